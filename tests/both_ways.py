@@ -23,16 +23,12 @@ METHODS = ("initiate_chat", "send", "generate_reply")
 
 
 class Chats:
-    """The chats of a scenario: how they were started, and their logs."""
-
     def __init__(self, way: Literal["sync", "async"]) -> None:
         self._way = way
         self.logs: list[list[dict[str, Any]]] = []
         self.started: list[str] = []
 
     def watch(self, method: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        """The method with its calls from outside of any loop counted, and awaited where it is to be."""
-
         def called(agent: Any, *args: Any, **kwargs: Any) -> Any:
             if _in_a_loop():
                 return original(agent, *args, **kwargs)
@@ -70,7 +66,6 @@ def _loaded(path: str) -> ModuleType:
 
 
 def main(path: str) -> None:
-    """Writes a JSON object by scenario and way."""
     parity: Any = _loaded(path)
     logging.disable(logging.WARNING)
     _, port = parity.F.serve()

@@ -26,7 +26,6 @@ _home = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Shuts the network and moves into an empty home, before any module is collected."""
     sys.addaudithook(_stay_here)
     # Under nohup or in a background job SIGINT is ignored, and each child would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,13 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Removes the home."""
     # What a browser or a kernel still writes while it ends must not fail the run.
     shutil.rmtree(config.stash[_home], ignore_errors=True)
 
 
 def home_variables(home: Path) -> dict[str, str]:
-    """The environment in which everything that writes to a home folder writes below `home`."""
     return {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
@@ -61,7 +58,6 @@ def home_variables(home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def project() -> Path:
-    """The folder of the checkout; nothing is written there."""
     return Path(__file__).parent.parent
 
 

@@ -27,8 +27,6 @@ SHOWN: dict[type, Transient] = {
 
 
 def live(answer: Callable[[Question], Answer]) -> World:
-    """A world of these answers: some come through the engine after a transient, others are awaited, or plain."""
-
     async def stream(question: Question) -> AsyncIterator[Transient | Answer]:
         yield SHOWN[type(question)]
         await asyncio.sleep(0)
@@ -47,8 +45,6 @@ def live(answer: Callable[[Question], Answer]) -> World:
 
 
 def streaming(*items: Transient | Answer) -> OnEngine:
-    """A stream of these."""
-
     async def stream() -> AsyncIterator[Transient | Answer]:
         for item in items:
             yield item
@@ -57,18 +53,14 @@ def streaming(*items: Transient | Answer) -> OnEngine:
 
 
 def nobody(question: Question) -> OnCaller | OnEngine:
-    """A world that must not be asked."""
     raise AssertionError(question)
 
 
 def driven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
-    """The events of a flow, waited for."""
     return list(events(flow, world, log))
 
 
 def adriven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
-    """The events of a flow, awaited."""
-
     async def main() -> list[Event]:
         return [event async for event in aevents(flow, world, log)]
 
@@ -76,8 +68,6 @@ def adriven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
 
 
 def from_log(whole: list[Recorded], log: Log) -> Callable[[Question], Answer]:
-    """The answers of an earlier run, found by the place that the log has come to."""
-
     def answer(_: Question) -> Answer:
         found = whole[len(log)]
         assert isinstance(found, Answer)
@@ -87,7 +77,6 @@ def from_log(whole: list[Recorded], log: Log) -> Callable[[Question], Answer]:
 
 
 def in_process(program: str) -> subprocess.CompletedProcess[str]:
-    """What a Python program of its own came to."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
     )

@@ -9,20 +9,16 @@ PAGES = (README, PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("
 
 
 def text(page: Path) -> str:
-    """What a page says."""
     return page.read_text(encoding="utf-8")
 
 
 def code(page: Path) -> list[str]:
-    """The Python blocks of a page, in order."""
     return re.findall(r"^```python\n(.*?)\n```$", text(page), re.DOTALL | re.MULTILINE)
 
 
 def has_magics(page: Path) -> bool:
-    """Whether a page's code is for a notebook's cells."""
     return any(re.search(r"^%", block, re.MULTILINE) for block in code(page))
 
 
 def names(pages: tuple[Path, ...]) -> list[str]:
-    """What tests call these pages."""
     return [str(page.relative_to(PROJECT).with_suffix("")) for page in pages]

@@ -11,7 +11,6 @@ import pytest
 
 
 def waited(condition: Callable[[], bool]) -> bool:
-    """Whether it has become true within a minute."""
     until = time.monotonic() + 60
     while not condition() and time.monotonic() < until:
         time.sleep(0.02)
@@ -19,7 +18,6 @@ def waited(condition: Callable[[], bool]) -> bool:
 
 
 def gone(pids: Iterable[int]) -> bool:
-    """Whether the processes end; one that has ended may still wait to be asked how."""
     numbers = list(pids)
     return waited(lambda: not any(map(_runs, numbers)))
 
@@ -32,12 +30,10 @@ def _runs(pid: int) -> bool:
 
 
 def on_small_disk(script: str, folder: Path, kilobytes: int) -> str:
-    """What a Python script prints for which this folder is a disk of that size; skips where no disk can be had."""
     return on_disk(script, folder, f"size={kilobytes}k")
 
 
 def on_disk(script: str, folder: Path, options: str) -> str:
-    """What a Python script prints for which this folder is an empty disk that was mounted with these options."""
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], check=False).returncode:
         pytest.skip("this system lets no other disk be mounted")
     mounted = f'mount -t tmpfs -o {options} none "$0" && exec "$1" -c "$2"'

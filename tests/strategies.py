@@ -16,7 +16,6 @@ EVENTS: tuple[type, ...] = get_args(Event)
 
 
 def of(hint: Any) -> st.SearchStrategy[Any]:
-    """Values of a field's type; what may be anything is JSON."""
     plain = {
         Any: JSON,
         str: st.text(max_size=10),
@@ -45,5 +44,4 @@ def of(hint: Any) -> st.SearchStrategy[Any]:
 
 
 def instances(cls: type) -> st.SearchStrategy[Any]:
-    """Values of a dataclass."""
     return st.builds(cls, **{name: of(hint) for name, hint in get_type_hints(cls).items()})

@@ -1,5 +1,3 @@
-"""Known defects of AutoGen 0.2 that were not copied; `docs/better.md` lists them all with their tests."""
-
 import ast
 import asyncio
 import re
@@ -81,12 +79,10 @@ def test_async_functions_work_inside_a_running_loop(way: Way) -> None:
 
 
 def rows() -> list[str]:
-    """The lines of the table, without its head."""
     return [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("|")][2:]
 
 
 def names_in(file: str) -> set[str]:
-    """The names of the tests in a file."""
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 

@@ -1,5 +1,3 @@
-"""``autogen-nb demo``: the quickstart in real kernels, on its own table and on a person's."""
-
 import io
 import os
 import re
@@ -21,8 +19,6 @@ pytestmark = pytest.mark.xdist_group("demo")
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of the demo said and left."""
-
     code: int
     out: str
     err: str
@@ -30,32 +26,26 @@ class Ran:
 
     @property
     def page(self) -> str:
-        """The page that it left."""
         return next(self.build.glob("*.html")).read_text(encoding="utf-8")
 
 
 def demo(build: Path, *arguments: str, cwd: Path | None = None) -> Ran:
-    """Runs the demo."""
     done = ran("demo", "--out", str(build), *arguments, cwd=cwd or Path())
     return Ran(done.code, done.out, done.err, build)
 
 
 def book(path: Path, *cells: str) -> Path:
-    """A notebook of these code cells."""
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nbformat.write(made, path)
     return path
 
 
 class Fetched(HTMLParser):
-    """What a browser would fetch to show a page."""
-
     def __init__(self) -> None:
         super().__init__()
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
-        """Takes the address of what the tag embeds; a link that a person may follow embeds nothing."""
         embedded = [value or "" for name, value in attrs if name == "src" or (tag == "link" and name == "href")]
         self.addresses += [value for value in embedded if not value.startswith("data:")]
 
@@ -65,15 +55,12 @@ class Fetched(HTMLParser):
 
 @pytest.fixture(scope="module")
 def penguins(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """A run without arguments."""
     return demo(tmp_path_factory.mktemp("penguins"))
 
 
 @pytest.mark.kernel
 @pytest.mark.slow
 class TestOnItsOwnTable:
-    """A run without arguments."""
-
     def test_ends_well_and_silently(self, penguins: Ran) -> None:
         assert (penguins.code, penguins.err) == (0, "")
 
@@ -116,27 +103,22 @@ def missing(_folder: Path) -> None:
 
 
 def a_folder(path: Path) -> None:
-    """A folder."""
     path.mkdir()
 
 
 def empty(path: Path) -> None:
-    """A file of no length."""
     path.touch()
 
 
 def only_a_header(path: Path) -> None:
-    """Columns without rows."""
     path.write_text("a,b\n")
 
 
 def a_picture(path: Path) -> None:
-    """A file that is no text."""
     path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
 
 
 def ragged(path: Path) -> None:
-    """Text that is no table."""
     path.write_text("a,b\n1,2\n1,2,3,4,5\n")
 
 
@@ -191,14 +173,12 @@ def test_a_signal_ends_it_with_its_kernels(sent: signal.Signals, code: int, tmp_
 
 
 def display(text: str, kind: str, place: str, **more: Any) -> dict[str, Any]:
-    """A message of the iopub channel that shows an output of ours."""
     data = {"text/plain": text, **more}
     content = {"data": data, "metadata": {"autogen_nb": {"kind": kind}}, "transient": {"display_id": place}}
     return {"header": {"msg_type": "update_display_data"}, "content": content}
 
 
 def told(*messages: dict[str, Any]) -> str:
-    """What the transcript prints of the messages."""
     out = io.StringIO()
     transcript = Transcript(out)
     for message in messages:

@@ -1,5 +1,3 @@
-"""The pages for readers say what is so: their code runs, what they link to is there, and no name is missing."""
-
 import pydoc
 import re
 from collections import Counter

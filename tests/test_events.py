@@ -1,5 +1,3 @@
-"""Events and their JSON form."""
-
 import inspect
 import json
 import re

@@ -1,5 +1,3 @@
-"""Imports point down, vendors stay in their rooms, and importing loads nothing heavy: see docs/design.md."""
-
 import ast
 import subprocess
 import sys
@@ -52,7 +50,6 @@ HEAVY = ("openai", "genai_prices", "pandas", "matplotlib", "numpy", "IPython", "
 
 
 def complaints(package: Path) -> list[str]:
-    """What is wrong with the imports of a package, one sentence for each; in functions they count too."""
     files = sorted(path for path in package.rglob("*.py") if path != package / "__init__.py")
     return [
         f"{path.relative_to(package)}:{line}: {complaint}"
@@ -63,7 +60,6 @@ def complaints(package: Path) -> list[str]:
 
 
 def _imported(path: Path, package: Path) -> Iterator[tuple[int, str]]:
-    """The line and the full name of everything that a module imports."""
     here = (PACKAGE, *path.relative_to(package).parent.parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         match node:
@@ -117,7 +113,6 @@ def _judge_floor(floors: tuple[str, ...], room: str, target: str) -> Iterator[st
 
 
 def circles(package: Path) -> list[tuple[str, ...]]:
-    """Modules that need each other, by their names; what only a type checker or a function imports counts too."""
     needs = _needs(package)
     reached = {name: _reached(name, needs) for name in needs}
     groups = {tuple(sorted(each for each in reached[name] if name in reached[each])) for name in needs}
@@ -125,7 +120,6 @@ def circles(package: Path) -> list[tuple[str, ...]]:
 
 
 def _needs(package: Path) -> dict[str, set[str]]:
-    """The modules that each module imports, by their names within the package."""
     names = {
         ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__"): path
         for path in package.rglob("*.py")
@@ -138,7 +132,6 @@ def _needs(package: Path) -> dict[str, set[str]]:
 
 
 def _module(target: str, names: Container[str]) -> str:
-    """The module that an import is from."""
     parts = target.split(".")[1:] if target.startswith(f"{PACKAGE}.") else []
     whole, home = ".".join(parts), ".".join(parts[:-1])
     return whole if whole in names else home if home in names else ""
@@ -189,7 +182,6 @@ def test_the_first_kernel_waits_for_little() -> None:
 
 
 def _loaded(source: str, names: tuple[str, ...]) -> list[str]:
-    """Which of the modules a fresh interpreter holds after running the source."""
     ask = f"\nimport sys\nprint('loaded', *sorted(set({names!r}) & set(sys.modules)))"
     ran = subprocess.run([sys.executable, "-c", source + ask], check=True, stdout=subprocess.PIPE, text=True)
     return ran.stdout.splitlines()[-1].split()[1:]

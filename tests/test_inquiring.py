@@ -1,5 +1,3 @@
-"""Questions that come up while code runs: asked in the caller's thread, shown, and kept within the answer."""
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -30,7 +28,6 @@ PASSWORD = CodeInputAsked("user", "Password: ", password=True)
 
 
 def flow() -> Flow:
-    """One block of code."""
     answer = yield CodeAsked("user", (CodeBlock("python", "x"),))
     assert isinstance(answer, CodeRan)
 
@@ -38,8 +35,6 @@ def flow() -> Flow:
 def inquired(
     question: EffectAsked | CodeInputAsked, seen: list[Inquired]
 ) -> AsyncIterator[Transient | Inquiry | Answer]:
-    """A run that asks once, on the engine's loop."""
-
     async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Inquired] = loop.create_future()
@@ -51,8 +46,6 @@ def inquired(
 
 
 def world(question: EffectAsked | CodeInputAsked, answer: Inquired, seen: list[Inquired], threads: list[int]) -> World:
-    """A person who gives this answer while code runs."""
-
     def answered() -> Inquired:
         threads.append(threading.get_ident())
         return answer

@@ -1,5 +1,3 @@
-"""What `tests/conftest.py` promises to every other test."""
-
 import os
 import socket
 from pathlib import Path

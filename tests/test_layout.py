@@ -1,5 +1,3 @@
-"""Files are changed through folders that are held, where code could put a link in their place."""
-
 import ast
 from pathlib import Path
 
@@ -53,7 +51,6 @@ BY_NAME = {
 
 
 def changed_by_name(package: Path) -> dict[str, list[int]]:
-    """The modules that change files by name, where a link could lie, and the lines where they do."""
     # What lies in `inside` runs in the agent's kernel.
     files = (path for path in sorted(package.rglob("*.py")) if path.parent.name != "inside")
     found = {

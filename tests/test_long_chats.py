@@ -95,7 +95,6 @@ KINDS = [
 
 
 def came_to(way: str, kind: str, program: str) -> Any:
-    """What a process that runs such chats printed."""
     done = in_process(PAIR.format(way=way, kind=kind) + program)
     assert done.stderr == ""
     return json.loads(done.stdout)

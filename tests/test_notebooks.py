@@ -1,5 +1,3 @@
-"""The notebooks of `notebooks/`: each runs from a fresh kernel, without key and network, and is kept unexecuted."""
-
 import os
 import shutil
 from pathlib import Path
@@ -31,7 +29,6 @@ pytestmark = [pytest.mark.kernel, pytest.mark.slow]
 
 
 def books(*stems: str) -> list[Any]:
-    """The notebooks of these names, all where none is given; one worker runs each of them, once."""
     return [
         pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem))
         for path in PATHS
@@ -41,13 +38,11 @@ def books(*stems: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def runs() -> dict[Path, Any]:
-    """The notebooks that were run already."""
     return {}
 
 
 @pytest.fixture(params=books())
 def executed(request: pytest.FixtureRequest, tmp_path: Path, runs: dict[Path, Any]) -> Any:
-    """The notebook after it ran in a copy of its folder; a cell that fails raises here."""
     path: Path = request.param
     if path not in runs:
         runs[path] = _run(path, tmp_path)
@@ -64,12 +59,10 @@ def _run(path: Path, folder: Path) -> Any:
 
 
 def outputs(book: Any) -> list[Any]:
-    """Every output of the notebook, in order."""
     return [output for cell in book.cells for output in cell.get("outputs", [])]
 
 
 def ends(book: Any) -> list[str]:
-    """The line that each chat ended with."""
     about = [(output, output.get("metadata", {}).get("autogen_nb", {})) for output in outputs(book)]
     return [output.data["text/plain"] for output, ours in about if ours.get("kind") == "end"]
 
@@ -84,9 +77,7 @@ def test_every_chat_comes_to_its_answer(executed: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "executed",
-    books("01_quickstart", "02_human_in_the_loop", "03_your_data_in_and_out", "04_teams"),
-    indirect=True,
+    "executed", books("01_quickstart", "02_human_in_the_loop", "03_your_data_in_and_out", "04_teams"), indirect=True
 )
 def test_something_is_plotted(executed: Any) -> None:
     assert [output for output in outputs(executed) if "image/png" in output.get("data", {})]

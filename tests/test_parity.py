@@ -1,5 +1,3 @@
-"""What AutoGen 0.2.40 was seen to do, and whether the same happens here."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Async equals sync: each scenario of the record of AutoGen 0.2 comes to the same both ways, event by event."""
-
 import json
 import os
 import subprocess
@@ -12,11 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RUN = ROOT / "tests" / "parity" / "measured" / "run.py"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.kernel,
-    pytest.mark.xdist_group("parity"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.kernel, pytest.mark.xdist_group("parity")]
 
 SCENARIOS = "S01,S02,S04,S06,S08,S10,S12,S14,S16,S18,S38,S41,S48,S51,S54,S58,S62,S63,S70".split(",")
 PRIVATE = "_consecutive_auto_reply_counter"
@@ -25,7 +19,6 @@ PRIVATE = "_consecutive_auto_reply_counter"
 
 @pytest.fixture(scope="module")
 def came_to(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What each scenario came to, by way."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
         [sys.executable, "-m", "tests.both_ways", str(RUN)],

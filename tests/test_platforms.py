@@ -1,5 +1,3 @@
-"""Other systems than Linux: nothing that only Linux has is called by an import, and code runs without it."""
-
 import subprocess
 import sys
 
@@ -73,7 +71,6 @@ except ConfigError as error:
 
 
 def as_on_macos(more: str = "") -> str:
-    """What a process prints that has loaded the package as on macOS."""
     program = f"{AS_ON_MACOS}{more}"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)
     assert ran.returncode == 0, ran.stderr

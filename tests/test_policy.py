@@ -1,5 +1,3 @@
-"""The organisation's policy file: whose it must be, and where what it lays down holds."""
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -23,14 +21,12 @@ Lay = Callable[[str], None]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Where a policy may lie."""
     tmp_path.chmod(0o700)
     return tmp_path / "policy.toml"
 
 
 @pytest.fixture
 def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
-    """Lays down a policy for this machine."""
     monkeypatch.setattr(policy_file, "PATH", file)
     monkeypatch.setattr(policy_file, "OWNERS", ME)
 

@@ -1,5 +1,3 @@
-"""The README is short, and its code and that of the pages with magics runs, in order, in one notebook."""
-
 import os
 import re
 import shlex
@@ -18,7 +16,6 @@ CELLS = [cell for page in PAGES if has_magics(page) for cell in code(page)]
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The Python of these pages as one notebook, run from a fresh kernel; a cell that fails raises here."""
     # Any folder will do.
     folder = tmp_path_factory.mktemp("readme")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
@@ -27,13 +24,11 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def shown(book: Any, index: int) -> str:
-    """The text of all that a cell shows."""
     outputs = book.cells[index].outputs
     return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
 
 
 def cell(beginning: str) -> int:
-    """The number of the first cell that begins so."""
     return next(index for index, text in enumerate(CELLS) if text.startswith(beginning))
 
 
@@ -41,8 +36,6 @@ def cell(beginning: str) -> int:
 @pytest.mark.slow
 @pytest.mark.xdist_group("readme")
 class TestTheCode:
-    """The README's blocks and those of the pages that go on from it."""
-
     def test_every_chat_is_done(self, executed: Any) -> None:
         chats = [index for index, text in enumerate(CELLS) if text.startswith("%%autogen")]
 

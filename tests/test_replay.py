@@ -1,5 +1,3 @@
-"""What holds for every log of every world: it is complete, it resumes, and what does not fit is refused."""
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -109,13 +107,10 @@ SEVERAL = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 
 @dataclass(frozen=True)
 class Script:
-    """A chat's settings, and a seed for its world."""
-
     settings: int
     seed: int
 
     def flow(self) -> Flow:
-        """The chat, from its beginning."""
         rng = Random(self.settings)
         runs = RunCode(rng.choice(("auto", 0, 3)), rng.choice(CONFIRMS), together=rng.random() < 0.3)
         user = AgentSpec(
@@ -139,19 +134,16 @@ class Script:
         return two_agent_chat(user, recipient, **more)  # type: ignore[arg-type]  # by their keys
 
     def world(self) -> Callable[[Question], Answer]:
-        """A world that answers at random, and alike each time."""
         rng = Random(self.seed)
         return lambda question: answer(rng, question)
 
     def log(self) -> list[Recorded]:
-        """The whole log of the chat."""
         log: list[Recorded] = []
         driven(self.flow(), live(self.world()), log)
         return log
 
 
 def group(rng: Random, *members: AgentSpec) -> AgentSpec:
-    """The manager of a group of these and one more."""
     members = (*members, AgentSpec("third", default_reply=Message("third"), own=rng.choice(OWN)))
     selection = Selection(
         "manager",
@@ -165,7 +157,6 @@ def group(rng: Random, *members: AgentSpec) -> AgentSpec:
 
 
 def team(rng: Random) -> Flow:
-    """The run of a team with a member of each kind."""
     members: dict[str, Respond] = {
         "user": RunLast(RunCode(confirm=rng.choice(CONFIRMS)), AskPerson("? ")),
         "assistant": Think(rng.choice((1, 3)), reflect=rng.random() < 0.5, handoffs=rng.choice(({}, {"f": "user"}))),
@@ -183,7 +174,6 @@ def team(rng: Random) -> Flow:
 
 
 def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
-    """A random answer to the question for the next speaker."""
     named = rng.choice(question.candidates)
     others: dict[str, tuple[SpeakerGiven, ...]] = {
         "auto": (SpeakerGiven("hm"), SpeakerGiven("user or third")),
@@ -194,7 +184,6 @@ def speaker(rng: Random, question: SpeakerAsked) -> SpeakerGiven:
 
 
 def answer(rng: Random, question: Question) -> Answer:
-    """A random answer of the right kind."""
     answers: dict[type, Callable[[], Answer]] = {
         OpeningAsked: lambda: OpeningGiven(Message("start")),
         TerminationAsked: lambda: TerminationJudged(rng.random() < 0.1),
@@ -356,7 +345,6 @@ def test_scripts_play_every_kind_of_event() -> None:
 
 
 def replayed(script: Script, log: list[Recorded]) -> list[Event] | None:
-    """The events of a replay, or None where the log is refused."""
     try:
         return driven(script.flow(), nobody, log)
     except SessionError:

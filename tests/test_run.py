@@ -1,5 +1,3 @@
-"""The driver: who answers, how a caller waits, and what is left when something breaks."""
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -35,7 +33,6 @@ both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "a
 
 
 def flow() -> Flow:
-    """A chat of one question to a model."""
     return two_agent_chat(
         AgentSpec("user", (generate_function_call_reply,)),
         AgentSpec("assistant", (generate_oai_reply,)),
@@ -44,17 +41,14 @@ def flow() -> Flow:
 
 
 def person_first() -> Flow:
-    """A chat of one question to a person."""
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
 
 def of(*items: Transient | Answer) -> World:
-    """A world whose every answer is such a stream."""
     return lambda _: streaming(*items)
 
 
 def here(call: Callable[[], Any]) -> World:
-    """A world whose every answer is such a call."""
     return lambda _: OnCaller(call)
 
 
@@ -89,14 +83,11 @@ def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wro
 
 
 class Hanging:
-    """A stream that writes once and then waits for ever; it tells when it has begun and when it has let go."""
-
     def __init__(self) -> None:
         self.begun = threading.Event()
         self.let_go = threading.Event()
 
     async def stream(self) -> AsyncIterator[Transient | Answer]:
-        """The stream."""
         try:
             yield ModelDelta("assistant", "hel")
             self.begun.set()
@@ -106,7 +97,6 @@ class Hanging:
             self.let_go.set()
 
     def world(self, _: Question) -> OnEngine:
-        """A world that answers nothing else."""
         return OnEngine(self.stream)
 
 

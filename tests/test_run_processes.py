@@ -1,5 +1,3 @@
-"""The driver in processes of its own: Ctrl-C, the end of the process, and long chats."""
-
 import json
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Programs for AutoGen 0.2 come to the same here: see `tests.parity`."""
-
 import json
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""The source distribution has all that its tests read."""
-
 import shutil
 import subprocess
 import sys
@@ -13,7 +11,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("sdist")]
 
 @pytest.fixture(scope="module")
 def unpacked(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The distribution as its reader has it."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
     subprocess.run(command, cwd=project, check=True, capture_output=True)

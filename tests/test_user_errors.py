@@ -41,7 +41,6 @@ def talk(
     message: Any = "Hi?",
     human: Human | None = None,
 ) -> ChatResult:
-    """The result of a chat whose record so far is `log`."""
     chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or NobodyToAsk(), log=log)
 
     async def main() -> None:
@@ -56,7 +55,6 @@ def talk(
 
 
 def told(error: BaseException, *names: str) -> None:
-    """Fails unless the error is of the tree, and one line that holds all of this."""
     assert isinstance(error, AutogenError)
     text = str(error)
     assert "\n" not in text
@@ -67,14 +65,12 @@ def told(error: BaseException, *names: str) -> None:
 
 @pytest.fixture
 def pupil() -> Iterator[AssistantAgent]:
-    """An assistant whose server and key the environment names."""
     model = OpenAIModel(model="gpt-4o", max_retries=0)
     yield AssistantAgent("assistant", llm_config=model)
     engine.call(model.close())
 
 
 def closed_port() -> int:
-    """A port of this machine that nobody listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

@@ -20,29 +20,24 @@ BOTH_WAYS = pytest.mark.parametrize("way", ["sync", "async"])
 
 
 def assistant(*replies: ScriptedReply, **more: Any) -> AssistantAgent:
-    """An assistant whose model says this."""
     return AssistantAgent("assistant", llm_config=ScriptedModel(replies), **more)
 
 
 def user(cls: type[UserProxyAgent] = UserProxyAgent, **more: Any) -> Any:
-    """A user proxy that asks nobody and runs nothing unless told."""
     settings = {"human_input_mode": "NEVER", "code_execution_config": False, "default_auto_reply": "Go on.", **more}
     return cls("user", **settings)
 
 
 def model_of(agent: ConversableAgent) -> ScriptedModel:
-    """The agent's scripted model."""
     assert isinstance(agent.model, ScriptedModel)
     return agent.model
 
 
 def chat(way: Way, initiator: ConversableAgent, recipient: ConversableAgent, **more: Any) -> ChatResult:
-    """The result of a chat, waited for or awaited; it is not shown."""
     if way == "sync":
         return initiator.initiate_chat(recipient, silent=True, **more)
     return asyncio.run(initiator.a_initiate_chat(recipient, silent=True, **more))
 
 
 def contents(result: ChatResult) -> list[Any]:
-    """What was said, in order."""
     return [message["content"] for message in result.chat_history]

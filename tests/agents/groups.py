@@ -15,18 +15,15 @@ ABC = ("alice", "bob", "carol")
 
 
 def member(name: str, **more: Any) -> ConversableAgent:
-    """An agent that always says its name."""
     settings = {"human_input_mode": "NEVER", "default_auto_reply": f"{name} here", "description": f"I am {name}"}
     return ConversableAgent(name, **{**settings, **more})
 
 
 def members(*names: str, **special: ConversableAgent) -> list[ConversableAgent]:
-    """Several of them, by default three, but for those that are given."""
     return [special.get(name) or member(name) for name in names or ABC]
 
 
 def led(agents: list[ConversableAgent], *replies: ScriptedReply, name: str = "chat_manager", **more: Any) -> Any:
-    """The manager of a group of these agents, whose model says this; the group's settings, and some of its own."""
     own = {key: more.pop(key) for key in ("is_termination_msg", "system_message") if key in more}
     settings = {"max_round": 4, "speaker_selection_method": "auto" if replies else "round_robin", **more}
     model = ScriptedModel(replies) if replies else False
@@ -36,7 +33,6 @@ def led(agents: list[ConversableAgent], *replies: ScriptedReply, name: str = "ch
 def held(
     way: Way, initiator: ConversableAgent, manager: ConversableAgent, message: Any = "start", **more: Any
 ) -> TwoAgentChat:
-    """A chat with a manager that was held to its end, or to an error."""
     keys = ("human", "log")
     about = {key: more.pop(key) for key in keys if key in more}
     chat = TwoAgentChat(initiator, manager, ChatOptions(message, silent=True, **more), waits=way, **about)
@@ -45,8 +41,6 @@ def held(
 
 
 def events(way: Way, chat: TwoAgentChat) -> list[Event]:
-    """The events of a chat, waited for or awaited."""
-
     async def awaited() -> list[Event]:
         return [event async for event in chat.exchange().stream_events()]
 
@@ -54,17 +48,14 @@ def events(way: Way, chat: TwoAgentChat) -> list[Event]:
 
 
 def spoken(manager: Any) -> list[tuple[str, str]]:
-    """Who said what in the group."""
     return [(message["name"], message["content"]) for message in manager.groupchat.messages]
 
 
 def remembered(agent: ConversableAgent, peer: ConversableAgent) -> list[tuple[str, str, str]]:
-    """Role, name and content of what an agent remembers of a peer."""
     return [(each["role"], each["name"], each["content"]) for each in agent.chat_messages[peer]]
 
 
 def end(chat: TwoAgentChat) -> Ended:
-    """How a chat ended."""
     last = chat.log[-1]
     assert isinstance(last, Ended)
     return last

@@ -22,57 +22,46 @@ T = TypeVar("T")
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """What the work comes to, in a loop of its own."""
     return asyncio.run(work)
 
 
 def assistant(name: str, *replies: ScriptedReply, **more: Any) -> AssistantAgent:
-    """An assistant whose model says this."""
     return AssistantAgent(name, model_client=ScriptedModel(replies), **more)
 
 
 def says(name: str, *texts: str) -> FunctionAgent:
-    """A member that says these in turn, and its name after that."""
     left = list(texts)
     return FunctionAgent(lambda _: left.pop(0) if left else name, name, f"I am {name}.")
 
 
 def by_turns(*members: TeamMember, **more: Any) -> RoundRobinGroupChat:
-    """A team that speaks in order."""
     return RoundRobinGroupChat(members, **more)
 
 
 def done(team: BaseGroupChat | SoloAgent, task: Any = "start", **more: Any) -> TaskResult:
-    """What a run comes to."""
     return finished(team.run(task=task, **more))
 
 
 def spoken(result: TaskResult) -> list[tuple[str, str]]:
-    """Who said what, and what happened on the way."""
     return [(each.source, each.to_text()) for each in result.messages]
 
 
 def kinds(messages: Sequence[BaseMessage]) -> list[str]:
-    """What each of them is."""
     return [type(each).__name__ for each in messages]
 
 
 def told(agent: Any, number: int = -1) -> list[tuple[str, Any]]:
-    """Role and content of what the model of an agent was asked."""
     return [(each["role"], each["content"]) for each in agent.model.requests[number].messages]
 
 
 def calling(name: str, arguments: str = "{}") -> dict[str, Any]:
-    """A reply that calls a function."""
     function = {"name": name, "arguments": arguments}
     return {"content": None, "tool_calls": [{"id": f"call {name}", "type": "function", "function": function}]}
 
 
 def logged(team: BaseGroupChat, log: Log, task: Any = "start", *, human: Any = None) -> list[Event]:
-    """The events of a run that was waited for."""
     return list(team.exchange(task, log=log, waits="sync", human=human).events())
 
 
 def made(number: int, make: Callable[[], BaseGroupChat]) -> list[BaseGroupChat]:
-    """Several of the same."""
     return [make() for _ in range(number)]

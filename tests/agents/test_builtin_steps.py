@@ -1,5 +1,3 @@
-"""An agent's own steps can be called one by one, left out, replaced, and registered again."""
-
 import asyncio
 import functools
 from typing import Any
@@ -62,14 +60,11 @@ def test_step_registered_again(way: Way) -> None:
 
 
 class Quoting(ConversableAgent):
-    """An agent whose replies are built on its model's, as AutoGen 0.2's own extensions do it."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.replace_reply_func(ConversableAgent.generate_oai_reply, Quoting.quoted)
 
     def quoted(self, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-        """What the model says, in quotes."""
         final, said = self.generate_oai_reply(messages, sender, config)
         return final, f"«{said}»"
 

@@ -1,5 +1,3 @@
-"""Several chats in a row, at the same time, and within a reply."""
-
 import asyncio
 from typing import Any
 
@@ -13,7 +11,6 @@ from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, use
 
 
 def helpers(*words: str) -> list[ConversableAgent]:
-    """Assistants that say one thing each."""
     found: list[ConversableAgent] = [assistant(word) for word in words]
     for number, each in enumerate(found):
         each._name = f"helper{number}"
@@ -21,7 +18,6 @@ def helpers(*words: str) -> list[ConversableAgent]:
 
 
 def queue(*recipients: ConversableAgent, **more: Any) -> list[dict[str, Any]]:
-    """A chat with each, of one turn."""
     return [
         {"recipient": each, "message": f"Task {number}.", "max_turns": 1, "silent": True, **more}
         for number, each in enumerate(recipients)

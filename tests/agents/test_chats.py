@@ -1,5 +1,3 @@
-"""Chats between two agents: what they come to, sync and async alike."""
-
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ CODE = "Here:\n```python\nprint(1)\n```"
 
 
 def run_of(output: str = "1\n", **more: Any) -> Any:
-    """A user that runs the block of `CODE`."""
     return user(code_execution_config={"executor": ScriptedExecutor({"print(1)": output})}, **more)
 
 

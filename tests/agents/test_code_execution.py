@@ -1,5 +1,3 @@
-"""Code that asks while it runs: the person answers in the caller's thread, and the log keeps question and answer."""
-
 import asyncio
 import gc
 from collections.abc import Iterator, Sequence
@@ -39,21 +37,18 @@ pytestmark = pytest.mark.kernel
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterExecutor]:
-    """One kernel for these tests."""
     made = JupyterExecutor(cwd=tmp_path_factory.mktemp("work"), grace=3.0)
     yield made
     engine.call(made.stop())
 
 
 def python(code: str) -> str:
-    """A message with this code."""
     return f"```python\n{code}\n```"
 
 
 def held(
     way: Way, executor: JupyterExecutor, code: str, human: Any, log: Log | None = None, confirm: str = "never"
 ) -> list[Event]:
-    """The events of a chat in which this code runs."""
     config = {"executor": executor, "confirm": confirm}
     proxy = user(code_execution_config=config, is_termination_msg=lambda m: "Done" in m["content"])
     talk = TwoAgentChat(
@@ -69,13 +64,11 @@ def held(
 
 
 def ran(events: Sequence[Event | Recorded]) -> CodeRan:
-    """What came of the code."""
     (found,) = [event for event in events if isinstance(event, CodeRan)]
     return found
 
 
 def story(events: Sequence[Event]) -> list[str]:
-    """The outputs and questions of running code, in order."""
     found = [_told(event) for event in events if isinstance(event, OutputAdded | CodeInputAsked | CodeInputGiven)]
     return "".join(found).splitlines()
 
@@ -160,14 +153,11 @@ def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterEx
 
 
 class Silent(ScriptedHuman):
-    """Somebody who is asked and does not answer, however long one waits."""
-
     def __init__(self) -> None:
         super().__init__()
         self.reached = asyncio.Event()
 
     async def typed(self, question: CodeInputAsked) -> CodeInputGiven:  # type: ignore[override]  # an answer may be awaitable
-        """Never returns."""
         self.reached.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -206,10 +196,7 @@ def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> N
         view.show(event)
 
     lines = [line for line in "".join(written).splitlines() if "typed" in line]
-    assert lines == [
-        ">>> typed (by scripted) to 'Name?': 'Ada'",
-        ">>> typed (by scripted) to 'Code?': a password",
-    ]
+    assert lines == [">>> typed (by scripted) to 'Name?': 'Ada'", ">>> typed (by scripted) to 'Code?': a password"]
 
 
 @pytest.mark.slow

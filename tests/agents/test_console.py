@@ -1,5 +1,3 @@
-"""`Console`: what is written where there is no notebook."""
-
 import re
 from collections.abc import AsyncIterator
 from typing import Any

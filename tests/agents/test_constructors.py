@@ -1,5 +1,3 @@
-"""The constructors take what AutoGen 0.2's take, and say at once what cannot be meant."""
-
 import inspect
 from typing import Any
 

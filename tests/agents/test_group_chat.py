@@ -1,5 +1,3 @@
-"""A group's chat by AutoGen's names: who remembers what, how it ends, and how it goes on."""
-
 from typing import Any
 
 import pytest
@@ -26,10 +24,7 @@ def test_summary_by_a_model_is_of_the_whole_chat() -> None:
 def test_pictures_reach_the_members() -> None:
     agents = members()
     manager = led(agents, max_round=1)
-    parts = [
-        {"type": "text", "text": "Look: "},
-        {"type": "image_url", "image_url": {"url": "data:,"}},
-    ]
+    parts = [{"type": "text", "text": "Look: "}, {"type": "image_url", "image_url": {"url": "data:,"}}]
 
     held("sync", agents[0], manager, {"content": parts, "name": "zed"})
 
@@ -38,10 +33,7 @@ def test_pictures_reach_the_members() -> None:
 
 
 class Deaf(ConversableAgent):
-    """A member that changes what it takes in."""
-
     def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Hears the message in capitals."""
         content = message["content"].upper()
         super().receive({**message, "content": content}, sender, request_reply, silent)
 

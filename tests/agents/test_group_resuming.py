@@ -1,5 +1,3 @@
-"""A group's chat goes on wherever it broke off, and is told again without asking anybody."""
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +13,6 @@ WAYS: tuple[Way, ...] = ("sync", "async")
 
 
 def model_group(log: Sequence[Recorded] = ()) -> tuple[list[ConversableAgent], Any]:
-    """Members with models, a person among them, and a manager whose model chooses, who have said what is in a log."""
     answered = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked))
     agents = [
         member("alice", llm_config=ScriptedModel([])),
@@ -28,7 +25,6 @@ def model_group(log: Sequence[Recorded] = ()) -> tuple[list[ConversableAgent], A
 
 
 def person(log: Sequence[Recorded] = ()) -> ScriptedHuman:
-    """Who speaks for carol, once."""
     return ScriptedHuman([] if any(isinstance(event, HumanInputGiven) for event in log) else ["words"])
 
 

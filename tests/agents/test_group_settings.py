@@ -1,5 +1,3 @@
-"""What a group is told at its construction, and what it says of itself."""
-
 import asyncio
 from typing import Any
 
@@ -32,10 +30,7 @@ GROUP = [ALICE, BOB, CAROL]
         ({"role_for_select_speaker_messages": None}, "role_for_select_speaker_messages is None"),
         ({"enable_clear_history": True}, "enable_clear_history is not available"),
         ({"select_speaker_transform_messages": object()}, "select_speaker_transform_messages is not available"),
-        (
-            {"allow_repeat_speaker": [member("zoe")]},
-            "allow_repeat_speaker names 'zoe', who is not in the group",
-        ),
+        ({"allow_repeat_speaker": [member("zoe")]}, "allow_repeat_speaker names 'zoe', who is not in the group"),
         ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker holds 'alice' where a list of agents must stand"),
         ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "say by speaker_transitions_type whether"),
         ({"speaker_transitions_type": "some"}, "speaker_transitions_type is 'some'"),
@@ -52,10 +47,7 @@ GROUP = [ALICE, BOB, CAROL]
             "transitions names 'zoe', who is not in the group",
         ),
         (
-            {
-                "allowed_or_disallowed_speaker_transitions": {ALICE: [ZOE]},
-                "speaker_transitions_type": "allowed",
-            },
+            {"allowed_or_disallowed_speaker_transitions": {ALICE: [ZOE]}, "speaker_transitions_type": "allowed"},
             "transitions names 'zoe', who is not in the group",
         ),
         (
@@ -91,7 +83,6 @@ def test_settings_are_looked_at_again_before_a_chat() -> None:
 
 
 def transitions(**settings: Any) -> dict[str, list[str]]:
-    """Who may speak after each agent."""
     group = GroupChat(GROUP, [], **settings)
     return {one.name: [each.name for each in others] for one, others in group.allowed_speaker_transitions_dict.items()}
 
@@ -193,7 +184,6 @@ EARLIER = [
 
 
 def resumed(manager: Any, given: Any, how: str = "sync", **more: Any) -> tuple[ConversableAgent, dict[str, Any]]:
-    """Who spoke last, and what."""
     found: Any = manager.resume(given, **more) if how == "sync" else asyncio.run(manager.a_resume(given, **more))
     agent, message = found
     return agent, message

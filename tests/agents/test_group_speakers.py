@@ -1,5 +1,3 @@
-"""Who chooses the next speaker of a group: a model, the caller's own function or class, chance."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -21,13 +19,11 @@ CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{
 
 
 def requests(manager: Any) -> list[ModelRequest]:
-    """What the manager's model was asked."""
     assert isinstance(manager.model, ScriptedModel)
     return manager.model.requests
 
 
 def names(manager: Any) -> list[str]:
-    """Who spoke."""
     return [name for name, _ in spoken(manager)]
 
 
@@ -104,37 +100,30 @@ def test_function_chooses(way: Way) -> None:
 
 
 def raises(last: Any, group: Any) -> Any:
-    """Fails."""
     raise LookupError("nobody")
 
 
 async def araises(last: Any, group: Any) -> Any:
-    """Fails when it is awaited."""
     raise LookupError("nobody")
 
 
 async def refuses(last: Any, group: Any) -> Any:
-    """Says itself what is wrong."""
     raise ConfigError("no")
 
 
 def refuses_at_once(last: Any, group: Any) -> Any:
-    """Says itself what is wrong."""
     raise ConfigError("no")
 
 
 def names_text(last: Any, group: Any) -> Any:
-    """Returns a name in the place of an agent."""
     return "bob"
 
 
 def names_number(last: Any, group: Any) -> Any:
-    """Returns what is no agent."""
     return 5
 
 
 def names_stranger(last: Any, group: Any) -> Any:
-    """Returns an agent who is no member, but called like one."""
     return member("bob")
 
 
@@ -158,21 +147,15 @@ def test_function_that_does_not_choose(function: Callable[..., Any], error: type
 
 
 class Backwards(GroupChat):
-    """A group whose members speak in the other direction."""
-
     def select_speaker(self, last_speaker: ConversableAgent, selector: ConversableAgent) -> ConversableAgent | None:
-        """The one before, or after the first one what the settings say."""
         place = self.agents.index(last_speaker)
         return self.agents[place - 1] if place else super().select_speaker(last_speaker, selector)
 
 
 class Awaited(GroupChat):
-    """A group that chooses in async chats."""
-
     async def a_select_speaker(
         self, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """Whoever the settings name, and then the one after that."""
         found = await super().a_select_speaker(last_speaker, selector)
         assert found is not None
         return self.next_agent(found)

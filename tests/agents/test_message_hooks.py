@@ -1,5 +1,3 @@
-"""Hooks change messages on their way, and only there."""
-
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ from tests.agents.chatting import assistant, chat, contents, model_of, user
 
 
 def asked(helper: Any) -> list[list[Any]]:
-    """What the model was asked, without system messages."""
     return [
         [message["content"] for message in request.messages if message["role"] != "system"]
         for request in model_of(helper).requests
@@ -33,10 +30,7 @@ def test_log_does_not_repeat_the_history() -> None:
     result = chat("sync", user(max_consecutive_auto_reply=1), helper, message="Begin.")
 
     given = [event for event in result.log if isinstance(event, MessagesGiven)]
-    assert [event.messages for event in given] == [
-        (Kept(0, 1), Message("P.S.")),
-        (Kept(0, 3), Message("P.S.")),
-    ]
+    assert [event.messages for event in given] == [(Kept(0, 1), Message("P.S.")), (Kept(0, 3), Message("P.S."))]
 
 
 def test_calls_and_exit_are_left_alone() -> None:

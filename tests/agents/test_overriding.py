@@ -1,5 +1,3 @@
-"""What a subclass overrides is really called, in sync and in async chats."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,24 +22,18 @@ TOOLS = {
 
 
 class Typing(UserProxyAgent):
-    """A user whose words come from a list."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.words = ["first words", "exit"]
         self.prompts: list[str] = []
 
     def get_human_input(self, prompt: str) -> str:
-        """The next of the words."""
         self.prompts.append(prompt)
         return self.words.pop(0)
 
 
 class AwaitedTyping(Typing):
-    """The same with words that are awaited."""
-
     async def a_get_human_input(self, prompt: str) -> str:
-        """The next of the words, marked."""
         return f"awaited {self.get_human_input(prompt)}".replace("awaited exit", "exit")
 
 
@@ -65,12 +57,9 @@ def test_a_get_human_input() -> None:
 
 
 class Running(UserProxyAgent):
-    """A user that runs code by itself."""
-
     ran: Sequence[tuple[str, str]] = ()
 
     def execute_code_blocks(self, code_blocks: Sequence[tuple[str, str]]) -> tuple[int, str]:
-        """What a message's blocks come to."""
         self.ran = list(code_blocks)
         return 3, "my own output"
 
@@ -92,10 +81,7 @@ def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
 
 
 class Calling(UserProxyAgent):
-    """A user that calls functions by itself."""
-
     def execute_function(self, func_call: Mapping[str, Any], verbose: bool = False) -> tuple[bool, dict[str, Any]]:
-        """Says which call it was."""
         content = f"called {func_call['name']} with {func_call['arguments']}"
         return True, {"name": func_call["name"], "role": "function", "content": content}
 
@@ -103,10 +89,7 @@ class Calling(UserProxyAgent):
 @BOTH_WAYS
 @pytest.mark.parametrize(
     ("message", "content"),
-    [
-        (CALL, 'called add with {"a": 1}'),
-        (TOOLS, 'called add with {"a": 1}\n\ncalled add with {"a": 2}'),
-    ],
+    [(CALL, 'called add with {"a": 1}'), (TOOLS, 'called add with {"a": 1}\n\ncalled add with {"a": 2}')],
     ids=["function", "tools"],
 )
 def test_execute_function(way: Way, message: dict[str, Any], content: str) -> None:
@@ -116,24 +99,17 @@ def test_execute_function(way: Way, message: dict[str, Any], content: str) -> No
 
 
 class Counting(AssistantAgent):
-    """An assistant whose system message grows with what was said, which it tells its caller as copies."""
-
     @property
     def system_message(self) -> str:
-        """What its model is told first."""
         return f"{len(self.chat_messages)} chat(s). {super().system_message}"
 
     @property
     def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
-        """Copies of what was said."""
         return {peer: list(messages) for peer, messages in super().chat_messages.items()}
 
 
 class Opening(UserProxyAgent):
-    """A user that words its first message by itself."""
-
     def generate_init_message(self, message: Any, **kwargs: Any) -> str:
-        """The message with what the chat was given."""
         return f"{message} with {sorted(kwargs)}"
 
 

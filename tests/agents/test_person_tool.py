@@ -1,5 +1,3 @@
-"""`ask_person`: a model's question to the person, in chats between agents."""
-
 import io
 import json
 import sys
@@ -30,7 +28,6 @@ ASKS = Message(
 
 
 def pair() -> tuple[Any, Any]:
-    """A user and an assistant whose model asks once."""
     one, other = user(), assistant(ASKS, "TERMINATE")
     register_function(ask_person, caller=other, executor=one, description="Asks the person.")
     return one, other

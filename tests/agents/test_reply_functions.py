@@ -1,5 +1,3 @@
-"""Reply functions of the user's own: when they are asked, where they stand, and what goes wrong with them."""
-
 import asyncio
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +17,6 @@ PEER = user()
 
 
 def answering(final: bool, reply: Any) -> Callable[..., tuple[bool, Any]]:
-    """A reply function that always answers so."""
-
     def greet(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
         return final, reply
 
@@ -28,7 +24,6 @@ def answering(final: bool, reply: Any) -> Callable[..., tuple[bool, Any]]:
 
 
 async def slowly(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
-    """An async reply function."""
     await asyncio.sleep(0)
     return True, "TERMINATE"
 
@@ -101,7 +96,6 @@ def test_replace_reply_func() -> None:
 
 
 def counting(recipient: Any, messages: Any, sender: Any, config: dict[str, int]) -> tuple[bool, str]:
-    """A reply function that counts in its configuration."""
     config["count"] = config.get("count", 0) + 1
     return True, str(config["count"])
 
@@ -159,17 +153,14 @@ def test_error_of_our_own_stays_what_it_is(way: Way) -> None:
 
 
 def raising(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
-    """A reply function that raises."""
     raise KeyError("k")
 
 
 async def raising_later(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
-    """An async one."""
     raise KeyError("k")
 
 
 def bad_trigger(sender: Any) -> bool:
-    """A predicate that raises."""
     raise KeyError("k")
 
 

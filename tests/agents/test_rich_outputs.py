@@ -1,5 +1,3 @@
-"""What is shown of the rich outputs of a run, and where the rest goes."""
-
 import base64
 import struct
 from pathlib import Path
@@ -15,27 +13,22 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def picture(size: int = 1, sides: tuple[int, int] = (1, 1)) -> str:
-    """The base64 text of a picture, of `size` characters about."""
     head = PNG + b"\0\0\0\rIHDR" + struct.pack(">II", *sides)
     return base64.b64encode(head + b"\0" * (size * 3 // 4)).decode()
 
 
 class Kept:
-    """What was put into files."""
-
     def __init__(self, *, disk: bool = True) -> None:
         self.files: dict[str, bytes] = {}
         self._disk = disk
 
     def save(self, ending: str, content: bytes) -> str:
-        """Keeps it, and gives its name."""
         name = f"output-{len(self.files) + 1}.{ending}"
         self.files[name] = content
         return name if self._disk else ""
 
 
 def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = None) -> tuple[list[Output], str]:
-    """What is shown of the outputs of a run, and what is said at its end."""
     run = RichOutputs((kept or Kept()).save, chat or ShownSize())
     return [shown for output in outputs if (shown := run.take(output)) is not None], run.note()
 

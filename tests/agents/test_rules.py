@@ -1,5 +1,3 @@
-"""A person's rules in a library's own chats: they answer at once, and "run all" lasts for one chat."""
-
 import io
 import sys
 from pathlib import Path
@@ -22,7 +20,6 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def answers(way: Way, confirm: str) -> list[ApprovalGiven]:
-    """What was decided about the code of a chat whose person types `r`."""
     runner = user(code_execution_config={"executor": ScriptedExecutor({"exec(text)": "1\n"}), "confirm": confirm})
     result = chat(way, runner, assistant(CODE, "TERMINATE"), message="Go.")
     assert sum(isinstance(event, ApprovalAsked) for event in result.log) == 1

@@ -1,5 +1,3 @@
-"""The main methods have the parameters that AutoGen publishes, with its defaults, so that an editor completes them."""
-
 import inspect
 import sys
 from collections.abc import Callable
@@ -167,14 +165,12 @@ OPEN = frozenset({"initiate_chat", "a_initiate_chat", "generate_init_message"})
 
 
 def called(name: str) -> Callable[..., Any]:
-    """The class, function or method of this name."""
     first, _, method = name.partition(".")
     found: Callable[..., Any] = getattr(autogen, first)
     return getattr(found, method) if method else found
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
-    """The parameters that a caller gives."""
     return {key: each for key, each in inspect.signature(called(name)).parameters.items() if key != "self"}
 
 

@@ -1,5 +1,3 @@
-"""Single messages: who replies to them, and what an agent says when it is asked for a reply."""
-
 import asyncio
 from typing import Any
 
@@ -9,14 +7,10 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, user
 
-CALL = {
-    "content": None,
-    "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
-}
+CALL = {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
 
 
 def send(way: Way, sender: ConversableAgent, message: Any, recipient: ConversableAgent, **more: Any) -> None:
-    """Sends, waited for or awaited; it is not shown."""
     if way == "sync":
         sender.send(message, recipient, silent=True, **more)
     else:
@@ -24,7 +18,6 @@ def send(way: Way, sender: ConversableAgent, message: Any, recipient: Conversabl
 
 
 def heard(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
-    """What an agent remembers of a peer."""
     return [message["content"] for message in agent.chat_messages[peer]]
 
 

@@ -1,5 +1,3 @@
-"""Members of a team that run code: whose, when it is let through, and with what."""
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +20,6 @@ RAN = "exitcode: 0 (execution succeeded)\nCode output: 1"
 
 
 def prints() -> ScriptedExecutor:
-    """What runs `print(1)`, and fails with everything else."""
     return ScriptedExecutor(lambda block: "1\n" if block.code == "print(1)" else RunEnded(1, 1))
 
 
@@ -90,8 +87,6 @@ def test_written_and_run() -> None:
 
 
 class Owned(ScriptedExecutor):
-    """An executor that knows whether its owner started it."""
-
     held = False
 
 

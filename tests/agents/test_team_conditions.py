@@ -1,5 +1,3 @@
-"""Termination conditions as programs write them."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,38 +30,30 @@ CODE = "Here:\n```python\nprint('DONE')\n```"
 
 
 def reason(condition: TerminationCondition, *members: Any) -> str | None:
-    """Why a run of at most six turns ended."""
     team = by_turns(*(members or (says("a"), says("b"))), termination_condition=condition, max_turns=6)
     return done(team).stop_reason
 
 
 def f() -> str:
-    """Does nothing."""
     return "done"
 
 
 async def async_func(messages: Sequence[BaseMessage]) -> bool:
-    """Says whether b was the last to speak."""
     return messages[-1].source == "b"
 
 
 class Own(TerminationCondition):
-    """A condition of one's own."""
-
     async def __call__(self, messages: Sequence[Any]) -> StopMessage | None:
-        """Ends the run when b has spoken."""
         return StopMessage(source="Own", content="b spoke") if messages[-1].source == "b" else None
 
 
 def heard(text: str = "", source: str = "coder", kind: Any = "text", **more: Any) -> Observation:
-    """Something that happened in a team."""
     return Observation(source, kind, Message(text), **more)
 
 
 def seen(
     condition: TerminationCondition, *turns: list[Observation], answers: list[Answer] | None = None
 ) -> list[str | None]:
-    """What one watch says after each turn."""
     watch, world = condition.watch(JudgedConditions()), scripted(*(answers or []))
     return [outcome(watch(TeamTurn("team", tuple(turn), 0)), world)[1] for turn in turns]
 
@@ -129,12 +119,7 @@ def test_source_match() -> None:
             "coder handed over to bob",
         ),
         (TextMessageTermination(), heard(), heard(kind="tools"), "coder has spoken in plain words"),
-        (
-            TextMessageTermination("bob"),
-            heard(source="bob"),
-            heard(),
-            "bob has spoken in plain words",
-        ),
+        (TextMessageTermination("bob"), heard(source="bob"), heard(), "bob has spoken in plain words"),
         (
             FunctionCallTermination("f"),
             Observation("coder", "event", called=("g", "f")),

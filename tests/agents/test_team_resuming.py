@@ -1,5 +1,3 @@
-"""A team of three with a selector over 200 turns: its work, its log, and what is left of a cancelled one."""
-
 import asyncio
 import json
 from collections import Counter
@@ -45,7 +43,6 @@ def add(a: int, b: int) -> int:
 
 
 def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupChat:
-    """A thinker with a tool, another thinker and a function, who have said what is in the log."""
     asked = Counter(event.agent for event in log[:-1] if isinstance(event, ModelAsked | SpeakerAsked | ReplyAsked))
     names = ["thinker", "talker", "counter"]
     choices = [names[turn % 3] for turn in range(TURNS)]
@@ -62,7 +59,6 @@ def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupC
 
 
 def untimed(events: Sequence[Event]) -> list[Event]:
-    """The events without the seconds that something took."""
     return [
         replace(event, seconds=0)
         if isinstance(event, ModelReplied)

@@ -1,5 +1,3 @@
-"""Who speaks next in a team whose speakers are chosen."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,13 +11,11 @@ from tests.agents.teams import done, says
 
 
 def team(*choices: str, **more: Any) -> tuple[SelectorGroupChat, ScriptedModel]:
-    """Three members, and a model that chooses these."""
     model = ScriptedModel(choices)
     return SelectorGroupChat([says("a"), says("b"), says("c")], model, **{"max_turns": 2, **more}), model
 
 
 def speakers(selector: SelectorGroupChat, task: str = "start") -> list[str]:
-    """Who spoke."""
     return [each.source for each in done(selector, task).messages[1:]]
 
 

@@ -1,5 +1,3 @@
-"""Teams of agents: what a run gives, what members hear, and what a team remembers."""
-
 import asyncio
 import json
 from collections.abc import Sequence
@@ -71,7 +69,6 @@ def add(a: int, b: int) -> int:
 
 
 async def fails() -> str:
-    """Fails."""
     raise ValueError("broken")
 
 
@@ -163,12 +160,9 @@ def test_a_plain_function() -> None:
 
 
 class Stops(BaseChatAgent):
-    """A member of one's own."""
-
     async def on_messages(
         self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken | None = None
     ) -> Response:
-        """Asks to stop."""
         usage = RequestUsage(3, 4)
         return Response(chat_message=StopMessage(source=self.name, content=f"{len(messages)}", models_usage=usage))
 
@@ -239,12 +233,7 @@ def test_state() -> None:
     result = done(again, None)
 
     assert spoken(result) == [("b", "b"), ("a", "well")]
-    assert told(again.participants[0])[1:] == [
-        ("user", "start"),
-        ("assistant", None),
-        ("tool", "3"),
-        ("user", "b"),
-    ]
+    assert told(again.participants[0])[1:] == [("user", "start"), ("assistant", None), ("tool", "3"), ("user", "b")]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +284,6 @@ def test_a_turn_that_broke_off_is_forgotten() -> None:
 
 
 def interrupted() -> str:
-    """Is interrupted."""
     raise KeyboardInterrupt
 
 

@@ -1,5 +1,3 @@
-"""Functions as tools: what a model is told of them, and what its calls come to."""
-
 import asyncio
 import json
 from collections.abc import Callable
@@ -18,14 +16,11 @@ from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, use
 
 
 class Point(BaseModel):
-    """A place."""
-
     x: int
     y: int = 0
 
 
 def calls(*made: tuple[str, str]) -> dict[str, Any]:
-    """A model's message that calls tools by name, with these arguments."""
     listed = [
         {"id": f"c{index}", "type": "function", "function": {"name": name, "arguments": arguments}}
         for index, (name, arguments) in enumerate(made)
@@ -96,7 +91,6 @@ def test_no_description() -> None:
 
 
 def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | None = None) -> str:
-    """What a model is told after it has called the function with these arguments."""
     called = name or function.__name__
     teacher, proxy = assistant(calls((called, arguments)), "TERMINATE"), user()
     register_function(function, caller=teacher, executor=proxy, description="A tool.")
@@ -119,12 +113,10 @@ def test_calls(way: Way, function: Callable[..., Any], arguments: str, told: str
 
 
 def failing(a: int) -> int:
-    """Fails."""
     raise KeyError(a)
 
 
 async def failing_later(a: int) -> int:
-    """Fails too."""
     raise KeyError(a)
 
 
@@ -219,8 +211,6 @@ def test_agent_without_a_model_cannot_be_told() -> None:
 
 @dataclass
 class Stay:
-    """A time at a place."""
-
     since: date
     at: Point
 

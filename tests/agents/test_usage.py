@@ -1,5 +1,3 @@
-"""Tokens and dollars, of an agent and of several."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +15,7 @@ UNKNOWN = replace(REPLY, model="other", cost=None)
 
 
 def sums(cost: float | None, times: int = 1) -> dict[str, Any]:
-    """What stands for one model."""
-    return {
-        "cost": cost,
-        "prompt_tokens": 10 * times,
-        "completion_tokens": 5 * times,
-        "total_tokens": 15 * times,
-    }
+    return {"cost": cost, "prompt_tokens": 10 * times, "completion_tokens": 5 * times, "total_tokens": 15 * times}
 
 
 def test_sums_of_several_agents() -> None:

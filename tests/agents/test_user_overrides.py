@@ -1,5 +1,3 @@
-"""A chat calls the methods that a subclass overrides, and takes in what they make of it."""
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,34 +8,21 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError
-from autogen_nb.events import (
-    HumanInputAsked,
-    HumanInputGiven,
-    ReceiveGiven,
-    ReplyGiven,
-    Said,
-)
+from autogen_nb.events import HumanInputAsked, HumanInputGiven, ReceiveGiven, ReplyGiven, Said
 from autogen_nb.testing import ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
 
 class Writing(UserProxyAgent):
-    """A user that marks what it sends, in either kind of chat."""
-
     def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Sends the message in capitals."""
         super().send(str(message).upper(), recipient, request_reply, silent)
 
     async def a_send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """The same, with a mark of its own."""
         await super().a_send(f"awaited {message}".upper(), recipient, request_reply, silent)
 
 
 class Twice(UserProxyAgent):
-    """A user that says everything in two messages."""
-
     def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Sends an announcement, and the message."""
         super().send("Now:", recipient, False, silent)
         super().send(message, recipient, request_reply, silent)
 
@@ -49,10 +34,7 @@ def test_two_messages_for_one() -> None:
 
 
 class Reading(UserProxyAgent):
-    """A user that takes in only what it likes."""
-
     def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Takes in a shorter message, or nothing."""
         if message != "Ignore me.":
             super().receive(str(message)[:3], sender, request_reply, silent)
 
@@ -74,16 +56,11 @@ def test_receive(way: Way) -> None:
 
 
 class Deaf(UserProxyAgent):
-    """A user that takes messages in and replies to none."""
-
     def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        """Takes the message in, without a reply."""
         super().receive(message, sender, False, silent)
 
 
 class Polite(ConversableAgent):
-    """An agent that adds to what it would say."""
-
     seen: list[Any]
 
     def generate_reply(
@@ -92,14 +69,12 @@ class Polite(ConversableAgent):
         sender: ConversableAgent | None = None,
         exclude: Any = (),
     ) -> Any:
-        """The reply and a word of thanks."""
         self.seen = [(message["content"], message["role"]) for message in messages or ()]
         reply = super().generate_reply(messages, sender, exclude)
         return None if reply is None else f"{reply} Thanks."
 
 
 def polite(*replies: Any, **more: Any) -> Polite:
-    """The agent with a model."""
     return Polite("assistant", llm_config=model_of(assistant(*replies)), human_input_mode="NEVER", **more)
 
 
@@ -114,10 +89,7 @@ def test_usage_of_an_overridden_reply_is_counted() -> None:
 
 
 class Asking(ConversableAgent):
-    """An agent whose own reply asks the person of the chat."""
-
     def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
-        """What the person says."""
         return super().generate_reply(messages, sender, exclude)
 
 
@@ -137,10 +109,7 @@ def test_person_of_the_chat_is_asked_within() -> None:
 
 
 class Wrong(ConversableAgent):
-    """An agent whose own reply is nothing that can be sent."""
-
     def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
-        """A number."""
         return 3
 
 
@@ -195,5 +164,4 @@ def test_receive_outside_of_a_chat(way: Way) -> None:
 
 
 def contents_of(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
-    """What an agent remembers of its exchange with a peer."""
     return [message["content"] for message in agent.chat_messages[peer]]

@@ -20,13 +20,11 @@ print("the next line", result.summary)
 
 
 def connected(fake: FakeOpenAI) -> str:
-    """A first cell, after which ``%%autogen`` speaks to the fake server."""
     settings = {"OPENAI_BASE_URL": fake.base_url, "OPENAI_API_KEY": KEY, "AUTOGEN_NB_MODEL": "fake-model"}
     return f"import os\nos.environ.update({settings})\n{LOAD}"
 
 
 def code(*blocks: str, says: str = "Here is code.") -> str:
-    """A reply with blocks of Python."""
     return "\n\n".join((says, *(f"```python\n{block}\n```" for block in blocks)))
 
 

@@ -23,6 +23,5 @@ MISSING = (
 
 
 def executable() -> str | None:
-    """The path of a Chromium: the one that the variable CHROMIUM names, or else one on the PATH."""
     found = (shutil.which(name) for name in (os.environ.get("CHROMIUM") or None, *NAMES) if name)
     return next((path for path in found if path), None)

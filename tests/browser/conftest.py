@@ -25,7 +25,6 @@ _here = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the browser tests, and keeps those of one application in one worker: they share what is slow to start."""
     for item in items:
         if _here in item.path.parents:
             item.add_marker(pytest.mark.browser)
@@ -34,7 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keeps a picture of the page before which a test failed."""
     report = yield
     story = item.funcargs.get("notebook") if isinstance(item, pytest.Function) else None
     if report.failed and report.when == "call" and isinstance(story, NotebookPage):
@@ -46,7 +44,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium; where there is none, the tests that need it are skipped, and say so."""
     executable = chromium.executable()
     if executable is None:
         # A machine without root cannot bring one: the tests are skipped by name, with the reason.
@@ -62,7 +59,6 @@ def browser() -> Iterator[Browser]:
 def server(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """A running JupyterLab, and then a running Notebook 7."""
     # The browser is asked for first: without one, no server has to start.
     assert browser.is_connected()
     app: App = request.param
@@ -72,14 +68,12 @@ def server(
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest, server: Server, project: Path) -> Path:
-    """A fresh copy of `notebooks/` on the server, for this test alone."""
     ignored = shutil.ignore_patterns(".ipynb_checkpoints", "autogen_files")
     return Path(shutil.copytree(project / "notebooks", server.root / _slug(request.node), ignore=ignored))
 
 
 @pytest.fixture(scope="package")
 def profile(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    """A browser profile for each of the two applications: its cache saves a test seconds."""
     assert server.url
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         context.set_default_timeout(STEP_SECONDS * 1000)
@@ -88,7 +82,6 @@ def profile(browser: Browser, server: Server) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def notebook(profile: BrowserContext, server: Server, folder: Path, project: Path) -> Iterator[NotebookPage]:
-    """A page of its own; it opens the notebooks in `folder`."""
     screenshots = project / "build" / "screenshots"
     screenshots.mkdir(parents=True, exist_ok=True)
     with profile.new_page() as page:
@@ -98,13 +91,11 @@ def notebook(profile: BrowserContext, server: Server, folder: Path, project: Pat
 
 @pytest.fixture
 def fake() -> Iterator[FakeOpenAI]:
-    """A language model's server on this machine, with replies that a test writes down; a test double."""
     with FakeOpenAI() as server:
         yield server
 
 
 def _app(item: pytest.Item) -> str:
-    """The application that the test needs; the first one where it needs none."""
     called_with = getattr(item, "callspec", None)
     return "lab" if called_with is None else str(called_with.params.get("server", "lab"))
 

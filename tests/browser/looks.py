@@ -19,7 +19,6 @@ _MISFITS = """area => {
 
 
 def picture(notebook: NotebookPage, name: str, cell: int) -> None:
-    """Pictures of the cell in both themes; the page is light afterwards."""
     notebook.set_theme("dark")
     notebook.screenshot(f"{name}-dark", cell)
     notebook.set_theme("light")
@@ -27,6 +26,5 @@ def picture(notebook: NotebookPage, name: str, cell: int) -> None:
 
 
 def misfits_of(area: Locator) -> list[str]:
-    """The markup of what does not fit the width of the cell's outputs."""
     found: list[str] = area.evaluate(_MISFITS)
     return found

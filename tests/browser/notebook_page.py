@@ -43,17 +43,7 @@ _NUMBERED = re.compile(r"\[\d+\]:")
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What stands below a cell at one moment.
-
-    Parameters
-    ----------
-    text
-        As a person reads it.
-    html
-        The markup of each output, in order.
-    images
-        The `src` of every image, in order.
-    """
+    """What stands below a cell at one moment."""
 
     text: str
     html: tuple[str, ...]
@@ -61,10 +51,7 @@ class Outputs:
 
 
 class NotebookPage:
-    """A page with one open notebook; cells are counted from 0, Markdown cells among them.
-
-    Every step waits for what it needs. A wait that is not met within the page's default timeout raises, and names it.
-    """
+    """A page with one open notebook; cells are counted from 0, Markdown cells among them."""
 
     def __init__(self, page: Page, server: Server, folder: Path, screenshots: Path) -> None:
         self.page = page
@@ -77,12 +64,10 @@ class NotebookPage:
     # The notebook
 
     def open(self, path: str) -> None:
-        """The notebook at a path below the test's folder is open, and its kernel idle."""
         self.page.goto(self._server.page(f"{self._folder.relative_to(self._server.root)}/{path}"))
         self._await_ready()
 
     def create(self, *cells: str) -> None:
-        """A new notebook of these code cells, none of them run, is open."""
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text.strip()) for text in cells])
         # Without it the front end asks which kernel to take.
         book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
@@ -102,12 +87,10 @@ class NotebookPage:
             self._await_ready()
 
     def save(self) -> None:
-        """The notebook's file holds what the page shows."""
         self.page.locator('[data-jp-item-name="save"]').locator("visible=true").click()
         self.page.wait_for_function(f"!{_CONTEXT}.model.dirty")
 
     def screenshot(self, name: str, cell: int | None = None) -> Path:
-        """The page, or one cell in its whole length, as a PNG file under ``build/screenshots``."""
         path = self._screenshots / f"{name}-{self._server.app}.png"
         if cell is None:
             self.page.screenshot(path=path, animations="disabled")
@@ -124,7 +107,6 @@ class NotebookPage:
         return path
 
     def set_theme(self, theme: Literal["light", "dark"]) -> None:
-        """The whole page is in the theme."""
         name = f"JupyterLab {theme.capitalize()}"
         self.page.evaluate(f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: '{name}'}})")
         is_light = "true" if theme == "light" else "false"
@@ -143,26 +125,21 @@ class NotebookPage:
         return status
 
     def await_idle(self) -> None:
-        """The kernel is idle, and no cell waits or runs."""
         # A cell is marked with a star only some moments after it was told to run.
         self.page.wait_for_function("!window.runsOnTheirWay")
         expect(self._prompts("[*]:")).to_have_count(0)
         self.page.wait_for_function(f"{_KERNEL}?.status === 'idle'")
 
     def await_busy(self) -> None:
-        """A cell waits or runs."""
         expect(self._prompts("[*]:").first).to_be_attached()
 
     def interrupt(self) -> None:
-        """The toolbar's stop button was pressed."""
         self.page.locator('[data-jp-item-name="interrupt"]').locator("visible=true").click()
 
     def end_kernels(self) -> None:
-        """No kernel runs any more, as after the server was shut down."""
         self._server.end_kernels()
 
     def restart(self) -> None:
-        """The kernel was restarted by the toolbar's button, the question answered with yes, and is idle again."""
         self.page.evaluate(_LISTEN_FOR_RESTART)
         self.page.locator('[data-jp-item-name="restart"]').locator("visible=true").click()
         self.page.get_by_role("dialog").get_by_role("button", name="Confirm Kernel Restart").click()
@@ -173,50 +150,40 @@ class NotebookPage:
     # Cells
 
     def cell(self, index: int) -> Locator:
-        """The cell."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
     def run_all(self) -> None:
-        """Every cell is on its way to the kernel, in order: the menu's Run All Cells."""
         self._run("notebook:run-all-cells")
 
     def run_cell(self, index: int) -> None:
-        """The cell is on its way to the kernel: the menu's Run Selected Cell."""
         # A click into the prompt selects the cell.
         self.cell(index).locator(".jp-InputPrompt").click()
         self._run("notebook:run-cell")
 
     def write_cell(self, index: int, source: str) -> None:
-        """The cell's source is this text."""
         self.cell(index).locator(".jp-InputArea-editor .cm-content").fill(source)
 
     def await_ran(self, index: int) -> None:
-        """The cell has an execution number: it ran, with success or without."""
         expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(_NUMBERED)
 
     # What a cell shows
 
     def output(self, index: int) -> Locator:
-        """Everything below the cell, to expect something of, or to look for something in."""
         return self.cell(index).locator(".jp-Cell-outputArea")
 
     def error(self, index: int) -> Locator:
-        """The error with which the cell ended."""
         return self.output(index).locator('[data-mime-type="application/vnd.jupyter.stderr"]')
 
     def outputs(self, index: int) -> Outputs:
-        """What stands below the cell now."""
         area = self.output(index)
         parts = area.locator(".jp-OutputArea-output").all()
         images: Sequence[str] = area.locator("img").evaluate_all("found => found.map(img => img.src)")
         return Outputs(area.inner_text(), tuple(part.inner_html() for part in parts), tuple(images))
 
     def button(self, index: int, label: str) -> Locator:
-        """The button with this label below the cell."""
         return self.output(index).get_by_role("button", name=label, exact=True)
 
     def click(self, index: int, label: str) -> None:
-        """The button was clicked."""
         self.button(index, label).click()
 
     def click_until(self, index: int, label: str, done: Callable[[], bool]) -> None:
@@ -233,11 +200,9 @@ class NotebookPage:
             self.page.wait_for_timeout(500)
 
     def press(self, index: int, label: str, keys: str) -> None:
-        """The keys, such as "Shift+Enter", were pressed while the button had the focus."""
         self.button(index, label).press(keys)
 
     def field(self, index: int, label: str | None = None) -> Locator:
-        """The text box below the cell (a text area, a line or an editor); by its label where there are several."""
         area = self.output(index)
         if label is None:
             return area.get_by_role("textbox")
@@ -245,7 +210,6 @@ class NotebookPage:
         return area.get_by_role("textbox", name=label).or_(area.get_by_role("combobox", name=label))
 
     def run_every_block(self, index: int) -> None:
-        """Run was pressed on each panel below the cell, and the chat came to its end."""
         run, end = self.button(index, "Run"), self.output(index).get_by_text(_END)
         decisions = self.output(index).get_by_text(_RUN)
         expect(run.or_(end)).to_be_visible()
@@ -256,7 +220,6 @@ class NotebookPage:
             expect(run.or_(end)).to_be_visible()
 
     def fill(self, index: int, text: str, label: str | None = None) -> None:
-        """The text box below the cell holds the text, and the kernel was told."""
         box = self.field(index, label)
         box.fill(text)
         box.blur()

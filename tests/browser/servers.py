@@ -36,21 +36,17 @@ _TRAITS = {"lab": "LabApp", "notebook": "JupyterNotebookApp"}
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A running server; `root` is the folder whose files it shows."""
-
     app: App
     url: str
     token: str
     root: Path
 
     def page(self, path: str) -> str:
-        """The address under which the front end opens a notebook."""
         # A workspace of its own keeps JupyterLab from opening the notebooks of the test before.
         place = f"lab/workspaces/{secrets.token_hex(4)}/tree" if self.app == "lab" else "notebooks"
         return f"{self.url}{place}/{path}?token={self.token}"
 
     def end_kernels(self) -> None:
-        """No kernel runs any more."""
         with urlopen(f"{self.url}api/kernels?token={self.token}") as answer:
             kernels = json.load(answer)
         for kernel in kernels:
@@ -60,7 +56,6 @@ class Server:
 
 @contextmanager
 def serving(app: App, folder: Path) -> Iterator[Server]:
-    """A server that runs until the block ends; everything that it writes is below `folder`."""
     home, root, token = folder / "home", folder / "root", secrets.token_hex(16)
     root.mkdir()
     environment = {**os.environ, **home_variables(home)}
@@ -90,7 +85,6 @@ def _write_settings(config: Path) -> None:
 
 
 def _url(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
-    """The address of the server, once it answers there."""
     until = time.monotonic() + START_SECONDS
     # The server writes down its port a moment before it listens, and tells no one when it does.
     while time.monotonic() < until and process.poll() is None:

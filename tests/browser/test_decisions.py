@@ -1,5 +1,3 @@
-"""The panel below a block of code: what each of its buttons does, by mouse and by keyboard."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI

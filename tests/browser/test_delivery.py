@@ -1,5 +1,3 @@
-"""A person's answer on its way to a chat: typed, clicked in any cell, after a reload and after a restart."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI

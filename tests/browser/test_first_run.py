@@ -1,5 +1,3 @@
-"""Before anything is configured: which model, and whose variables."""
-
 from pathlib import Path
 
 from playwright.sync_api import expect

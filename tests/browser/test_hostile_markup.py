@@ -1,5 +1,3 @@
-"""What the corpus does to a real page: nothing."""
-
 from collections.abc import Callable
 
 import pytest
@@ -39,7 +37,6 @@ DOORS: dict[str, Callable[[str], str]] = {
 
 
 def _shown(browser: Browser, html: list[str]) -> tuple[list[str], list[str]]:
-    """What ran, and what was asked of the network, while each piece was put into a page and touched."""
     requests: list[str] = []
     with browser.new_context() as context:
         page = context.new_page()

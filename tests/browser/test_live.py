@@ -1,5 +1,3 @@
-"""What a person sees while the model speaks and code runs."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI, FakeReply

@@ -1,5 +1,3 @@
-"""How a chat looks: pictures of each of its states in light and dark, and what can be measured of them."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI

@@ -1,5 +1,3 @@
-"""The panels beside that of a block: a turn with code, what running code asks, and code that does not yield."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI

@@ -1,5 +1,3 @@
-"""The quickstart, as the README tells a person to go through it."""
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""A page that is loaded again, and a cell that is run again, while a chat waits or runs."""
-
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -19,14 +17,12 @@ UNASKED = "%%autogen --confirm never\nGo."
 
 
 def begin(notebook: NotebookPage, fake: FakeOpenAI, *cells: str) -> None:
-    """A notebook of these cells is open, and the first of them, which stands below the one that loads, runs."""
     notebook.create(connected(fake), *cells)
     notebook.run_cell(0)
     notebook.run_cell(1)
 
 
 def show_and_answer(notebook: NotebookPage, fake: FakeOpenAI, cell: str, picture: str) -> None:
-    """The cell asks, its page is loaded again without a word, and another cell shows the chat to its end."""
     fake.add(code("print(6 * 7)", says="First words."), "It is done. TERMINATE")
     begin(notebook, fake, cell, "%autogen show")
     expect(notebook.button(1, "Run")).to_be_visible()

@@ -1,5 +1,3 @@
-"""The notebook's own stop button."""
-
 import pytest
 from playwright.sync_api import expect
 

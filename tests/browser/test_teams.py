@@ -1,5 +1,3 @@
-"""A team's run in a plain cell, with the panel of its member and what is said while nobody is asked."""
-
 from pathlib import Path
 
 from playwright.sync_api import expect

@@ -20,20 +20,16 @@ TIMEOUT = 120
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of the command said."""
-
     code: int
     out: str
     err: str
 
 
 def command(*arguments: str) -> list[str]:
-    """The command line of the command."""
     return [sys.executable, "-m", "autogen_nb.cli", *arguments]
 
 
 def ran(*arguments: str, cwd: Path, typed: str | None = None, **environ: str) -> Ran:
-    """What the command says in that folder."""
     done = subprocess.run(
         command(*arguments),
         input=typed,
@@ -49,7 +45,6 @@ def ran(*arguments: str, cwd: Path, typed: str | None = None, **environ: str) ->
 
 
 def started(*arguments: str, cwd: Path, **environ: str) -> "subprocess.Popen[str]":
-    """The command, which Ctrl-C can reach: a job in the background of a script has it ignored."""
     return subprocess.Popen(
         command(*arguments),
         stdin=subprocess.PIPE,
@@ -64,12 +59,10 @@ def started(*arguments: str, cwd: Path, **environ: str) -> "subprocess.Popen[str
 
 
 def hears_interrupts() -> None:
-    """For a child before it begins: Ctrl-C reaches it, even where a script's background job has it ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_gone(pid: int) -> None:
-    """Waits until a process has ended."""
     deadline = time.monotonic() + TIMEOUT
     with suppress(psutil.NoSuchProcess):
         # Where nobody reaps it, it stays as a zombie.
@@ -79,12 +72,10 @@ def wait_gone(pid: int) -> None:
 
 
 def book(path: Path) -> Any:
-    """The notebook in a file, which is a valid one."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     return notebook
 
 
 def texts(cell: Any) -> list[str]:
-    """The text of each output of a cell."""
     return [str(each.get("text") or each.get("data", {}).get("text/plain", "")) for each in cell.outputs]

@@ -1,5 +1,3 @@
-"""``autogen-nb chat``: tasks one after another in a terminal, the same questions in words, and Ctrl-C."""
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,19 +18,16 @@ TASK = "Your task: "
 
 @pytest.fixture
 def model() -> Iterator[FakeOpenAI]:
-    """The model's server; a test scripts what it says."""
     with FakeOpenAI() as server:
         yield server
 
 
 def asked(model: FakeOpenAI) -> dict[str, str]:
-    """The environment that names the model."""
     return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
-    """The command in a pseudo-terminal, at its first question."""
     program, *arguments = command("chat")
     environ = {**os.environ, **asked(model), "TERM": "dumb"}
     child = pexpect.spawn(

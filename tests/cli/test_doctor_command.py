@@ -1,5 +1,3 @@
-"""``autogen-nb doctor``: what is here, what is missing, and how to mend it."""
-
 import json
 import os
 from collections.abc import Mapping
@@ -21,7 +19,6 @@ KEY = "sk-0123456789abcdef"
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str], Any]:
-    """What it finds here, with a key, a list of models, and no container engine."""
     folder = tmp_path_factory.mktemp("doctor")
     entries = [
         {"model": "big", "api_key": KEY, "base_url": "https://models.example.org/v1"},

@@ -1,5 +1,3 @@
-"""A notebook's file is written as a whole, and over nothing that was not meant."""
-
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ from tests.processes import on_small_disk
 
 
 def notebook(text: str) -> Any:
-    """A notebook with one cell."""
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
 
 

@@ -1,5 +1,3 @@
-"""The README's command, whose answer is whole or says that it is not."""
-
 import re
 import shlex
 import shutil
@@ -15,7 +13,6 @@ RUNS = 3
 
 
 def answered(folder: Path) -> tuple[Ran, int]:
-    """What the README's command says in that folder, which gets the tables, and how many plots are in its notebook."""
     shutil.copytree(DATA, folder / "data")
     (line,) = re.findall(r"^autogen-nb (run .*)$", README, re.MULTILINE)
     done = ran(*shlex.split(line), "--quiet", cwd=folder)

@@ -1,5 +1,3 @@
-"""``autogen-nb run``: the notebook that a person would have had, and exit codes that tell how it ended."""
-
 import signal
 import time
 from collections.abc import Iterator
@@ -19,20 +17,17 @@ SALES = "region,amount\nnorth,3\nsouth,4\nnorth,5\n"
 
 @pytest.fixture
 def model() -> Iterator[FakeOpenAI]:
-    """The model's server; a test scripts what it says."""
     with FakeOpenAI() as server:
         yield server
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of the person, with a table."""
     (tmp_path / "sales.csv").write_text(SALES)
     return tmp_path
 
 
 def asked(model: FakeOpenAI) -> dict[str, str]:
-    """The environment that names the model."""
     return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
 
 

@@ -1,5 +1,3 @@
-"""The Python that reads a table's file is the shortest that reads it right."""
-
 from pathlib import Path
 
 import pandas as pd

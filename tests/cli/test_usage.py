@@ -1,5 +1,3 @@
-"""What a person typed wrong is told in one line on the standard error, before anything starts."""
-
 import re
 from pathlib import Path
 
@@ -37,11 +35,7 @@ NEVER = ["--confirm", "never"]
     ],
 )
 def test_a_mistake_is_one_line(
-    arguments: list[str],
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("there.ipynb").write_text("mine")

@@ -1,5 +1,3 @@
-"""The wheel, in an environment that holds what it declares and nothing else."""
-
 import re
 import shutil
 import subprocess
@@ -21,13 +19,10 @@ PROJECT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment of its own, with the wheel."""
-
     folder: Path
     packages: Path
 
     def ran(self, *arguments: str, cwd: Path) -> Ran:
-        """What the installed command says."""
         done = subprocess.run(
             [self.folder / "bin" / "autogen-nb", *arguments],
             stdin=subprocess.DEVNULL,
@@ -63,7 +58,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 
 def _closure(ours: Distribution) -> Iterator[Distribution]:
-    """What the wheel's metadata asks for, and what that asks for."""
     known: set[str] = set()
     open_ = [(ours, frozenset({"data"}))]
     while open_:
@@ -95,7 +89,6 @@ def _link(found: Distribution, packages: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The folder of a person, with the two tables."""
     shutil.copytree(DATA, tmp_path / "data")
     return tmp_path
 

@@ -9,15 +9,12 @@ from tests.contract.ways import WAYS, Agent, Cannot, Way, running
 
 
 class Agents:
-    """The agents of this run, each made when it is first asked for."""
-
     def __init__(self, stack: ExitStack, factory: pytest.TempPathFactory) -> None:
         self._stack = stack
         self._factory = factory
         self._made: dict[str, Agent | Cannot] = {}
 
     def of(self, way: Way) -> Agent:
-        """The agent of a way; skips the test where there can be none."""
         if way.name not in self._made:
             try:
                 folder = self._factory.mktemp("work").resolve()
@@ -32,7 +29,6 @@ class Agents:
 
 @pytest.fixture(scope="session")
 def agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agents]:
-    """All agents."""
     with ExitStack() as stack:
         yield Agents(stack, tmp_path_factory)
 
@@ -44,23 +40,19 @@ def _params(ways: Iterable[Way]) -> list[object]:
 
 @pytest.fixture(params=_params(way for way in WAYS if way.limited))
 def limited(request: pytest.FixtureRequest, agents: Agents) -> Agent:
-    """Any way to run code that takes limits; its own are `ways.LIMITS`."""
     return agents.of(request.param)
 
 
 @pytest.fixture(params=_params(way for way in WAYS if way.limited and way.watched))
 def watched(request: pytest.FixtureRequest, agents: Agents) -> Agent:
-    """Any way that keeps limits on what processes take."""
     return agents.of(request.param)
 
 
 @pytest.fixture(params=_params(WAYS))
 def agent(request: pytest.FixtureRequest, agents: Agents) -> Agent:
-    """Any way to run code."""
     return agents.of(request.param)
 
 
 @pytest.fixture(params=_params(way for way in WAYS if way.keeps))
 def kernel(request: pytest.FixtureRequest, agents: Agents) -> Agent:
-    """Any way that keeps variables."""
     return agents.of(request.param)

@@ -26,8 +26,6 @@ _LATER = 0.05
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that runs; its kernels work in `root`."""
-
     url: str
     token: str
     root: Path
@@ -35,7 +33,6 @@ class Serving:
 
 @contextmanager
 def serving(app: App, folder: Path) -> Iterator[Serving]:
-    """A Jupyter Server or a Kernel Gateway with a token, until the block ends; all that it writes is in `folder`."""
     root, token, port = folder / "root", secrets.token_hex(16), _free_port()
     root.mkdir()
     environment = {**os.environ, **home_variables(folder / "home"), "PYTHONPATH": ""}
@@ -79,8 +76,6 @@ def _free_port() -> int:
 
 
 class Wire:
-    """A port of this machine that leads to another one, until it is cut."""
-
     def __init__(self, port: int) -> None:
         self._target = port
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -91,7 +86,6 @@ class Wire:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Breaks every connection that there is; new ones are taken."""
         pairs, self._pairs = self._pairs, []
         for pair in pairs:
             for end in pair:
@@ -99,7 +93,6 @@ class Wire:
                     end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Breaks all, and takes no more."""
         self._closed = True
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,3 @@
-"""What holds for every way to run code, wherever and however it runs it."""
-
 import importlib.util
 import os
 import sys
@@ -288,9 +286,7 @@ print(subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).retu
 
 
 @pytest.mark.parametrize(
-    ("language", "code"),
-    [("python", "while True: print('x' * 1_000)"), ("sh", "yes")],
-    ids=["python", "sh"],
+    ("language", "code"), [("python", "while True: print('x' * 1_000)"), ("sh", "yes")], ids=["python", "sh"]
 )
 def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, code: str) -> None:
     ran = limited.run((language, code), timeout=100)
@@ -303,9 +299,7 @@ def test_a_block_that_prints_too_much_is_ended(limited: Agent, language: str, co
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("language", "code"),
-    [("python", GROWS), ("sh", f"python3 -c '{GROWS}'")],
-    ids=["python", "sh"],
+    ("language", "code"), [("python", GROWS), ("sh", f"python3 -c '{GROWS}'")], ids=["python", "sh"]
 )
 def test_a_block_that_takes_too_much_memory_is_ended(watched: Agent, language: str, code: str) -> None:
     ran = watched.run((language, code), timeout=100)

@@ -41,10 +41,7 @@ class Cannot(Exception):
 
 
 class OnTheEngine:
-    """The engine's loop, on which executors with AutoGen's names do their work, whoever asks."""
-
     def run(self, work: Coroutine[Any, Any, T], seconds: float = 60) -> T:
-        """The result of the coroutine."""
         return engine.submit(work).result(seconds)
 
     def close(self) -> None:
@@ -52,8 +49,6 @@ class OnTheEngine:
 
 
 class Runs(Executor, Protocol):
-    """An executor of ours: it can be interrupted too, and has a time limit that a test may set."""
-
     timeout: float | None
 
     async def interrupt(self) -> None:
@@ -61,13 +56,7 @@ class Runs(Executor, Protocol):
 
 
 class Agent:
-    """An executor with a loop to run it on.
-
-    Attributes
-    ----------
-    folder
-        The working directory of the code, as this machine sees it.
-    """
+    """An executor with a loop to run it on."""
 
     def __init__(self, loop: Loop | OnTheEngine, executor: Runs, folder: Path) -> None:
         self.loop = loop
@@ -75,18 +64,14 @@ class Agent:
         self.folder = folder
 
     def run(self, *blocks: tuple[str, str], timeout: float | None = None) -> "Ran":
-        """What comes of the blocks."""
         self.executor.timeout = timeout
         found = self.loop.run(all_of(self.executor.run([CodeBlock(*block) for block in blocks])), 120)
         return Ran(found)
 
     def python(self, code: str, timeout: float | None = None) -> "Ran":
-        """What comes of a Python block."""
         return self.run(("python", code), timeout=timeout)
 
     def given_up(self, language: str, code: str) -> None:
-        """Runs a block, and closes the run at its first output."""
-
         async def close() -> None:
             async with aclosing(self._begun(language, code)) as items:
                 await anext(items)
@@ -95,8 +80,6 @@ class Agent:
         self.loop.run(close())
 
     def interrupted(self, language: str, code: str) -> "Ran":
-        """What comes of a block that is interrupted when it has printed a line."""
-
         async def interrupt() -> list[Output | RunEnded]:
             found: list[Output | RunEnded] = []
             async with aclosing(self._begun(language, code)) as items:
@@ -114,8 +97,6 @@ class Agent:
 
 
 class Ran:
-    """The outputs of a run and how it ended."""
-
     def __init__(self, items: list[Output | RunEnded]) -> None:
         last = items[-1]
         assert isinstance(last, RunEnded)
@@ -126,7 +107,6 @@ class Ran:
 
     @property
     def text(self) -> str:
-        """What both streams, errors and results came to, in order."""
         return "".join(_text(item) for item in self.outputs)
 
 
@@ -143,17 +123,7 @@ def _text(item: Output) -> str:
 
 @dataclass(frozen=True)
 class Way:
-    """How an executor for a folder is made, and where that is seen.
-
-    Attributes
-    ----------
-    keeps
-        Whether variables live from block to block.
-    limited
-        Whether the executor takes limits; those of AutoGen's names have the usual ones.
-    watched
-        Whether limits on memory and processes are kept: by this machine, which sees the processes, or by an engine.
-    """
+    """How an executor for a folder is made, and where that is seen."""
 
     name: str
     make: Callable[[Path, ExitStack], tuple[Any, Path]]
@@ -165,7 +135,6 @@ class Way:
 
 
 def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any, Path]]:
-    """An executor that works in the folder itself, and leaves nothing to end."""
     return lambda folder, _: (make(folder), folder)
 
 
@@ -207,7 +176,6 @@ def _container(folder: Path) -> ContainerPlace:
 
 
 def image() -> str:
-    """The name of an image with ipykernel in an engine that answers; `Cannot` where there is none."""
     name = os.environ.get(IMAGE)
     if name is None:
         raise Cannot(os.environ.get("NO_ENGINE", f"{IMAGE} names no image (`make places` brings engine and image)"))
@@ -262,7 +230,6 @@ WAYS = (
 
 @contextmanager
 def running(way: Way, folder: Path) -> Iterator[Agent]:
-    """An agent of this way; `Cannot` where there can be none."""
     loop = way.loop()
     try:
         with ExitStack() as stack:
@@ -274,8 +241,6 @@ def running(way: Way, folder: Path) -> Iterator[Agent]:
 
 
 def asked(answers: dict[str, str]) -> Any:
-    """A person who answers prompts by this table."""
-
     async def ask(prompt: str, password: bool) -> str:
         await asyncio.sleep(0)
         return answers[prompt]

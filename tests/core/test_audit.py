@@ -1,5 +1,3 @@
-"""What a log tells of who decided what, and of what went to models."""
-
 from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
 from autogen_nb.effects import ENDED, Effect, EffectJudged, Permissions
 from autogen_nb.events import (
@@ -133,12 +131,10 @@ def test_chats_within_are_part_of_the_record() -> None:
 
 
 def said(sender: str, recipient: str, text: str) -> Said:
-    """A message."""
     return Said(sender, recipient, Message(text))
 
 
 def texts(row: Sent) -> list[tuple[str, str]]:
-    """What was new in a request."""
     return [(name, message.text) for name, message in row.new]
 
 

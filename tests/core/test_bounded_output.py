@@ -1,5 +1,3 @@
-"""Text without end in memory with an end."""
-
 import sys
 
 import pytest
@@ -11,7 +9,6 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
 def told(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
-    """What is left of the pieces."""
     found = HeadAndTail(limit)
     for piece in pieces:
         found.add(piece)
@@ -53,7 +50,6 @@ def test_a_million_lines_take_little_memory() -> None:
 
 
 def kept(outputs: list[Output], **limits: int) -> tuple[Output, ...]:
-    """What is kept of the outputs."""
     bounded = BoundedOutputs(**limits)
     for output in outputs:
         bounded.add(output)
@@ -111,10 +107,7 @@ def test_an_output_that_was_left_out_can_be_updated() -> None:
 def test_all_kinds_of_output_may_be_left_out() -> None:
     outputs = kept([Result({"text/plain": str(n)}) for n in range(5)], most=2)
 
-    assert outputs[1:] == (
-        Stream("stderr", "... [3 outputs left out] ...\n"),
-        Result({"text/plain": "4"}),
-    )
+    assert outputs[1:] == (Stream("stderr", "... [3 outputs left out] ...\n"), Result({"text/plain": "4"}))
 
 
 def test_text_is_bounded_run_by_run() -> None:

@@ -1,5 +1,3 @@
-"""Code in Markdown: fences as CommonMark reads them, and which of them run."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories
 
 
 def blocks(text: str, *known: str) -> list[tuple[str, str]]:
-    """The blocks of a text as plain pairs."""
     return [(block.language, block.code) for block in read(text, frozenset(known)).blocks]
 
 

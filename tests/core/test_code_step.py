@@ -1,5 +1,3 @@
-"""The step that runs code: which, in which order, and with whose leave."""
-
 import base64
 from collections.abc import Callable
 
@@ -40,12 +38,10 @@ RUN, SKIP, STOP = ApprovalGiven("run"), ApprovalGiven("skip", reason="too slow")
 
 
 def code(*blocks: str) -> str:
-    """A message with these blocks of Python."""
     return "\n\n".join(f"```python\n{block}\n```" for block in blocks)
 
 
 def heard(*messages: str) -> ConversationState:
-    """A scene in which the assistant and the user spoke in turn, the assistant last."""
     pairs = [("user", "assistant"), ("assistant", "user")]
     first = len(messages) % 2
     return (
@@ -64,7 +60,6 @@ def _added(state: ConversationState, messages: list[tuple[tuple[str, str], str]]
 def run(
     state: ConversationState, step: RunCode, *approvals: ApprovalGiven, ran: Ran = echo
 ) -> tuple[list[Recorded], Outcome]:
-    """The events of the step and what it comes to; code prints itself."""
     left = iter(approvals)
 
     def world(question: Question) -> Answer:
@@ -74,12 +69,10 @@ def run(
 
 
 def asked(events: list[Recorded]) -> list[tuple[str, ...]]:
-    """The code of each run that was asked for."""
     return [tuple(block.code for block in event.blocks) for event in events if isinstance(event, CodeAsked)]
 
 
 def told(came_to: Outcome) -> str:
-    """The text of the reply."""
     assert isinstance(came_to, Reply)
     return came_to.message.text
 
@@ -121,7 +114,6 @@ def test_stop_while_code_runs_ends_the_chat(together: bool, stop: bool) -> None:
 
 
 def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: object) -> HumanInputAsked:
-    """How a person is given the word after the assistant's message, where steps may stand before the one for code."""
     step = RunCode(confirm=confirm)
     steps: list[Step] = [check_termination_and_human_reply, *before, step]
     events, _ = outcome(
@@ -178,7 +170,6 @@ PLOT = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 
 
 def plotting(asked: CodeAsked) -> CodeRan:
-    """Code that draws a plot and says so."""
     del asked
     return CodeRan(0, (Stream("stdout", "drawn\n"), Display({"image/png": PLOT, "text/plain": "<Figure>"})))
 

@@ -1,5 +1,3 @@
-"""Which paths the reading tells from the block alone."""
-
 import pytest
 
 from autogen_nb.core.analysis import effects
@@ -10,7 +8,6 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
 
 
 def written(code: str) -> list[str]:
-    """The targets of what the code writes; "" for what cannot be told."""
     return [
         effect.target for effect in effects(CodeBlock("python", code), GROUND) if effect.kind in ("write", "write_own")
     ]

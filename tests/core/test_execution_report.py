@@ -1,5 +1,3 @@
-"""What a model is told of code that ran."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x
 
 
 def out(text: str) -> Stream:
-    """Text on standard output."""
     return Stream("stdout", text)
 
 

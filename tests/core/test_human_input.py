@@ -1,15 +1,9 @@
-"""Human input and termination: the whole table of AutoGen 0.2, on the decision and through a chat."""
-
 from itertools import product
 
 import pytest
 
 from autogen_nb.core.chats.human_input import Ask, Mode, Move
-from autogen_nb.core.chats.reply_steps import (
-    ConversationState,
-    Reply,
-    check_termination_and_human_reply,
-)
+from autogen_nb.core.chats.reply_steps import ConversationState, Reply, check_termination_and_human_reply
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.events import HumanInputAsked, HumanInputGiven, Recorded, Said
 from autogen_nb.messages import Message
@@ -83,5 +77,4 @@ def test_words_answer_the_calls_that_they_interrupt(last: Message, responses: li
 
 
 def asked(events: list[Recorded]) -> list[tuple[bool, str]]:
-    """The questions to the person: whether the message ends the chat, and what an empty answer means."""
     return [(each.terminated, each.empty_means) for each in events if isinstance(each, HumanInputAsked)]

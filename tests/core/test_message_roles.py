@@ -1,5 +1,3 @@
-"""How messages are kept on each side, and shown to a model."""
-
 from autogen_nb.core.chats.message_roles import wire
 
 CALLS = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]

@@ -1,5 +1,3 @@
-"""An organisation's policy: what may be in the file, and how it only ever makes things stricter."""
-
 import pytest
 
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy, parse

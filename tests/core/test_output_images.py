@@ -1,5 +1,3 @@
-"""Outputs for a model that can see."""
-
 import base64
 from typing import Any
 
@@ -10,13 +8,11 @@ from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 
 def picture(number: int = 0, mime: str = "image/png") -> str:
-    """Base64 of what begins as a picture of this type does."""
     magic = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}[mime]
     return base64.b64encode(magic + bytes([number])).decode()
 
 
 def urls(parts: list[dict[str, Any]]) -> list[str]:
-    """The pictures of the parts."""
     return [part["image_url"]["url"] for part in parts]
 
 
@@ -29,10 +25,7 @@ def test_pictures_come_in_order() -> None:
 
     parts = pictures_of(outputs)
 
-    assert urls(parts) == [
-        f"data:image/png;base64,{picture()}",
-        f"data:image/jpeg;base64,{picture(1, 'image/jpeg')}",
-    ]
+    assert urls(parts) == [f"data:image/png;base64,{picture()}", f"data:image/jpeg;base64,{picture(1, 'image/jpeg')}"]
 
 
 def test_what_was_cleared_is_not_sent() -> None:

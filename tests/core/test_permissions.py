@@ -1,5 +1,3 @@
-"""What an act that was let through covers: its kind, and its target where that was known."""
-
 import pytest
 
 from autogen_nb.core.policy.path_scope import PathScope

@@ -1,5 +1,3 @@
-"""The tool by which a model asks the person: what a call may say, and what the model reads of the answer."""
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -46,12 +44,10 @@ def test_what_a_call_asks(arguments: str, found: ParsedQuestion | str) -> None:
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
-    """A call in a model's message."""
     return {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 
 
 def run(message: Message, answers: Sequence[Answer]) -> tuple[list[Recorded], Outcome]:
-    """What the step asks, and what it comes to."""
     state = ConversationState([[Said("assistant", "user", message)]])
     step, asked, given = STEP(state, AgentSpec("user"), "assistant"), [], iter(answers)
     answer: Answer | None = None

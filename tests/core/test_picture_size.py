@@ -1,5 +1,3 @@
-"""How many pixels an image has, before anything unpacks it."""
-
 from io import BytesIO
 
 import pytest
@@ -10,7 +8,6 @@ SIDES = (123, 45)
 
 
 def image(kind: str, **options: object) -> bytes:
-    """An image that Pillow has written."""
     from PIL import Image
 
     kept = BytesIO()

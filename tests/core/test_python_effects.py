@@ -1,5 +1,3 @@
-"""What Python code is read to do, case by case."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,12 +12,10 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
 
 
 def of(code: str) -> tuple[Effect, ...]:
-    """What is read in Python code and is not harmless."""
     return tuple(effect for effect in effects(CodeBlock("python", code), GROUND) if not effect.harmless)
 
 
 def told(code: str) -> list[str]:
-    """The words of all that is read in it."""
     return [effect.words for effect in effects(CodeBlock("python", code), GROUND)]
 
 

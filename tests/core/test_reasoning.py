@@ -1,5 +1,3 @@
-"""What a model thinks, told apart from what it answers."""
-
 from itertools import pairwise
 
 import pytest
@@ -12,7 +10,6 @@ FENCE = "```"
 
 
 def split(*pieces: str) -> tuple[str, str]:
-    """The thought and the answer of a text that comes in these pieces."""
     splitter = ReasoningSplitter()
     parts = [*map(splitter.add, pieces), splitter.end()]
     return "".join(thought for thought, _ in parts), "".join(answer for _, answer in parts)

@@ -1,31 +1,16 @@
-"""The steps by which an agent comes to a reply."""
-
 import pytest
 
-from autogen_nb.core.chats.reply_steps import (
-    Asking,
-    ConversationState,
-    Outcome,
-    Reply,
-    ask,
-)
-from autogen_nb.events import (
-    HumanInputGiven,
-    Said,
-    TerminationAsked,
-    TerminationJudged,
-)
+from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply, ask
+from autogen_nb.events import HumanInputGiven, Said, TerminationAsked, TerminationJudged
 from autogen_nb.messages import Message
 from tests.core.worlds import outcome, scripted
 
 
 def heard(message: Message) -> ConversationState:
-    """A scene in which the user has just heard this."""
     return ConversationState([[Said("assistant", "user", message)]])
 
 
 def says(text: str | None) -> "Asking[Outcome]":
-    """A step's work: this reply, or none."""
     yield from ()
     return None if text is None else Reply(Message(text))
 

@@ -1,5 +1,3 @@
-"""A person's rules: which there are, what each covers and what it does not, and which are offered."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""One message outside of a chat: who replies, and until when."""
-
 from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, check_termination_and_human_reply
 from autogen_nb.core.chats.two_agent_chat import sent_message
 from autogen_nb.events import Recorded, ReplyGiven
@@ -15,7 +13,6 @@ def sent(
     replying: frozenset[tuple[str, str]] = frozenset(),
     state: ConversationState | None = None,
 ) -> list[Recorded]:
-    """What follows when the user says hi to an assistant, which replies twice at most by itself."""
     limits = {"human_input_mode": "NEVER", "max_auto_replies": 2}
     user, assistant = (
         spec(name, check_termination_and_human_reply, default_reply=Message(reply), **limits)

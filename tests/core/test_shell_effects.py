@@ -1,5 +1,3 @@
-"""What shell code is read to do."""
-
 import pytest
 
 from autogen_nb.core.analysis import effects
@@ -11,7 +9,6 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
 
 
 def read(code: str) -> set[tuple[EffectKind, str]]:
-    """What is read in shell code: kinds and targets."""
     return {(effect.kind, effect.target) for effect in effects(CodeBlock("bash", code), GROUND)}
 
 

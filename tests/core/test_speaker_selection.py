@@ -1,5 +1,3 @@
-"""Who speaks next among several."""
-
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -19,19 +17,16 @@ OLD_CALL = Message(None, function_call={"name": "f", "arguments": "{}"})
 
 
 def group(method: Any = "round_robin", members: tuple[str, ...] = ABC, **more: Any) -> Selection:
-    """How a group of three chooses."""
     return Selection("manager", members, method, **more)
 
 
 def chosen(
     selection: Selection, *answers: Answer, last: str = "alice", message: Message | None = None
 ) -> tuple[list[Recorded], str | Stop]:
-    """The events of a choice, and who it is."""
     return outcome(selection.next(last, message or Message("hello")), scripted(*answers))
 
 
 def asked(events: list[Recorded]) -> list[SpeakerAsked]:
-    """The questions for a speaker."""
     return [event for event in events if isinstance(event, SpeakerAsked)]
 
 

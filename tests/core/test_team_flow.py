@@ -1,5 +1,3 @@
-"""A team's run: who speaks when, what ends it, and what its log holds."""
-
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -9,13 +7,7 @@ from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Asking
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import Observation, TeamRun, TeamTurn, Watch, team_chat
-from autogen_nb.core.chats.team_replies import (
-    AskPerson,
-    Respond,
-    TeamState,
-    Think,
-    WriteAndRun,
-)
+from autogen_nb.core.chats.team_replies import AskPerson, Respond, TeamState, Think, WriteAndRun
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
@@ -44,7 +36,6 @@ def held(
     members: dict[str, Respond] | None = None,
     **more: Any,
 ) -> list[Recorded]:
-    """Every event of a run of three who always say their names."""
     says: dict[str, Respond] = {name: say_always(name) for name in ABC}
     said = [] if task is None else [Said("user", "team", Message(task), kind="task")]
     settings = {"max_turns": 4, **more}
@@ -53,8 +44,6 @@ def held(
 
 
 def when(met: Callable[[TeamTurn], object]) -> Watch:
-    """What ends a run as soon as this holds."""
-
     def watch(turn: TeamTurn) -> Asking[str | None]:
         return "seen" if met(turn) else None
         yield  # a generator that asks nothing
@@ -63,12 +52,10 @@ def when(met: Callable[[TeamTurn], object]) -> Watch:
 
 
 def spoken(events: Sequence[Recorded]) -> list[str]:
-    """Who spoke."""
     return [event.sender for event in events if isinstance(event, Said)]
 
 
 def selected(method: Literal["auto", "function"] = "auto", **more: Any) -> Selection:
-    """A choice by a model, among those who have not just spoken."""
     follows = {name: frozenset(ABC) - {name} for name in ABC}
     return Selection("team", ABC, method, follows, None, 1, **more)
 

@@ -1,5 +1,3 @@
-"""How a member of a team comes to what it says."""
-
 from typing import Any
 
 from autogen_nb.core.chats.code_step import RunCode
@@ -33,30 +31,25 @@ CODE = "```python\nprint(1)\n```"
 
 
 def state(*said: tuple[str, str] | Said) -> TeamState:
-    """A team in which this was said."""
     return TeamState(
         "team", [each if isinstance(each, Said) else Said(each[0], "team", Message(each[1])) for each in said]
     )
 
 
 def answered(respond: Respond, there: TeamState, *answers: AnyAnswer) -> tuple[list[Recorded], TeamReply | Stop]:
-    """What happened in the turn of bob, and what he says."""
     return outcome(respond(there, "bob"), scripted(*answers))
 
 
 def calling(*names: str, **more: Any) -> ModelReplied:
-    """A model that asks for calls."""
     calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in names]
     return ModelReplied(Message(None, tool_calls=calls), **more)
 
 
 def words(text: str) -> ModelReplied:
-    """A model that speaks."""
     return ModelReplied(Message(text))
 
 
 def ran(text: str, exit_code: int = 0) -> CodeRan:
-    """Code that put this out."""
     return CodeRan(exit_code, (Stream("stdout", text),))
 
 

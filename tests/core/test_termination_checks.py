@@ -1,5 +1,3 @@
-"""Conditions that end a chat."""
-
 from itertools import cycle
 
 import pytest

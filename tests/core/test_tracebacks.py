@@ -1,5 +1,3 @@
-"""Tracebacks for a model."""
-
 from autogen_nb.core.text.tracebacks import shortened
 
 

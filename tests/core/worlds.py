@@ -29,12 +29,10 @@ World = Callable[[Question], Answer]
 
 
 def play(flow: Flow, world: World) -> list[Recorded]:
-    """Every event of a flow, its questions followed by the world's answers."""
     return outcome(flow, world)[0]
 
 
 def outcome(asking: Asking[T], world: World) -> tuple[list[Recorded], T]:
-    """Every event of a flow or a step of one, and what it comes to."""
     kept: list[Recorded] = []
     answer: Answer | None = None
     while True:
@@ -50,31 +48,25 @@ def outcome(asking: Asking[T], world: World) -> tuple[list[Recorded], T]:
 
 
 def scripted(*answers: Answer) -> World:
-    """A world that gives these answers in turn; asked once more, it fails."""
     left = iter(answers)
     return lambda _: next(left)
 
 
 def spec(name: str = "user", *steps: Step, **settings: object) -> AgentSpec:
-    """An agent that tests nothing and says nothing, but for what is given."""
     settings.setdefault("termination", never)
     # The settings are those of AgentSpec, which checks none of them.
     return AgentSpec(name, steps, **settings)  # type: ignore[arg-type]
 
 
 def never(_: Message) -> bool:
-    """No message ends the chat."""
     return False
 
 
 def model_agent(name: str = "assistant") -> AgentSpec:
-    """An agent that a model speaks for."""
     return spec(name, generate_oai_reply)
 
 
 def say_always(text: str) -> Respond:
-    """A member of a team that always says the same."""
-
     def respond(_: TeamState, __: str) -> Asking[TeamReply | Stop]:
         return TeamReply(Message(text))
         yield  # a generator that asks nothing
@@ -83,7 +75,6 @@ def say_always(text: str) -> Respond:
 
 
 def said(*messages: str | Message) -> Iterator[ModelReplied]:
-    """A model's replies."""
     return (ModelReplied(Message.of(message)) for message in messages)
 
 
@@ -93,7 +84,6 @@ def answered(
     terminate: Callable[[TerminationAsked], bool] = lambda _: False,
     ran: Callable[[CodeAsked], CodeRan] | None = None,
 ) -> World:
-    """A world of models, people, predicates and executors; code prints itself unless `ran` says otherwise."""
     replies, words = iter(models), iter(people)
 
     def world(question: Question) -> Answer:
@@ -113,17 +103,14 @@ def answered(
 
 
 def echo(question: CodeAsked) -> CodeRan:
-    """Code that prints itself."""
     return CodeRan(0, tuple(Stream("stdout", block.code + "\n") for block in question.blocks), len(question.blocks))
 
 
 def texts(events: list[Recorded]) -> list[str]:
-    """What was said, in order."""
     return [event.message.text for event in events if isinstance(event, Said)]
 
 
 def end(events: list[Recorded]) -> str:
-    """The reason for which a chat ended."""
     last = events[-1]
     assert isinstance(last, Ended)
     return last.reason

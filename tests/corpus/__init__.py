@@ -46,8 +46,6 @@ FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """One piece of code; `kinds` are the acts that are looked for in it, of which one is enough."""
-
     name: str
     language: str
     code: str

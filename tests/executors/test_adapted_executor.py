@@ -1,5 +1,3 @@
-"""An executor of the person's own runs the code of agents."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,37 +14,27 @@ RAN = "exitcode: 0 (execution succeeded)\nCode output: python: print(1)"
 
 
 class Waiting:
-    """As AutoGen 0.2 has it."""
-
     def execute_code_blocks(self, code_blocks: list[Any]) -> CodeResult:
-        """What the blocks are."""
         return CodeResult(0, "\n".join(f"{block.language}: {block.code}" for block in code_blocks))
 
 
 class Awaiting(CodeExecutor):
-    """As AgentChat has it."""
-
     def __init__(self) -> None:
         self.stopped = 0
 
     async def execute_code_blocks(self, code_blocks: Any, cancellation_token: Any) -> CodeResult:
-        """What the blocks are."""
         assert not cancellation_token.is_cancelled()
         return Waiting().execute_code_blocks(code_blocks)
 
     async def stop(self) -> None:
-        """Counts."""
         self.stopped += 1
 
 
 @dataclass
 class Returning:
-    """Returns, or raises, what the test says."""
-
     effect: Callable[[], Any]
 
     def execute_code_blocks(self, code_blocks: list[Any]) -> Any:
-        """What the test says."""
         return self.effect()
 
 

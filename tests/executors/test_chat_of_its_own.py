@@ -1,5 +1,3 @@
-"""What belongs to one chat: packages it installs, blocks it can run again, variables it is denied."""
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +15,11 @@ pytestmark = pytest.mark.kernel
 
 
 class Chat:
-    """An executor on a loop in a thread."""
-
     def __init__(self, executor: JupyterExecutor) -> None:
         self.loop = Loop()
         self.executor = executor
 
     def run(self, code: str, language: str = "python") -> tuple[str, RunEnded]:
-        """What a block printed, and its end."""
         *outputs, end = self.loop.run(all_of(self.executor.run([CodeBlock(language, code)])), 120)
         assert isinstance(end, RunEnded)
         return "".join(item.text for item in outputs if isinstance(item, Stream)), end
@@ -32,7 +27,6 @@ class Chat:
 
 @pytest.fixture
 def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
-    """An executor that replays, with the keywords that a test gives it."""
     made = Chat(JupyterExecutor(cwd=tmp_path / "work", restore="replay", **getattr(request, "param", {})))
     yield made
     made.loop.run(made.executor.stop())

@@ -1,5 +1,3 @@
-"""What the executors with AutoGen's names have in common, and what those by command line have beside it."""
-
 import asyncio
 import sys
 import tempfile
@@ -31,12 +29,10 @@ EITHER = pytest.mark.parametrize(
 
 
 def block(code: str, language: str = "python") -> CodeBlock:
-    """A block, spelled as AutoGen's programs spell it."""
     return CodeBlock(code=code, language=language)
 
 
 def greeting(name: str) -> str:
-    """Greets somebody."""
     return f"Hello, {name}!"
 
 

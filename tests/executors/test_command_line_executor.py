@@ -1,5 +1,3 @@
-"""The command line executor where it differs from a kernel."""
-
 import asyncio
 import os
 import sys

@@ -1,5 +1,3 @@
-"""The executors in containers, with an engine."""
-
 import asyncio
 import os
 from collections.abc import Callable, Iterator
@@ -25,13 +23,11 @@ NAME = f"autogen-nb-test-{os.getpid()}"
 
 
 def greeting(name: str) -> str:
-    """Greets somebody."""
     return f"Hello, {name}!"
 
 
 @pytest.fixture
 def engine() -> Iterator[Any]:
-    """A client of the engine."""
     try:
         image()
     except Cannot as cannot:
@@ -42,8 +38,6 @@ def engine() -> Iterator[Any]:
 
 @pytest.fixture
 def named(engine: Any) -> Iterator[Callable[[], list[str]]]:
-    """How the containers of this file's name are; they are taken away afterwards."""
-
     def all_of_them() -> list[Any]:
         return list(engine.containers.list(all=True, ignore_removed=True, filters={"name": NAME}))
 

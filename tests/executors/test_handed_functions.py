@@ -1,5 +1,3 @@
-"""Functions of the person's own, as text that another process can import."""
-
 import math
 import subprocess
 import sys
@@ -23,7 +21,6 @@ def double(number: int, times: int = 1) -> int:
 
 
 def four() -> int:
-    """Twice two."""
     return double(2)
 
 
@@ -32,28 +29,22 @@ def four() -> int:
     global_imports=["math", Alias("json", "js"), ImportFromModule("pathlib", ["Path", Alias("PurePath", "Pure")])],
 )
 def named() -> str:
-    """Uses what it names."""
     return str(js.dumps([math.floor(1.5), Path("a").name, Pure("b").name]))  # type: ignore[name-defined]  # noqa: F821 - it is named above
 
 
 async def later(values: "list[Unknown]") -> int:  # type: ignore[name-defined]  # noqa: F821 - never looked at
-    """Comes to how many there are."""
     return len([each for each in values])  # noqa: C416 - a function within the function
 
 
 def uses_its_module() -> float:
-    """Uses what is imported in this file."""
     return math.pi
 
 
 def by_default(where: Any = Path) -> Any:
-    """Has a default of this file."""
     return where
 
 
 def made(number: int) -> Callable[[], int]:
-    """A function that takes a number from here."""
-
     def closure() -> int:
         return number
 
@@ -61,7 +52,6 @@ def made(number: int) -> Callable[[], int]:
 
 
 def imported(functions: HandedFunctions, folder: Path, code: str) -> str:
-    """What code prints that imports the functions."""
     functions.write(folder)
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

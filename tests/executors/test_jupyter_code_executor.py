@@ -1,5 +1,3 @@
-"""The Jupyter executor with AutoGen's name."""
-
 import asyncio
 import importlib
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Blocks in a kernel of the agent's own, and shell blocks beside it."""
-
 import asyncio
 import os
 import time
@@ -19,26 +17,21 @@ pytestmark = pytest.mark.kernel
 
 
 class Shared:
-    """An executor on a loop in a thread, for use by plain tests."""
-
     def __init__(self, cwd: Path) -> None:
         self.loop = Loop()
         self.executor = JupyterExecutor(cwd=cwd, timeout=5, grace=1)
 
     def run(self, *blocks: tuple[str, str]) -> tuple[list[Output], RunEnded]:
-        """The outputs of a run and its end."""
         *outputs, end = self.loop.run(all_of(self.executor.run([CodeBlock(*block) for block in blocks])))
         assert isinstance(end, RunEnded)
         return [item for item in outputs if not isinstance(item, RunEnded)], end
 
     def text(self, *blocks: tuple[str, str]) -> str:
-        """What a run printed."""
         return "".join(item.text for item in self.run(*blocks)[0] if isinstance(item, Stream))
 
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """One executor for the tests of this module."""
     shared = Shared(tmp_path_factory.mktemp("base") / "deep" / "work")
     yield shared
     shared.loop.run(shared.executor.stop())

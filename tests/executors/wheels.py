@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 
 def wheel(folder: Path, name: str, more: Mapping[str, str] = MappingProxyType({})) -> Path:
-    """A wheel of one module that holds one value, and of more files where they are given."""
     info = f"{name}-1.0.dist-info"
     files = {
         f"{name}.py": "value = 'from the wheel'\n",

@@ -1,5 +1,3 @@
-"""Nobody: every question is an error that says how to go without it."""
-
 import pytest
 
 from autogen_nb.errors import NobodyThere

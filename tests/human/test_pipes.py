@@ -1,5 +1,3 @@
-"""Who is there when a program's input is a pipe: its lines are a person, and its end is nobody."""
-
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +28,6 @@ if __name__ == "__main__":
 
 
 def ran(folder: Path, model: FakeOpenAI, typed: str) -> "subprocess.CompletedProcess[str]":
-    """The program with this in its pipe."""
     (folder / "talk.py").write_text(CHAT)
     environ = environment(folder, OPENAI_BASE_URL=model.base_url)
     return subprocess.run(

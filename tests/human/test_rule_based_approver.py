@@ -1,5 +1,3 @@
-"""A person with rules: what rules answer, what is asked all the same, and what is kept of an answer."""
-
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
@@ -36,8 +34,6 @@ GROUND = PathScope("/home/ann/work", "", "/home/ann")
 
 
 class Attentive(ScriptedHuman):
-    """A person whose decisions are whole, and who is there while code runs, too."""
-
     def __init__(
         self, inputs: Sequence[str] = (), approvals: Sequence[ApprovalGiven] = (), judged: Sequence[EffectJudged] = ()
     ) -> None:
@@ -46,25 +42,19 @@ class Attentive(ScriptedHuman):
         self.seen: list[EffectAsked | ApprovalAsked] = []
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """The next decision about a block."""
         self.seen.append(question)
         return self.approvals[len(self.seen) - 1]
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """The next decision about an act."""
         self.seen.append(question)
         return self.judged[len(self.seen) - 1]
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """What is typed."""
         return CodeInputGiven(question.prompt, by="you")
 
 
 class Awaited(Attentive):
-    """The same person, at the end of an awaitable."""
-
     def approve(self, question: ApprovalAsked) -> Awaitable[ApprovalGiven]:  # type: ignore[override]  # a Human may answer later
-        """The next decision, later."""
         return self._later(super().approve(question))
 
     @staticmethod
@@ -74,14 +64,12 @@ class Awaited(Attentive):
 
 @pytest.fixture
 def rules(tmp_path: Path) -> RulesFile:
-    """A file with one rule."""
     file = RulesFile(tmp_path / "settings" / "rules.json")
     file.add(Rule("network", "api.example.org"))
     return file
 
 
 def asked(*effects: Effect, always: bool = False) -> ApprovalAsked:
-    """A question about a block that does this."""
     return ApprovalAsked("user", BLOCK, effects=effects, always=always)
 
 
@@ -135,7 +123,6 @@ NO, YES = EffectJudged(allowed=False), EffectJudged(allowed=True)
 
 
 def _put(person: Attentive, rules: RulesFile, question: ApprovalAsked | EffectAsked) -> ApprovalGiven | EffectJudged:
-    """The answer of this person with these rules."""
     ruled = RuleBasedApprover(person, rules, tell=print, scope=GROUND)
     given = ruled.approve(question) if isinstance(question, ApprovalAsked) else ruled.allow(question)
     assert isinstance(given, ApprovalGiven | EffectJudged)

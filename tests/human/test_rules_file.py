@@ -1,5 +1,3 @@
-"""A person's rules on disk: they last, two notebooks share them, and a file that others could write is no file."""
-
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +15,6 @@ NET, DISK = Rule("network", "api.example.org"), Rule("write", "/data/out/")
 
 @pytest.fixture
 def file(tmp_path: Path) -> RulesFile:
-    """A file of rules that is not there yet, in a folder that is not there either."""
     return RulesFile(tmp_path / "settings" / "rules.json")
 
 

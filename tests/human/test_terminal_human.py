@@ -1,5 +1,3 @@
-"""A person at a terminal: what is shown, what is asked, and what each answer means."""
-
 import io
 import sys
 from pathlib import Path
@@ -8,14 +6,7 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import NobodyThere
-from autogen_nb.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    CodeInputAsked,
-    CodeInputGiven,
-    EffectAsked,
-    HumanInputAsked,
-)
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import CodeBlock
 
@@ -23,7 +14,6 @@ BLOCK = CodeBlock("python", "x = 1\nprint(x)")
 
 
 def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
-    """A person who types these lines."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
     return TerminalHuman()
 

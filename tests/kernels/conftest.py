@@ -9,6 +9,5 @@ from tests.kernels.looping import SharedKernel, shared_kernel
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    """One kernel for the tests of a module; each leaves it idle and alive."""
     with shared_kernel(tmp_path_factory.mktemp("work"), grace=3.0) as shared:
         yield shared

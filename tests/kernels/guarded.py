@@ -15,13 +15,7 @@ ALLOWED = EffectJudged(allowed=True, by="you")
 
 
 class GuardedKernel:
-    """A kernel in a folder of its own, whose questions get one answer.
-
-    Attributes
-    ----------
-    asked : list of (Effect, str)
-        The questions of the last block, each with its line.
-    """
+    """A kernel in a folder of its own, whose questions get one answer."""
 
     def __init__(self, shared: SharedKernel, folder: Path) -> None:
         self.shared = shared
@@ -32,22 +26,18 @@ class GuardedKernel:
         self.asked: list[tuple[Effect, str]] = []
 
     def run(self, code: str, *let: Effect, answer: EffectJudged = DENIED, nobody: bool = False) -> Ran:
-        """What comes of a block that these acts were let through in."""
         self.answer, self.asked = answer, []
         return self.shared.execute(code, permissions=self.permissions(*let, nobody=nobody))
 
     def permissions(self, *let: Effect, nobody: bool = False) -> Guarded:
-        """What a block may do."""
         scope = PathScope(str(self.folder), str(self.own), str(self.folder.parent / "home"))
         return Guarded(Permissions(let), scope, None if nobody else self._allow)
 
     def kinds(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
-        """The kinds of what the block asked about, in order."""
         self.run(code, *let, answer=answer)
         return [effect.kind for effect, _ in self.asked]
 
     def targets(self, code: str, *let: Effect, answer: EffectJudged = DENIED) -> list[str]:
-        """The targets of what the block asked about, in order."""
         self.run(code, *let, answer=answer)
         return [effect.target for effect, _ in self.asked]
 
@@ -57,13 +47,11 @@ class GuardedKernel:
 
 
 def errors(ran: Ran) -> list[str]:
-    """The exceptions that a block raised, in words."""
     return [f"{each.ename}: {each.evalue}" for each in ran.outputs if isinstance(each, Failure)]
 
 
 @contextmanager
 def guarded_kernel(folder: Path) -> Iterator[GuardedKernel]:
-    """A running kernel, ended afterwards."""
     work = folder / "work"
     work.mkdir()
     with shared_kernel(work, grace=3.0) as shared:

@@ -1,5 +1,3 @@
-"""Questions of running code on stdin: in order with what is printed, and without a late interrupt behind them."""
-
 import asyncio
 
 import pytest

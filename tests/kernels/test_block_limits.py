@@ -1,5 +1,3 @@
-"""Limits: how they are written, and what comes of passing one."""
-
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,7 +63,6 @@ def test_less_is_imported_ahead_where_memory_is_small(total: int, count: int) ->
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    """A kernel with small limits."""
     limits = Limits(memory=600 * MB, processes=80, cpu=1.5, output=MB)
     with shared_kernel(tmp_path_factory.mktemp("work"), grace=5, limits=limits) as shared:
         yield shared
@@ -73,7 +70,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
 
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    """The same without a limit of processor time: to take memory can cost more of it where the machine is busy."""
     limits = Limits(memory=600 * MB, processes=80, output=MB)
     with shared_kernel(tmp_path_factory.mktemp("work"), grace=5, limits=limits) as shared:
         yield shared

@@ -1,5 +1,3 @@
-"""The sandbox of namespaces: what code in it can and cannot do."""
-
 import asyncio
 import errno
 import os
@@ -43,7 +41,6 @@ print(found)
 
 
 def place(*, net: bool = False, writable: Writable | None = None) -> BubblewrapPlace:
-    """The sandbox, if there can be one here."""
     try:
         return BubblewrapPlace(net=net, writable=writable)
     except ConfigError as error:
@@ -52,7 +49,6 @@ def place(*, net: bool = False, writable: Writable | None = None) -> BubblewrapP
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    """One sandboxed kernel for the tests of this module."""
     sandbox = place()
     way = Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox)))
     try:

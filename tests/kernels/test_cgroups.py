@@ -1,5 +1,3 @@
-"""Cgroups of an agent's kernel and of its shell blocks: made, met, and gone afterwards."""
-
 import os
 import subprocess
 import sys
@@ -22,7 +20,6 @@ LIMITS = Limits(memory=400 * MB, processes=60)
 
 
 def hierarchy(folder: Path, own: str, *folders: str) -> tuple[Path, Path]:
-    """A `/proc/self/cgroup` and a `/sys/fs/cgroup` as files."""
     mounted = folder / "mounted"
     for each in folders:
         (mounted / each).mkdir(parents=True)
@@ -66,7 +63,6 @@ def test_a_counter_that_is_none_counts_as_nothing() -> None:
 
 
 def ours() -> set[Path]:
-    """The cgroups that this process has made and that there are now."""
     walked = os.walk("/sys/fs/cgroup")
     return {
         Path(top, name) for top, names, _ in walked for name in names if name.startswith(f"autogen_nb-{os.getpid()}-")
@@ -74,7 +70,6 @@ def ours() -> set[Path]:
 
 
 def gone(cgroups: set[Path]) -> bool:
-    """Whether they go within a minute."""
     until = time.monotonic() + 60
     while any(folder.exists() for folder in cgroups) and time.monotonic() < until:
         time.sleep(0.05)
@@ -83,7 +78,6 @@ def gone(cgroups: set[Path]) -> bool:
 
 @pytest.fixture(scope="module")
 def real() -> None:
-    """Skips the test where the system lets us make no cgroup with both controllers."""
     cgroup = Cgroup.made(LIMITS)
     if cgroup is None:
         pytest.skip("no cgroup for memory and processes can be made here")
@@ -96,7 +90,6 @@ AT_ONCE = "taken = b'x' * 900_000_000\nprint(len(taken))"
 
 @pytest.fixture(scope="module", params=["local", "bwrap"])
 def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    """A kernel with small limits."""
     place: Place = LOCAL
     if request.param == "bwrap":
         try:
@@ -110,8 +103,6 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.kernel
 @pytest.mark.usefixtures("real")
 class TestForReal:
-    """With cgroups of this machine."""
-
     @pytest.mark.slow
     def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
         launched = agent.kernel._life.launched

@@ -1,5 +1,3 @@
-"""The form in which values come back: exact, and safe to read whatever it holds."""
-
 import datetime as dt
 import json
 import math
@@ -26,14 +24,12 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 
 def there_and_back(value: Any) -> Any:
-    """The value after writing and reading."""
     with tempfile.TemporaryDirectory() as folder:
         assert save(value, folder) == {}
         return decode(HeldFolder(Path(folder)))
 
 
 def typed(value: Any) -> Any:
-    """A form of the value in which only what is the same in type and value is equal."""
     match value:
         case list() | tuple():
             return type(value), [typed(item) for item in value]
@@ -45,7 +41,6 @@ def typed(value: Any) -> Any:
 
 
 def refusal(value: Any) -> str:
-    """Why a value is not written."""
     with tempfile.TemporaryDirectory() as folder:
         found = save(value, folder)
         return found["path"] + " " + found["refused"]
@@ -207,14 +202,12 @@ def test_frames_come_back_exactly(frame: pd.DataFrame) -> None:
 
 
 def a_cycle() -> list[Any]:
-    """A list that holds itself."""
     found: list[Any] = [1]
     found.append({"self": found})
     return found
 
 
 def a_tower() -> list[Any]:
-    """Lists within lists."""
     found: list[Any] = []
     for _ in range(500):
         found = [found]
@@ -264,7 +257,6 @@ HOSTILE: list[Any] = [
 
 
 def places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths to every item of a manifest."""
     found = [path]
     for number, item in enumerate(part if isinstance(part, list) else []):
         found += places(item, (*path, number))
@@ -273,7 +265,6 @@ def places(part: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample in it."""
     folder = tmp_path_factory.mktemp("sample")
     assert save(SAMPLE, str(folder)) == {}
     return folder
@@ -355,11 +346,9 @@ def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
 
     np.save(tmp_path / "real.npy", np.arange(3))
     (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
-    {
-        "link": lambda path: path.symlink_to(tmp_path / "real.npy"),
-        "pipe": os.mkfifo,
-        "folder": Path.mkdir,
-    }[make](tmp_path / "0.npy")
+    {"link": lambda path: path.symlink_to(tmp_path / "real.npy"), "pipe": os.mkfifo, "folder": Path.mkdir}[make](
+        tmp_path / "0.npy"
+    )
 
     with pytest.raises(TransferError):
         decode(HeldFolder(tmp_path))

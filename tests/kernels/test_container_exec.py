@@ -1,5 +1,3 @@
-"""A program in a container, with an engine of the test's own."""
-
 import asyncio
 import os
 import socket
@@ -15,8 +13,6 @@ from autogen_nb.kernels.places.container_exec import Exec
 
 
 class LateEngine:
-    """An engine that begins a program only after it has said twice that the program does not run."""
-
     def __init__(self) -> None:
         self.inspected = 0
         self.ours, self._theirs = socket.socketpair()

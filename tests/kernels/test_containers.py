@@ -1,5 +1,3 @@
-"""Containers: what is said where there is none, and what is left when all is over."""
-
 import asyncio
 import os
 import select
@@ -35,7 +33,6 @@ places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kerne
 
 @pytest.fixture
 def engine() -> Any:
-    """A client of the engine."""
     try:
         image()
     except Cannot as cannot:
@@ -46,14 +43,11 @@ def engine() -> Any:
 
 
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> JupyterExecutor:
-    """An executor in a container of the first of the images that can be had."""
     place = ContainerPlace(cwd=folder, images=images or (USUAL,), limits=limits)
     return JupyterExecutor(cwd=folder, place=place, limits=limits)
 
 
 def ran(executor: JupyterExecutor, code: str) -> Ran:
-    """What comes of a block."""
-
     async def main() -> list[Output | RunEnded]:
         try:
             return await all_of(executor.run([CodeBlock("python", code)]))
@@ -82,8 +76,6 @@ def test_this_machines_paths_stay_here() -> None:
 
 
 class TestForReal:
-    """With an engine."""
-
     pytestmark = places
 
     def test_there_is_no_network_and_no_home(self, engine: Any, tmp_path: Path) -> None:
@@ -146,18 +138,14 @@ class TestForReal:
 
 
 class Sealed:
-    """A socket as TLS has one: it takes in what came, gives what is asked for, and nobody can wait for the rest."""
-
     def __init__(self, under: socket.socket) -> None:
         self._under = under
         self._held = b""
 
     def fileno(self) -> int:
-        """What is waited for."""
         return self._under.fileno()
 
     def recv(self, size: int) -> bytes:
-        """Some of what came."""
         self._held = self._held or self._under.recv(2**14)
         given, self._held = self._held[:size], self._held[size:]
         return given

@@ -1,5 +1,3 @@
-"""What a model is told of a variable."""
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +10,6 @@ from autogen_nb.kernels.transfer.describe import describe, in_units, size_of
 
 @dataclass
 class Point:
-    """A value of the person's own class."""
-
     x: float
     name: str
 
@@ -27,10 +23,7 @@ class Point:
         ),
         (pd.DataFrame(), "`v`: DataFrame, 0 rows x 0 columns; {size}"),
         (pd.Series([1, 2]), "`v`: Series, 2 values, int64"),
-        (
-            pd.DataFrame({"c": pd.Categorical(["secret"])}),
-            "`v`: DataFrame, 1 rows x 1 columns: c (category); {size}",
-        ),
+        (pd.DataFrame({"c": pd.Categorical(["secret"])}), "`v`: DataFrame, 1 rows x 1 columns: c (category); {size}"),
         (np.zeros((3, 4), "f4"), "`v`: ndarray, 3 x 4, float32"),
         ([1, 2, 3], "`v`: list, 3 items"),
         ({"secret": 1}, "`v`: dict, 1 item"),

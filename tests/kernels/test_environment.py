@@ -1,5 +1,3 @@
-"""The environment that the agent's kernel gets."""
-
 import pytest
 
 from autogen_nb.kernels.places.environment import scrub_environment

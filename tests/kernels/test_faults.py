@@ -1,5 +1,3 @@
-"""Real faults: what does not end, what dies, and what is given up."""
-
 import asyncio
 import os
 import signal
@@ -33,13 +31,11 @@ while True:
 
 @pytest.fixture(autouse=True)
 def usable_afterwards(agent: SharedKernel) -> Iterator[None]:
-    """After every fault the same kernel object runs code."""
     yield
     assert agent.execute("print(6 * 7)").stdout == "42\n"
 
 
 def gone(pid: int) -> bool:
-    """Whether there is no such process, or a dead one that its parent has not noticed."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -47,7 +43,6 @@ def gone(pid: int) -> bool:
 
 
 def wait_until_gone(pid: int, seconds: float = 5) -> None:
-    """Returns when the process has ended."""
     deadline = time.monotonic() + seconds
     while not gone(pid):
         assert time.monotonic() < deadline, f"process {pid} lives"

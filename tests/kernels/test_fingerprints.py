@@ -1,5 +1,3 @@
-"""Whether the notebook's object has changed since it was handed over."""
-
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +11,10 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 def large() -> pd.DataFrame:
-    """A frame of 64 MB, of which a sample is taken."""
     return pd.DataFrame(np.arange(8_000_000.0).reshape(-1, 8), columns=list("abcdefgh"))
 
 
 def turn_round(frame: pd.DataFrame) -> None:
-    """Another order of the same rows."""
     frame.iloc[:, :] = frame.to_numpy()[::-1].copy()
 
 

@@ -1,5 +1,3 @@
-"""Code that runs is stopped where it is about to do what was not let through, and asks there."""
-
 import asyncio
 import time
 from collections.abc import Iterator
@@ -20,7 +18,6 @@ WRITES = "x = 1\nopen('out.csv', 'w').close()\nprint('written')"
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
-    """One kernel for these tests."""
     with guarded_kernel(tmp_path_factory.mktemp("guard")) as made:
         yield made
 

@@ -1,5 +1,3 @@
-"""What the guard takes for an effect of the code, and what for nothing: run for real."""
-
 import os
 from collections.abc import Iterator
 
@@ -21,7 +19,6 @@ database = lambda address: sqlite3.connect(address, uri=True)
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
-    """One kernel for these tests, with a few files around it."""
     folder = tmp_path_factory.mktemp("acts")
     (folder / "elsewhere.txt").write_text("theirs")
     (folder / "modules").mkdir()

@@ -1,5 +1,3 @@
-"""The agent's code cannot answer its own question by what it can reach by name; what it can is in docs/safety.md."""
-
 import json
 from collections.abc import Iterator
 
@@ -92,7 +90,6 @@ print([name for name in sys.modules if 'guard' in name and 'autogen' in name])
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
-    """One kernel for these tests."""
     with guarded_kernel(tmp_path_factory.mktemp("tampering")) as made:
         yield made
 

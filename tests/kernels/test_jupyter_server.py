@@ -1,5 +1,3 @@
-"""Kernels on servers: tokens, broken connections, and what must not be trusted."""
-
 import asyncio
 import json
 from collections.abc import Iterator
@@ -28,22 +26,18 @@ pytestmark = [pytest.mark.kernel, pytest.mark.places, pytest.mark.xdist_group("r
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A Jupyter Server with a token."""
     with serving("server", tmp_path_factory.mktemp("server")) as found:
         yield found
 
 
 @pytest.fixture
 def wire(server: Serving) -> Iterator[Wire]:
-    """A wire to the server that can be cut."""
     made = Wire(int(server.url.rpartition(":")[2]))
     yield made
     made.close()
 
 
 def python(place: JupyterServerPlace, code: str) -> Ran:
-    """What comes of a block on a server."""
-
     async def main() -> list[Output | RunEnded]:
         executor = JupyterExecutor(place=place)
         try:

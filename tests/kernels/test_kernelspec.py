@@ -1,5 +1,3 @@
-"""Kernels of any installed kernelspec, found by name."""
-
 import asyncio
 import json
 import os
@@ -20,7 +18,6 @@ pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-specs")]
 
 
 def install(name: str, argv: list[str], language: str, **more: object) -> None:
-    """Installs a kernelspec in the home of these tests."""
     folder = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / name
     folder.mkdir(parents=True, exist_ok=True)
     spec = {"argv": [sys.executable, "-m", *argv], "display_name": name, "language": language, **more}
@@ -29,7 +26,6 @@ def install(name: str, argv: list[str], language: str, **more: object) -> None:
 
 @pytest.fixture(scope="module")
 def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    """An agent whose kernel runs bash."""
     install("bash-of-the-test", ["bash_kernel", "-f", "{connection_file}"], "bash")
     way = Way("bash", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("bash-of-the-test"))))
     with running(way, tmp_path_factory.mktemp("work")) as agent:

@@ -1,5 +1,3 @@
-"""Starting a kernel: what may go wrong between the process and its first answer."""
-
 import asyncio
 import subprocess
 import sys

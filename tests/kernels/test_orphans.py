@@ -1,5 +1,3 @@
-"""Nothing that an agent started outlives its owner. Linux: elsewhere only the kernel itself ends."""
-
 import asyncio
 import os
 import signal
@@ -66,12 +64,10 @@ asyncio.run(main())
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and is not reaped does not."""
     return stat(pid)[1] not in ("Z", "")
 
 
 def stat(pid: int) -> tuple[str, str, int]:
-    """The name of a process, its state and its parent's number; empty where there is none."""
     with suppress(OSError):
         head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
         return head.partition("(")[2], tail.split()[0], int(tail.split()[1])
@@ -79,7 +75,6 @@ def stat(pid: int) -> tuple[str, str, int]:
 
 
 def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
-    """Returns when the processes have ended and the folder is removed."""
     deadline = time.monotonic() + seconds
     while [pid for pid in pids if alive(pid)] or folder.exists():
         assert time.monotonic() < deadline, [pid for pid in pids if alive(pid)] or folder
@@ -88,7 +83,6 @@ def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
 
 @contextmanager
 def owner(kind: str, folder: Path) -> Iterator[tuple[int, list[str]]]:
-    """The process of a notebook, and what it says: the numbers of processes, and a folder."""
     argv = [sys.executable, "-c", OWNER, kind]
     with subprocess.Popen(argv, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -104,7 +98,6 @@ def owner(kind: str, folder: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def seconds_until_gone(pid: int, words: list[str]) -> float:
-    """How long the kernel, what blocks started, and the private folder outlive their killed owner."""
     (folder,) = [Path(word) for word in words if not word.isdigit()]
     numbers = [int(word) for word in words if word.isdigit()]
     # The owner's own forked child is the owner's matter.

@@ -1,5 +1,3 @@
-"""The table of places: one row says all that the rest of the package knows of a kind of place."""
-
 from pathlib import Path
 
 import pytest

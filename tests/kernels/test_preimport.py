@@ -1,5 +1,3 @@
-"""Imports ahead of use: one module at a time, never beside a block, and nothing of one that failed is left."""
-
 import asyncio
 import time
 from pathlib import Path
@@ -34,7 +32,6 @@ HERE = "import sys; print(*(name in sys.modules for name in {names!r}))"
 
 
 def has_come(path: Path) -> None:
-    """Returns when the file is there."""
     deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline, f"{path.name} has not come"
@@ -42,7 +39,6 @@ def has_come(path: Path) -> None:
 
 
 def modules(folder: Path, **sources: str) -> None:
-    """Modules of these names; each leaves a file of its name once it is imported as a whole."""
     for name, source in sources.items():
         (folder / f"{name}.py").write_text(f"{source}\nfrom pathlib import Path\nPath({name!r}).touch()\n")
 

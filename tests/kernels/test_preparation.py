@@ -1,5 +1,3 @@
-"""Our own code in a fresh kernel: there for any Python, and nothing else is changed for it."""
-
 from pathlib import Path
 
 import pytest

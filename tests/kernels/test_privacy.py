@@ -1,5 +1,3 @@
-"""Nothing of the person's own set-up changes the agent's kernel, and no secret reaches it."""
-
 import asyncio
 import json
 import sys

@@ -1,5 +1,3 @@
-"""What libraries keep for themselves lies in folders of the chat's: never where the person's kernel would run it."""
-
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,13 +25,10 @@ print(*(os.environ[name] for name in names), tempfile.gettempdir(), matplotlib.g
 
 
 class Refusing:
-    """Refuses what is asked, and notes the targets."""
-
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Refuses."""
         self.asked.append(effect.target)
         return DENIED
 
@@ -43,18 +38,15 @@ class Refusing:
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
-    """One guarded kernel for these tests."""
     with guarded_kernel(tmp_path_factory.mktemp("private")) as made:
         yield made
 
 
 def here() -> LocalPlace:
-    """No walls."""
     return LocalPlace()
 
 
 def sandbox() -> LocalPlace:
-    """The sandbox, if there can be one here."""
     try:
         return BubblewrapPlace()
     except ConfigError as error:

@@ -1,5 +1,3 @@
-"""Folders of ours in the temporary folder: nothing is left of them after any end."""
-
 import asyncio
 import os
 import signal
@@ -51,7 +49,6 @@ if end:
 
 
 def wait(condition: Callable[[], bool]) -> None:
-    """Returns when the condition holds."""
     deadline = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < deadline
@@ -60,7 +57,6 @@ def wait(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen[str]":
-    """Another process that holds a folder in a temporary folder of the test's own, and ends with its input."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return subprocess.Popen([sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

@@ -1,5 +1,3 @@
-"""What a block's outputs are, and how it ends."""
-
 import pytest
 
 from autogen_nb.kernels.kernel import BlockOutcome

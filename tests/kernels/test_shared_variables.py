@@ -1,5 +1,3 @@
-"""Which objects of the notebook an agent's kernel has copies of."""
-
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 

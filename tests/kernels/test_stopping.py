@@ -1,5 +1,3 @@
-"""A person's Stop never destroys unasked."""
-
 import asyncio
 import sys
 from collections.abc import Iterator
@@ -33,20 +31,16 @@ while not pathlib.Path('enough').exists():
 
 
 def enough(agent: SharedKernel) -> None:
-    """Ends the stubborn code."""
     Path(agent.kernel.cwd, "enough").touch()
 
 
 class Person:
-    """Answers what is prepared, and remembers what was asked."""
-
     def __init__(self, *answers: Literal["wait", "kill"]) -> None:
         self.answers = list(answers)
         self.asked: list[StuckBlock] = []
         self.heard = asyncio.Event()
 
     async def __call__(self, stuck: StuckBlock) -> Literal["wait", "kill"]:
-        """The next answer."""
         self.asked.append(stuck)
         self.heard.set()
         return self.answers.pop(0)
@@ -54,13 +48,11 @@ class Person:
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[SharedKernel]:
-    """A kernel with a short grace."""
     with shared_kernel(tmp_path, grace=0.5) as shared:
         yield shared
 
 
 async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
-    """How the stubborn block ends when the person presses Stop once it is on."""
     agent.kernel.on_stuck = person
     async with aclosing(agent.kernel.execute(STUBBORN)) as items:
         await anext(items)

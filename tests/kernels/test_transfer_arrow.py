@@ -1,5 +1,3 @@
-"""Arrow tables and polars frames on their way back: exact, and safe to read whatever the file holds."""
-
 import datetime as dt
 import json
 import random
@@ -26,7 +24,6 @@ VALUES: dict[str, list[Any]] = {
 
 
 def there_and_back(value: Any) -> Any:
-    """The value after writing and reading."""
     with tempfile.TemporaryDirectory() as folder:
         assert save(value, folder) == {}
         return decode(HeldFolder(Path(folder)))
@@ -109,7 +106,6 @@ def test_no_arrow_file_does_harm(library: str) -> None:
 
 
 def compressed(library: str, path: Path, rows: int) -> None:
-    """Writes zeros in a form that `encode` does not write."""
     if library == "pyarrow":
         arrow = pytest.importorskip("pyarrow")
         table = arrow.table({"n": arrow.nulls(rows, arrow.int64()).fill_null(0)})

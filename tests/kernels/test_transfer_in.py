@@ -1,5 +1,3 @@
-"""What can be handed into a real kernel, how, and what is refused before anything is."""
-
 import dataclasses
 import types
 from pathlib import Path
@@ -17,7 +15,6 @@ pytestmark = pytest.mark.kernel
 
 
 def cells(source: str) -> dict[str, Any]:
-    """What a notebook's cell with this source defines: things of a module `__main__` that the kernel does not have."""
     namespace: dict[str, Any] = {"__name__": "__main__", "dataclasses": dataclasses}
     exec(source, namespace)
     return namespace

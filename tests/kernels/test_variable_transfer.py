@@ -1,5 +1,3 @@
-"""Variables on their way into a real kernel and back."""
-
 import sys
 from typing import Any
 
@@ -14,15 +12,11 @@ pytestmark = pytest.mark.kernel
 
 
 class Unpicklable:
-    """Refuses to be pickled."""
-
     def __reduce__(self) -> Any:
         raise RuntimeError("not me")
 
 
 class Unloadable:
-    """Can be pickled, and fails where it is loaded."""
-
     def __reduce__(self) -> Any:
         return (int, ("not a number",))
 

@@ -25,7 +25,6 @@ _here = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests, and keeps those of one kernel in one worker, which takes one kernel after the other."""
     for item in items:
         if _here in item.path.parents and isinstance(item, pytest.Function):
             release, kind = _front(item)
@@ -34,7 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the table: what was asked how, in which release, for which kind of front end."""
     seen: dict[tuple[str, str, str], str] = {}
     for outcome in ("passed", "failed", "error"):
         for report in terminalreporter.getreports(outcome):
@@ -59,7 +57,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ids=[f"{release}-{kind}" for release in RELEASES for kind in KINDS],
 )
 def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FrontEnd]:
-    """A notebook in a kernel of the release, with the extension loaded."""
     release, kind = request.param
     folder = tmp_path_factory.mktemp("matrix")
     with FrontEnd(folder, environment(folder), kind, _python(release)) as front:
@@ -70,19 +67,14 @@ def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def model() -> Iterator[FakeOpenAI]:
-    """The server of the model; a test scripts what it says."""
     with FakeOpenAI() as server:
         yield server
 
 
 @pytest.fixture
 def notebook(
-    front: FrontEnd,
-    model: FakeOpenAI,
-    request: pytest.FixtureRequest,
-    record_property: Callable[[str, object], None],
+    front: FrontEnd, model: FakeOpenAI, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
 ) -> FrontEnd:
-    """The notebook with an extension that was just loaded, and the model in its environment."""
     release, kind = _front(request.node)
     record_property("release", release)
     record_property("kind", kind)
@@ -97,7 +89,6 @@ def notebook(
 
 @pytest.fixture
 def release(request: pytest.FixtureRequest) -> str:
-    """The release under test."""
     return _front(request.node)[0]
 
 

@@ -15,7 +15,6 @@ OLDER = ("6.29.5", "6.31.0", "7.0.1", "7.1.0", "7.3.0")
 
 
 def main(folder: Path, versions: Sequence[str]) -> None:
-    """Makes what is missing, all of it at the same time."""
     missing = [version for version in versions if not (folder / version / ".made").exists()]
     for version in missing:
         layered(folder / version)
@@ -29,7 +28,6 @@ def main(folder: Path, versions: Sequence[str]) -> None:
 
 
 def layered(place: Path) -> None:
-    """An environment that finds in this one what it does not have itself, packages in development among it."""
     venv.create(place, clear=True, symlinks=True)
     below = sysconfig.get_path("purelib")
     (_packages(place) / "below.pth").write_text(f"import site; site.addsitedir({below!r})\n", encoding="utf-8")

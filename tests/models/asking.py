@@ -14,14 +14,11 @@ HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The pieces of text in the order in which they came, and the item after them."""
-
     pieces: tuple[str, ...]
     completion: Completion
 
 
 async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
-    """The reply to the messages; a reply that breaks the protocol is an assertion error."""
     parts = [part async for part in model.reply(ModelRequest(messages or (HELLO,)))]
     items = [part for part in parts if not isinstance(part, Waiting)]
     *pieces, completion = items
@@ -32,12 +29,10 @@ async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
 
 
 def ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
-    """The same, on a loop of its own."""
     return asyncio.run(a_ask(model, *messages))
 
 
 def error_of(model: Model, *messages: Mapping[str, Any]) -> BaseException:
-    """The exception that the model raises."""
     # Which exception it is, and what it says, is what the test that asked for it looks at.
     with pytest.raises(BaseException) as caught:  # noqa: PT011 - see above
         ask(model, *messages)

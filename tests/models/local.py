@@ -9,8 +9,6 @@ from typing import Any
 
 
 class Local:
-    """What the server says, and what it was asked."""
-
     def __init__(self, body: bytes, status: int = 200) -> None:
         self.body = body
         self.status = status
@@ -20,7 +18,6 @@ class Local:
 
 @contextmanager
 def serving(says: Any, status: int = 200) -> Iterator[Local]:
-    """A server that answers every request with this."""
     local = Local(says if isinstance(says, bytes) else json.dumps(says).encode(), status)
 
     class Handler(BaseHTTPRequestHandler):
@@ -46,5 +43,4 @@ def serving(says: Any, status: int = 200) -> Iterator[Local]:
 
 
 def models(*names: str) -> dict[str, Any]:
-    """What a server says of its models."""
     return {"object": "list", "data": [{"id": name, "object": "model"} for name in names]}

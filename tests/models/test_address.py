@@ -1,14 +1,7 @@
-"""What an address says, and what of it is never shown."""
-
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.address import (
-    checked_base,
-    checked_url,
-    revealed,
-    shown_url,
-)
+from autogen_nb.models.config.address import checked_base, checked_url, revealed, shown_url
 
 LOGIN = "http://me:p%40ss@host:8000/v1"
 

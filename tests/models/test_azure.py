@@ -1,5 +1,3 @@
-"""Azure, as it is asked and as it answers."""
-
 import asyncio
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +20,6 @@ VARIABLES = ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_T
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test, and an environment that says nothing of Azure."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     with FakeOpenAI() as fake:
@@ -30,12 +27,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
 
 
 def endpoint(server: FakeOpenAI) -> str:
-    """The address of the resource."""
     return server.base_url.removesuffix("/v1")
 
 
 def azure(server: FakeOpenAI, **settings: Any) -> OpenAIModel:
-    """A model at that server, as Azure's."""
     given = {"model": "gpt-x", "azure_endpoint": endpoint(server), "api_version": VERSION, **settings}
     return OpenAIModel(api_type="azure", **given)
 
@@ -85,7 +80,6 @@ def test_everything_may_come_from_the_environment(server: FakeOpenAI, monkeypatc
 
 
 def counting(kind: str) -> Callable[[], Any]:
-    """A function that gives another token at each call."""
     numbers = iter(range(9))
 
     def sync() -> str:

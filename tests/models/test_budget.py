@@ -23,18 +23,14 @@ from tests.models.asking import HELLO, a_ask, ask, error_of
 
 
 def reply(prompt: int, written: int, text: str = "ok", cost: float | None = None) -> Completion:
-    """A reply with the server's counts."""
     return Completion(Message(content=text), "m", Usage(prompt, written), cost=cost)
 
 
 def question(characters: int) -> dict[str, Any]:
-    """A message that makes a request of so many characters."""
     return {"role": "user", "content": "x" * (characters - 16)}
 
 
 class Priced(ScriptedModel):
-    """A scripted model that tells its price, a dollar for 1,000 tokens read and two for those written."""
-
     price = (1.0, 2.0)
 
 

@@ -28,7 +28,6 @@ KEY = "sk-a-key-that-must-not-be-kept-0123456789"
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
-    """A cache of seed 42."""
     return Cache.disk(42, tmp_path)
 
 

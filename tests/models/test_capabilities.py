@@ -1,5 +1,3 @@
-"""Which models are taken to see pictures."""
-
 from typing import Any
 
 import pytest

@@ -11,7 +11,6 @@ from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 
 
 def folded(*chunks: Any) -> Completion:
-    """What the chunks become."""
     fold = ChunkAccumulator()
     for chunk in chunks:
         fold.add(chunk)
@@ -19,12 +18,10 @@ def folded(*chunks: Any) -> Completion:
 
 
 def delta(fields: Any, finish: str | None = None, **more: Any) -> dict[str, Any]:
-    """A chunk with these fields in its delta."""
     return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}], **more}
 
 
 def cut(text: str, places: list[int]) -> list[str]:
-    """The text, cut at these places."""
     edges = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
     return [text[start:end] for start, end in pairwise(edges)]
 

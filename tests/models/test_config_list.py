@@ -1,5 +1,3 @@
-"""Lists of accounts: found, read, made and filtered."""
-
 import json
 import os
 import traceback
@@ -26,7 +24,6 @@ ENTRIES: list[dict[str, Any]] = [
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty folder, and an environment without keys."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "AZURE_OPENAI_", "OAI_")):

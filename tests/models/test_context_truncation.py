@@ -20,12 +20,10 @@ TOO_LONG = ContextTooLong("too long")
 
 
 def said(text: str = "Run it.") -> dict[str, Any]:
-    """What the assistant said."""
     return {"role": "assistant", "content": text}
 
 
 def output(size: int = 1000, status: str = "0 (execution succeeded)") -> dict[str, Any]:
-    """What code printed."""
     return {"role": "user", "content": f"exitcode: {status}\nCode output: ".ljust(size, "x"), "name": "user"}
 
 

@@ -13,7 +13,6 @@ DOWN, NO = ModelUnavailable("one is down"), ModelRefused("two says no")
 
 
 def failing(error: Exception, name: str = "failing") -> ScriptedModel:
-    """A model whose only reply is this error."""
     return ScriptedModel([error], name)
 
 

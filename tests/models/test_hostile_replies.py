@@ -1,5 +1,3 @@
-"""Replies of servers that err or mean harm, over real HTTP: each ends in a reply or in one sentence."""
-
 import gzip
 import json
 import zlib
@@ -16,24 +14,20 @@ from tests.models.asking import ask, error_of
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 @pytest.fixture
 def model(server: FakeOpenAI) -> OpenAIModel:
-    """A model at that server."""
     return OpenAIModel(model="m", base_url=server.base_url)
 
 
 def chunk(**delta: Any) -> str:
-    """The data of an event."""
     return json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
 
 def ending(reason: str) -> str:
-    """The data of the last event."""
     return json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 
 
@@ -120,7 +114,6 @@ def test_json_that_is_nested_too_deeply_is_told(server: FakeOpenAI) -> None:
 
 
 def bomb(mebibytes: int) -> bytes:
-    """Zeros, compressed to a thousandth."""
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     return b"".join([packer.compress(bytes(2**20)) for _ in range(mebibytes)]) + packer.flush()
 

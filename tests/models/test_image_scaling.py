@@ -1,5 +1,3 @@
-"""Pictures on their way to a model that can see."""
-
 import base64
 import io
 from typing import Any
@@ -12,7 +10,6 @@ from autogen_nb.models.openai.image_scaling import LARGEST, fitted, sent
 
 
 def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = False) -> dict[str, Any]:
-    """A picture as a part of a message."""
     into = io.BytesIO()
     picture = Image.effect_noise((width, height), 100) if noise else Image.new("RGB", (width, height))
     picture.save(into, format=kind)
@@ -20,19 +17,16 @@ def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = Fals
 
 
 def of(data: bytes, kind: str = "PNG") -> dict[str, Any]:
-    """These bytes as a part of a message that says they are a picture."""
     url = f"data:image/{kind.lower()};base64,{base64.b64encode(data).decode()}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "low"}}
 
 
 def opened(found: dict[str, Any]) -> Image.Image:
-    """The picture in a part."""
     return Image.open(io.BytesIO(base64.b64decode(found["image_url"]["url"].partition(",")[2])))
 
 
 @pytest.fixture(autouse=True)
 def _forgetful() -> None:
-    """What one test scaled is not found by another."""
     image_scaling._scaled.cache_clear()
 
 

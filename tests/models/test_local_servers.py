@@ -1,5 +1,3 @@
-"""Servers of models on this machine are found where they listen, and no other machine is asked."""
-
 import socket
 from typing import Any
 

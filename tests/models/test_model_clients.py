@@ -1,5 +1,3 @@
-"""Model clients as programs use them by themselves."""
-
 import asyncio
 from typing import Any
 
@@ -22,16 +20,12 @@ from autogen_nb.models.client_types import (
     UserMessage,
     parts_from,
 )
-from autogen_nb.models.model_clients import (
-    ChatCompletionClient,
-    OpenAIChatCompletionClient,
-)
+from autogen_nb.models.model_clients import ChatCompletionClient, OpenAIChatCompletionClient
 from autogen_nb.run import CancellationToken
 from autogen_nb.testing import FakeOpenAI, FakeReply, ReplayChatCompletionClient
 
 
 def client(server: FakeOpenAI, **more: Any) -> OpenAIChatCompletionClient:
-    """A client of this server."""
     return OpenAIChatCompletionClient(model="gpt-4o", base_url=server.base_url, max_retries=0, **more)
 
 
@@ -41,8 +35,6 @@ def add(a: int) -> int:
 
 
 class Answer(BaseModel):
-    """An answer."""
-
     number: int
 
 
@@ -172,11 +164,7 @@ def test_replayed_results() -> None:
 
 
 class Silent(ReplayChatCompletionClient):
-    """A client whose model ends without a reply."""
-
     def model(self, extra: Any) -> Any:
-        """The model."""
-
         class Model:
             name = "silent"
 

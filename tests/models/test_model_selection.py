@@ -90,8 +90,6 @@ def test_pictures_go_to_the_server_as_they_are(tmp_path: Path) -> None:
 
 
 class Verdict(BaseModel):
-    """What the critic says."""
-
     good: bool
     why: str | None = None
 

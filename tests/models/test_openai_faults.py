@@ -1,5 +1,3 @@
-"""Each fault of a server over real HTTP."""
-
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -20,14 +18,12 @@ CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": 
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 @pytest.fixture
 def model(server: FakeOpenAI) -> OpenAIModel:
-    """A model at that server."""
     return OpenAIModel(model="gpt-x", base_url=server.base_url, api_key=KEY)
 
 

@@ -18,14 +18,12 @@ KEY = "sk-verysecretkey-of-mine"
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 @pytest.fixture
 def model(server: FakeOpenAI) -> OpenAIModel:
-    """A model at that server."""
     return OpenAIModel(model="gpt-x", base_url=server.base_url, api_key=KEY)
 
 
@@ -220,7 +218,6 @@ def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) 
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,5 +1,3 @@
-"""How long a server is waited for, and what a person is told meanwhile, over real HTTP."""
-
 import asyncio
 import time
 from collections.abc import Iterator
@@ -21,13 +19,11 @@ KEPT_ALIVE = FakeReply(events=['{"choices": []}'] * 2_000, piece_delay=0.02)
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 async def parts_of(model: OpenAIModel) -> list[Any]:
-    """All that a reply comes in."""
     return [part async for part in model.reply(ModelRequest((HELLO,)))]
 
 

@@ -10,8 +10,7 @@ MILLION = Usage(1_000_000, 1_000_000)
 
 
 @pytest.mark.parametrize(
-    "model",
-    ["", "llama3", "ft:llama3:me::x", "gpt-4o-mini-mine", "gpt-4o-2024", "gpt", "claude-sonnet-4-0"],
+    "model", ["", "llama3", "ft:llama3:me::x", "gpt-4o-mini-mine", "gpt-4o-2024", "gpt", "claude-sonnet-4-0"]
 )
 def test_what_the_list_does_not_name_is_unknown(model: str) -> None:
     assert price_at(model) is None

@@ -1,5 +1,3 @@
-"""Reasoning models: what they think is shown and kept, and is neither run nor sent back."""
-
 import asyncio
 import json
 import time
@@ -30,20 +28,16 @@ ANSWER = "It is.\n```python\nprint('answered')\n```"
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 @pytest.fixture
 def model(server: FakeOpenAI) -> OpenAIModel:
-    """A model at that server."""
     return OpenAIModel(model="thinker", base_url=server.base_url)
 
 
 def parts(model: Model) -> tuple[str, str, Completion]:
-    """What streamed of the thought and of the answer, and the whole reply."""
-
     async def asked() -> list[Any]:
         return [part async for part in model.reply(ModelRequest((HELLO,)))]
 
@@ -97,9 +91,7 @@ def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) ->
         "assistant", llm_config={"model": "thinker", "base_url": server.base_url, "cache_seed": None}
     )
     user = UserProxyAgent(
-        "user",
-        human_input_mode="NEVER",
-        code_execution_config={"work_dir": str(tmp_path), "use_docker": False},
+        "user", human_input_mode="NEVER", code_execution_config={"work_dir": str(tmp_path), "use_docker": False}
     )
 
     result = user.initiate_chat(assistant, message="Is it?", silent=True)

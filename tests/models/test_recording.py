@@ -25,12 +25,10 @@ USER, REPLY, OUTPUT = HELLO, {"role": "assistant", "content": "a"}, {"role": "us
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A file in a folder, neither of which is there yet."""
     return tmp_path / "talks" / "talk.jsonl"
 
 
 def record(path: Path, *replies: Any) -> None:
-    """A recording of a conversation that grows by two messages with each reply."""
     recording = Recording(ScriptedModel(replies), path)
     for number in range(len(replies)):
         ask(recording, *[USER, REPLY] * number, USER)

@@ -12,28 +12,20 @@ T = TypeVar("T")
 
 
 class Kind(StrEnum):
-    """Kinds."""
-
     GOOD = "good"
     BAD = "bad"
 
 
 class Cat(BaseModel):
-    """A cat."""
-
     kind: Literal["cat"]
     lives: int = 9
 
 
 class Dog(BaseModel):
-    """A dog."""
-
     kind: Literal["dog"]
 
 
 class Home(BaseModel):
-    """A home with references, a choice, a list and an enumeration."""
-
     name: str = Field("home", description="How it is called.")
     pet: Annotated[Cat | Dog, Field(discriminator="kind")]
     first: Cat = Field(description="The oldest.")
@@ -43,8 +35,6 @@ class Home(BaseModel):
 
 
 class Older(BaseModel):
-    """A class whose schema is written as pydantic 2.7 writes it."""
-
     cat: Cat = Field(json_schema_extra=lambda schema: schema.update(allOf=[{"$ref": schema.pop("$ref")}]))
 
 
@@ -53,37 +43,27 @@ class Empty(BaseModel):
 
 
 class Free(BaseModel):
-    """Keys of any name."""
-
     counts: dict[str, int]
 
 
 class Extra(BaseModel):
-    """Keys beyond those named."""
-
     model_config = ConfigDict(extra="allow")
 
 
 class Odd(BaseModel):
-    """A field that JSON has no schema for."""
-
     model_config = ConfigDict(arbitrary_types_allowed=True)
     thing: re.Match[str]
 
 
 class Box(BaseModel, Generic[T]):
-    """Something of another type."""
-
     value: T
 
 
 def schema_of(kind: Any) -> Any:
-    """The schema that is sent for a class."""
     return on_the_wire(kind)["json_schema"]["schema"]
 
 
 def parts_of(schema: Any) -> list[dict[str, Any]]:
-    """Every object within a schema."""
     if isinstance(schema, list):
         return [part for item in schema for part in parts_of(item)]
     if not isinstance(schema, dict):

@@ -1,5 +1,3 @@
-"""Whether a server answers, asked before anybody relies on it."""
-
 import asyncio
 import socket
 
@@ -14,7 +12,6 @@ KEY = "sk-never-to-be-seen-4713"
 
 
 def checked(model: str, url: str, within: float = 20.0, key: str | None = KEY) -> CheckedConnection:
-    """What the check of this connection says."""
     return asyncio.run(check_connection(ModelConnection(model, key, url), within=within))
 
 

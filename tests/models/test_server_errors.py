@@ -109,7 +109,6 @@ def test_long_reason_is_cut() -> None:
 
 
 def chained(root: BaseException) -> BaseException:
-    """An exception as a transport raises it: the cause is two steps down."""
     outer, middle = RuntimeError("Connection error."), OSError("All connection attempts failed")
     outer.__cause__, middle.__context__ = middle, root
     return outer

@@ -1,5 +1,3 @@
-"""Which certificates are trusted, shown by a server with certificates of an authority of its own."""
-
 import asyncio
 import ssl
 import subprocess
@@ -23,27 +21,22 @@ VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 @pytest.fixture(autouse=True)
 def _no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment that names no certificates."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    """An authority that nobody knows, and its server on this machine."""
     return made(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that always has a reply."""
     with FakeOpenAI(lambda _: "ok") as fake:
         yield fake
 
 
 def told(server: FakeOpenAI, authority: Authority, **settings: Any) -> str | None:
-    """The reply of a model behind TLS."""
-
     async def run() -> str | None:
         async with in_tls(server, authority) as url:
             model = OpenAIModel(model="m", base_url=url, max_retries=0, **settings)

@@ -17,21 +17,17 @@ from autogen_nb.testing import FakeOpenAI
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The certificate of an authority, and a server's certificate and key that it has signed."""
-
     certificate: Path
     server: Path
     server_key: Path
 
     def context(self) -> ssl.SSLContext:
-        """What the server shows of itself."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.server, self.server_key)
         return context
 
 
 def made(folder: Path, name: str = "IP:127.0.0.1") -> Authority:
-    """A new authority, whose server has the name."""
     if shutil.which("openssl") is None:
         pytest.skip("the openssl command, which makes the certificates, is not there")
     new = "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
@@ -47,7 +43,6 @@ def made(folder: Path, name: str = "IP:127.0.0.1") -> Authority:
 
 @asynccontextmanager
 async def in_tls(fake: FakeOpenAI, authority: Authority) -> AsyncGenerator[str]:
-    """The base_url of the fake server behind TLS."""
     port = urlsplit(fake.base_url).port
     writers: list[asyncio.StreamWriter] = []
     tasks: list[asyncio.Task[None] | None] = []

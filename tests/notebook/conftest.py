@@ -18,7 +18,6 @@ _KERNEL_FIXTURES = frozenset({"notebook", "fresh", "either", "kernels"})
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests with a kernel, and keeps those of a module in one worker: they share it."""
     for item in items:
         if isinstance(item, pytest.Function) and _KERNEL_FIXTURES & set(item.fixturenames):
             item.add_marker(pytest.mark.kernel)
@@ -26,14 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Kernels:
-    """The front ends of a module's tests; one that a test left busy is replaced."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[Clicks, FrontEnd] = {}
 
     def ready(self, clicks: Clicks) -> FrontEnd:
-        """A front end whose kernel is idle and has the extension loaded."""
         if clicks not in self._open:
             front = self._open[clicks] = FrontEnd(self.folder, environment(self.folder), clicks)
             loaded = front.run("%load_ext autogen_nb", "load")
@@ -41,24 +37,20 @@ class Kernels:
         return self._open[clicks]
 
     def give_back(self, clicks: Clicks) -> None:
-        """Keeps the front end for the next test if nothing runs in it."""
         if not self._open[clicks].quiet:
             self._open.pop(clicks).close()
 
     def close(self) -> None:
-        """Ends every kernel."""
         while self._open:
             self._open.popitem()[1].close()
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a process that finds no settings of the person who runs the tests."""
     return {**os.environ, **home_variables(home), "MPLCONFIGDIR": os.environ["MPLCONFIGDIR"], **more}
 
 
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
-    """The kernels of a module."""
     kernels = Kernels(tmp_path_factory.mktemp("notebook"))
     yield kernels
     kernels.close()
@@ -66,7 +58,6 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
 
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
-    """What an IPython shell publishes."""
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     publisher = CapturingDisplayPublisher()
     monkeypatch.setattr(shell, "display_pub", publisher)
@@ -76,28 +67,24 @@ def published(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]
 
 @pytest.fixture
 def model() -> Iterator[FakeOpenAI]:
-    """The server of the model that the notebook's environment names; a test scripts what it says."""
     with FakeOpenAI() as server:
         yield server
 
 
 @pytest.fixture
 def notebook(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -> Iterator[FrontEnd]:
-    """A notebook without variables, with the extension loaded; its chat may have earlier turns."""
     yield _opened(kernels, "sub", model, request)
     kernels.give_back("sub")
 
 
 @pytest.fixture(params=["main", "sub"])
 def either(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -> Iterator[FrontEnd]:
-    """The same, for either kind of front end."""
     yield _opened(kernels, request.param, model, request)
     kernels.give_back(request.param)
 
 
 @pytest.fixture
 def fresh(notebook: FrontEnd) -> Iterator[FrontEnd]:
-    """The same, with an extension that was just loaded, and is again after the test: no chats, no settings."""
     _reload(notebook)
     yield notebook
     _reload(notebook)

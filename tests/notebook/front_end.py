@@ -31,8 +31,6 @@ _MODEL = "IPY_MODEL_"
 
 @dataclass(slots=True)
 class Output:
-    """One output of a cell; `data` of a stream is its text as ``text/plain``, of an error its traceback."""
-
     kind: Literal["display", "result", "stdout", "stderr", "error"]
     data: dict[str, Any]
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -40,19 +38,15 @@ class Output:
 
     @property
     def text(self) -> str:
-        """What a front end without rich outputs shows."""
         return _COLOURS.sub("", str(self.data.get("text/plain", "")))
 
     @property
     def about(self) -> str:
-        """What `autogen_nb` says that this output is."""
         return str(self.metadata.get("autogen_nb", {}).get("kind", ""))
 
 
 @dataclass(slots=True)
 class Run:
-    """One execution of a cell; the keys of `reply` are those of ``execute_reply``."""
-
     request: str
     cell: str
     outputs: list[Output] = field(default_factory=list)
@@ -62,58 +56,29 @@ class Run:
 
     @property
     def done(self) -> bool:
-        """Whether the kernel is through with it."""
         return self.idle and self.reply is not None
 
     @property
     def status(self) -> str:
-        """How it ended: "ok", "error" or "aborted"; "" before that."""
         return str((self.reply or {}).get("status", ""))
 
     @property
     def text(self) -> str:
-        """Everything that the cell shows, as text."""
         return "\n".join(output.text for output in self.outputs)
 
     @property
     def error(self) -> str:
-        """What the cell shows of the error that it ended with, without colours."""
         return "\n".join(output.text for output in self.outputs if output.kind == "error")
 
     def about(self, kind: str) -> list[str]:
-        """The texts of the outputs that `autogen_nb` calls by this kind."""
         return [output.text for output in self.outputs if output.about == kind]
 
     def html(self) -> str:
-        """Everything that the cell shows, as HTML."""
         return "\n".join(str(output.data.get("text/html", "")) for output in self.outputs)
 
 
 class FrontEnd:
-    """A notebook that is open in a front end, with a kernel of its own.
-
-    Parameters
-    ----------
-    cwd
-        The notebook's folder.
-    environ
-        The kernel's environment.
-    clicks
-        How widget messages reach the kernel; a kernel without subshells gets them in its main shell.
-    python
-        The Python of the kernel, if it is not the one of the tests.
-
-    Attributes
-    ----------
-    prompts : list of str
-        The questions that were asked by ``input()`` and ``getpass()``.
-    answers : list of str
-        What is typed; while it is empty, a question waits.
-    secrets : list of str
-        Those of `prompts` whose answer was hidden.
-    messages : list of str
-        Each message from the kernel, as text.
-    """
+    """A notebook that is open in a front end, with a kernel of its own."""
 
     def __init__(
         self, cwd: Path, environ: Mapping[str, str], clicks: Clicks = "sub", python: Path | None = None
@@ -157,7 +122,6 @@ class FrontEnd:
         self.close()
 
     def close(self) -> None:
-        """Ends the kernel; it gets a moment to end what it started."""
         self._client.stop_channels()
         self.manager.shutdown_kernel(now=False)
         self.manager.cleanup_resources()
@@ -166,19 +130,16 @@ class FrontEnd:
 
     @property
     def pid(self) -> int:
-        """The number of the notebook's kernel process."""
         local: Any = self.manager.provisioner
         return int(local.pid)
 
     @property
     def quiet(self) -> bool:
-        """Whether every cell that was run is through."""
         return all(run.done for run in self._runs.values())
 
     # Cells
 
     def open_page(self, name: str) -> None:
-        """Begins an empty notebook page with the same kernel: its cells are other cells, and nothing is shown."""
         self._page = name
         self._runs.clear()
         self._cells.clear()
@@ -187,7 +148,6 @@ class FrontEnd:
         self._unanswered = 0
 
     def restart(self) -> None:
-        """Restarts the kernel, as the toolbar's button does; what its cells showed stays in the page."""
         self.manager.restart_kernel(now=True)
         self._client.wait_for_ready(timeout=60)
         self._runs.clear()
@@ -195,7 +155,6 @@ class FrontEnd:
         self._subshell = self._new_subshell() if self._subshell is not None else None
 
     def load_page_again(self, kept: Run | None = None) -> None:
-        """Loads the page anew: what its cells print from now on is dropped, and the outputs of `kept` were saved."""
         self._runs.clear()
         self._cells.clear()
         if kept is not None:
@@ -207,7 +166,6 @@ class FrontEnd:
         self.widgets.update({name: dict(each["state"]) for name, each in states.items()})
 
     def start(self, code: str, cell: str = "cell", *, stdin: bool = True, origin: bool = True) -> Run:
-        """A run of a cell that has been asked for, and that may wait for others; `origin` sends its ``cellId``."""
         content = {
             "code": code,
             "silent": False,
@@ -224,11 +182,9 @@ class FrontEnd:
         return run
 
     def run(self, code: str, cell: str = "cell", *, stdin: bool = True) -> Run:
-        """A run of a cell, when it is through."""
         return self.finish(self.start(code, cell, stdin=stdin))
 
     def run_all(self, *cells: str) -> list[Run]:
-        """Runs of cells that were all asked for before the first of them began, as Run All does."""
         gate = self.cwd / ".gate"
         gate.unlink(missing_ok=True)
         waiting = f"import os, time\nwhile not os.path.exists({str(gate)!r}):\n    time.sleep(0.01)"
@@ -238,18 +194,15 @@ class FrontEnd:
         return [self.finish(run) for run in runs]
 
     def finish(self, run: Run, within: float = _PATIENCE) -> Run:
-        """The run, when it is through."""
         self.wait(lambda: run.done, f"cell {run.cell!r} to finish", within)
         return run
 
     def value(self, expression: str) -> str:
-        """What the notebook's kernel prints for an expression."""
         run = self.run(f"print({expression})", "value")
         assert run.status == "ok", run.error
         return run.text.strip()
 
     def interrupt(self, way: Literal["signal", "message"] = "signal") -> None:
-        """Presses the notebook's stop button."""
         if way == "signal":
             self.manager.interrupt_kernel()
         else:
@@ -258,7 +211,6 @@ class FrontEnd:
     # Widgets
 
     def visible(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Ids and states of the widgets that outputs of cells show."""
         for run in self._cells.values():
             for output in run.outputs:
                 view = output.data.get(_WIDGET)
@@ -266,28 +218,23 @@ class FrontEnd:
                     yield from self._shown(str(view["model_id"]))
 
     def has(self, label: str) -> bool:
-        """Whether a button with this label is to be seen."""
         return any(state.get("description") == label for _, state in self.visible())
 
     def asked(self, label: str = "Run") -> None:
-        """Returns when a button with this label is to be seen."""
         self.wait(lambda: self.has(label), f"a button {label!r}")
 
     def click(self, label: str) -> None:
-        """Clicks the button with this label, as soon as it is there."""
         self.asked(label)
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "custom", "content": {"event": "click"}})
 
     def text_in_widgets(self, run: Run) -> str:
-        """What the widgets among a run's outputs show of outputs of their own, as text."""
         views = [output.data[_WIDGET] for output in run.outputs if _WIDGET in output.data]
         states = [state for view in views for _, state in self._shown(str(view["model_id"]))]
         outputs = [output for state in states for output in state.get("outputs", ())]
         return "\n".join(str(output["data"].get("text/plain", "")) for output in outputs)
 
     def load_again(self) -> dict[str, Any]:
-        """The states of all widgets, as a page asks for them that was loaded again."""
         name = f"control-{len(self.messages)}"
         opened = {"comm_id": name, "target_name": "jupyter.widget.control", "data": {}}
         self._send("comm_open", opened, metadata={"version": "1.0.0"})
@@ -296,7 +243,6 @@ class FrontEnd:
         return dict(self.widgets.pop(name)["states"])
 
     def load_again_one_by_one(self) -> None:
-        """The states of all widgets, as a slow page asks for them: the main shell lists them, each is asked for."""
         message = self._client.session.msg("comm_info_request", {"target_name": "jupyter.widget"})
         self._client.shell_channel.send(message)
         request = str(message["header"]["msg_id"])
@@ -308,7 +254,6 @@ class FrontEnd:
         self.wait(lambda: set(names) <= set(self.widgets), "the state of each widget")
 
     def type(self, text: str, into: str) -> None:
-        """Sets the text of the field with this placeholder or tooltip."""
         widget = self._field(into)
         self.widgets[widget]["value"] = text
         # ipywidgets sends what is typed only when the kernel is through with what was typed before.
@@ -316,32 +261,27 @@ class FrontEnd:
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
     def enter(self, text: str, into: str) -> None:
-        """Types into the field and presses Enter: a page tells of the key, and then at once of what was typed."""
         widget = self._field(into)
         self._comm(widget, {"method": "custom", "content": {"event": "submit"}})
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
     def tick(self, label: str) -> None:
-        """Ticks the box with this label, as soon as it is there."""
         self.asked(label)
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "update", "state": {"value": True}, "buffer_paths": []})
 
     def choose(self, label: str, of: str) -> None:
-        """Chooses what has this label in the list with this tooltip."""
         self.wait(lambda: any(state.get("tooltip") == of for _, state in self.visible()), f"a list {of!r}")
         widget, state = next(each for each in self.visible() if each[1].get("tooltip") == of)
         index = state["_options_labels"].index(label)
         self._comm(widget, {"method": "update", "state": {"index": index}, "buffer_paths": []})
 
     def field(self, tooltip: str) -> str:
-        """The text in the field with this tooltip."""
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)
 
     # Waiting
 
     def wait(self, condition: Callable[[], bool], what: str, within: float = _PATIENCE) -> None:
-        """Takes in what the kernel sends until the condition holds."""
         deadline = time.monotonic() + within
         while not condition():
             left = deadline - time.monotonic()
@@ -429,8 +369,6 @@ class FrontEnd:
             self.widgets.setdefault(name, {}).update(data["state"])
 
     def _field(self, into: str) -> str:
-        """The id of the last field with this placeholder or tooltip, as soon as there is one."""
-
         def found() -> list[str]:
             return [name for name, state in self.visible() if into in (state.get("placeholder"), state.get("tooltip"))]
 

@@ -68,23 +68,19 @@ def _judged(html: str) -> _Judge:
 
 
 def problems(html: str) -> list[str]:
-    """What is in the markup that should not be; an empty list for safe markup."""
     judge = _judged(html)
     return judge.found + [f"left open {tag}" for tag in judge.open]
 
 
 def text_of(html: str) -> str:
-    """What a person reads."""
     return "".join(_judged(html).text)
 
 
 def code_of(html: str) -> str:
-    """What a person reads in code blocks."""
     return "".join(_judged(html).code)
 
 
 def live_tex(html: str) -> list[str]:
-    """The runs of text, outside code, that hold two or more TeX delimiters: what MathJax could act on."""
     outside = re.sub(r"<(pre|code)\b.*?</\1>", "<i></i>", html, flags=re.DOTALL)
     runs = re.split(r"<[^>]*>", outside)
     return [run for run in runs if len(_TEX.findall(run)) > 1]

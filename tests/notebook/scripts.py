@@ -2,5 +2,4 @@
 
 
 def python(*blocks: str, words: str = "Let me see.") -> str:
-    """A reply with blocks of Python."""
     return "\n\n".join((words, *(f"```python\n{block}\n```" for block in blocks)))

@@ -11,8 +11,6 @@ CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, \[a\]ll from here,( al\[w\]ays allow,)?
 
 
 class Terminal:
-    """A program in a pseudo-terminal, as a person sees it."""
-
     def __init__(self, program: Literal["IPython", "jupyter_console"], folder: Path, environ: dict[str, str]) -> None:
         more = ["--no-banner", "--colors=NoColor"] if program == "IPython" else []
         arguments = ["-m", program, "--simple-prompt", *more]
@@ -26,27 +24,22 @@ class Terminal:
         self.prompt()
 
     def answers(self) -> bool:
-        """Whether the front end hears of a cell that nothing of ours has part in."""
         self.cell("6 * 7")
         found = self._child.expect([rf"42\s+In \[{self._prompts}\]: ", pexpect.TIMEOUT, pexpect.EOF], timeout=15)
         return bool(found == 0)
 
     def prompt(self) -> str:
-        """What was written up to the next prompt, without colours."""
         self._child.expect(rf"In \[{self._prompts}\]: ")
         return self._seen()
 
     def until(self, pattern: str) -> str:
-        """What was written up to this."""
         self._child.expect(pattern)
         return self._seen()
 
     def type(self, line: str) -> None:
-        """Types a line."""
         self._child.sendline(line)
 
     def cell(self, *lines: str) -> None:
-        """Types a cell, and what ends it."""
         self._prompts += 1
         for line in lines:
             self.type(line)
@@ -55,11 +48,9 @@ class Terminal:
                 self.type(line)
 
     def interrupt(self) -> None:
-        """Presses Ctrl-C."""
         self._child.sendintr()
 
     def close(self) -> None:
-        """Leaves."""
         self._child.close(force=True)
 
     def _seen(self) -> str:
@@ -68,7 +59,6 @@ class Terminal:
 
 
 def editor(folder: Path) -> str:
-    """The path of an editor that changes ``'abc'`` and fails where it is in no terminal."""
     program = folder / "editor"
     program.write_text(
         f"#!{sys.executable}\n"

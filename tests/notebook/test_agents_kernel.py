@@ -1,5 +1,3 @@
-"""The agent's kernel, seen from the notebook: whose it is, where it runs, and what comes out of it."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI

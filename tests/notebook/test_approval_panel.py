@@ -1,5 +1,3 @@
-"""Being asked before code runs: Run, Edit, Skip and Stop, and when nobody is asked."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -10,7 +8,6 @@ REASON = "Why? The assistant reads it (may be empty)"
 
 
 def told(model: FakeOpenAI) -> str:
-    """The last message of the last request."""
     return str(model.requests[-1].body["messages"][-1]["content"])
 
 

@@ -1,5 +1,3 @@
-"""The model's own questions to the person in a cell: `ask_person`."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply

@@ -1,5 +1,3 @@
-"""The offer to be asked less, for whoever lets every block run."""
-
 import pytest
 
 from autogen_nb.events import ApprovalGiven, Ended, Recorded

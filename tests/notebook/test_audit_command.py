@@ -1,5 +1,3 @@
-"""``%autogen audit``: who decided what, and what went to which host."""
-
 from typing import Any
 
 import pytest

@@ -1,5 +1,3 @@
-"""Called otherwise than as the outermost cell, the magic runs through the sync bridge."""
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +21,6 @@ EITHER_WAY = pytest.mark.parametrize("call", list(CALLS.values()), ids=list(CALL
 
 @pytest.fixture
 def file(notebook: FrontEnd) -> FrontEnd:
-    """A notebook beside which lies a script with a cell magic."""
     (notebook.cwd / "go.ipy").write_text("%%autogen\nGo.\n")
     return notebook
 

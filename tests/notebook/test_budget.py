@@ -1,5 +1,3 @@
-"""What `--budget` does in a notebook."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -8,7 +6,6 @@ from tests.notebook.scripts import python
 
 
 def reply(text: str, tokens: int) -> FakeReply:
-    """A reply for which the server counts so many tokens."""
     usage = {"prompt_tokens": tokens - 10, "completion_tokens": 10, "total_tokens": tokens}
     return FakeReply(content=text, usage=usage)
 

@@ -1,5 +1,3 @@
-"""Where the files of a notebook's chats go: each notebook has a folder of its own, also beside another one."""
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +15,6 @@ Open = Callable[[str], ChatFolders]
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens notebooks of one folder by their paths; one that is closed is as one whose kernel ended."""
     made = []
 
     def open_notebook(path: str) -> ChatFolders:

@@ -1,5 +1,3 @@
-"""Messages and lines."""
-
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.chat_html import code, folded, question
 from tests.notebook.markup import code_of, problems, text_of

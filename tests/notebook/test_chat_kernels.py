@@ -1,5 +1,3 @@
-"""How many kernels the chats of a notebook may have, and how one that nobody uses ends."""
-
 import asyncio
 from contextvars import copy_context
 from pathlib import Path
@@ -52,8 +50,6 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
 
 
 class Named(JupyterExecutor):
-    """An executor that has a chat's name."""
-
     def __init__(self, name: str, cwd: Path) -> None:
         super().__init__(cwd=cwd)
         self.name = name
@@ -93,8 +89,6 @@ def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
 
 
 class Idle:
-    """A chat whose kernel does nothing; `gone` is what is dismissed while it ends."""
-
     alive, busy = True, False
 
     def __init__(self, name: str) -> None:
@@ -103,7 +97,6 @@ class Idle:
         self.gone: tuple[ChatKernels, Idle] | None = None
 
     async def stop(self, told: str) -> None:
-        """Ends."""
         assert "without use" in told
         self.alive = False
         self.ended.set()

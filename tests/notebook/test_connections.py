@@ -1,5 +1,3 @@
-"""Which model a cell speaks to."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ FIRST, TAGGED, AGAIN = LIST = [
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A working directory without a list."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,5 +1,3 @@
-"""jupyter console: a front end that is nothing but text, before a kernel like any other."""
-
 from collections.abc import Iterator
 
 import pytest
@@ -21,7 +19,6 @@ CHAT = (
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """One console for the module, with the extension loaded."""
     folder = tmp_path_factory.mktemp("console")
     environ = environment(folder, EDITOR=editor(folder))
     # Beside others a console now and then never hears that its first cell has ended; ours is not loaded by then.
@@ -35,7 +32,6 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 
 @pytest.fixture
 def console(started: Terminal, model: FakeOpenAI) -> Terminal:
-    """The console, with a scripted model in its kernel's environment."""
     names = f"OPENAI_BASE_URL={model.base_url!r}, AUTOGEN_NB_MODEL='scripted'"
     started.cell(f"import os; os.environ.update({names})")
     started.prompt()

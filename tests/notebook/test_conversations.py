@@ -1,5 +1,3 @@
-"""The conversations of a notebook: which turn a cell goes on with, begins or replaces."""
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +12,7 @@ from autogen_nb.notebook.settings import CellSettings
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 TERMS = CellSettings(
-    task="go",
-    confirm="always",
-    human_input="NEVER",
-    max_turns=20,
-    share="schema",
-    given=CellOptions("go"),
-    remark="",
+    task="go", confirm="always", human_input="NEVER", max_turns=20, share="schema", given=CellOptions("go"), remark=""
 )
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
 WAITING = ModelAsked("assistant", "user", 1)
@@ -28,7 +20,6 @@ WAITING = ModelAsked("assistant", "user", 1)
 
 @pytest.fixture
 def all_of_them(tmp_path: Path) -> Iterator[Conversations]:
-    """The conversations of a notebook in an empty folder; no kernel is started."""
     conversations = Conversations(tmp_path)
     yield conversations
     for each in conversations:
@@ -37,12 +28,10 @@ def all_of_them(tmp_path: Path) -> Iterator[Conversations]:
 
 @pytest.fixture
 def chat(all_of_them: Conversations) -> NotebookConversation:
-    """The first conversation."""
     return all_of_them.named()
 
 
 def begun(chat: NotebookConversation, cell: str | None, request: str, *events: Recorded, task: str = "go") -> None:
-    """A turn with this log."""
     turn, _ = chat.begin(Origin(cell, request), task, task, TERMS)
     turn.log.extend(events)
 

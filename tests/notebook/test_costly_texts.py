@@ -1,5 +1,3 @@
-"""A text that a model or the agent's kernel made to be slow to read holds the notebook's kernel up for no longer."""
-
 import base64
 import time
 from collections.abc import Callable

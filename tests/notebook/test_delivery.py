@@ -1,5 +1,3 @@
-"""How a question gets to the person, and what is left alone on the way."""
-
 import asyncio
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +17,6 @@ IN_WORDS = "You are asked in words here"
 
 
 def kernel(**more: Any) -> Any:
-    """What asks for a delivery sees of a kernel: it runs a cell of a notebook, with somebody there."""
     request = {"header": {}, "metadata": {"cellId": "one"}, "content": {"allow_stdin": True}}
     return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request, **more), configurables=[])
 

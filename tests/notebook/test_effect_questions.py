@@ -1,5 +1,3 @@
-"""What running code asks in a row, from several threads and after its end: one panel, and one line."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -34,7 +32,6 @@ print('over')
 
 
 def started(front: FrontEnd, model: FakeOpenAI, code: str) -> Run:
-    """A cell whose block the person has let run."""
     model.add(python(code), "Done.")
     cell = front.start("%%autogen --new\nGo.")
     front.click("Run")
@@ -42,13 +39,11 @@ def started(front: FrontEnd, model: FakeOpenAI, code: str) -> Run:
 
 
 def listed(front: FrontEnd, count: int) -> None:
-    """Returns when the panel lists that many questions."""
     head = f"waits with {count} questions"
     front.wait(lambda: any(head in str(state.get("value")) for _, state in front.visible()), f"a list of {count}")
 
 
 def decided(cell: Run) -> list[str]:
-    """What was decided about what the code does, without who and when."""
     return [line.rsplit(" · by you · ", 1)[0] for line in cell.about("decision")[1:]]
 
 

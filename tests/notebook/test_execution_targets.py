@@ -1,5 +1,3 @@
-"""Where the code of a cell runs: sandboxes, kernels by name, and what cannot be had."""
-
 import json
 import shutil
 import sys
@@ -83,7 +81,6 @@ def test_what_cannot_be_had_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line
 
 @pytest.fixture
 def bash(notebook: FrontEnd) -> Iterator[str]:
-    """The name of an installed kernel that runs bash."""
     folder = Path(home_variables(notebook.cwd)["JUPYTER_DATA_DIR"], "kernels", "bash-of-a-cell")
     folder.mkdir(parents=True)
     argv = [sys.executable, "-m", "bash_kernel", "-f", "{connection_file}"]

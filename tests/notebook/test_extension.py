@@ -1,5 +1,3 @@
-"""Loading and unloading: what is added, and that nothing is left behind."""
-
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # psutil has no annotations
@@ -23,7 +21,6 @@ state = (
 
 
 def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
-    """The kernels that the notebook's kernel has started."""
     process = psutil.Process(front.pid)
     found = []
     for child in process.children(recursive=True):

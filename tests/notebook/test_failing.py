@@ -1,5 +1,3 @@
-"""When a model fails: one line, and running the cell again goes on where it failed."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -11,7 +9,6 @@ REFUSED = FakeReply(status=401, error="wrong key")
 
 
 def runs(front: FrontEnd) -> int:
-    """How often the block of `COUNT` ran; the file is gone afterwards."""
     file = front.cwd / "runs"
     text = file.read_text() if file.exists() else ""
     file.unlink(missing_ok=True)
@@ -19,10 +16,7 @@ def runs(front: FrontEnd) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [(401, "wrong key"), (404, "no such model"), (400, "bad request")],
-)
+@pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model"), (400, "bad request")])
 def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: int, said: str) -> None:
     model.add(FakeReply(status=status, error=said))
 

@@ -1,5 +1,3 @@
-"""The first run, with no model configured: a server is asked before it is taken, and the task is kept."""
-
 import re
 import socket
 from pathlib import Path
@@ -18,23 +16,19 @@ ASKED = "No model is configured."
 
 @pytest.fixture
 def unset(fresh: FrontEnd) -> FrontEnd:
-    """A notebook whose environment names no model and no server."""
     fresh.run("import os\nfor name in ('OPENAI_BASE_URL', 'AUTOGEN_NB_MODEL'):\n    del os.environ[name]", "environ")
     return fresh
 
 
 def words(front: FrontEnd) -> str:
-    """The lines of the form that is to be seen."""
     return "\n".join(str(state.get("value")) for _, state in front.visible() if state.get("_model_name") == "HTMLModel")
 
 
 def plain(shown: str) -> str:
-    """The HTML without the styles in it."""
     return re.sub(r' (?:style|class)="[^"]*"', "", shown)
 
 
 def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -> None:
-    """Fills in the form, and has the server asked."""
     front.asked("Use this server")
     front.type(url, "Base URL")
     front.type(key, KEY_FIELD)
@@ -43,7 +37,6 @@ def fill(front: FrontEnd, url: str, key: str = "", model: str = "local-model") -
 
 
 def free_port() -> int:
-    """A port where nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as gone:
         return int(gone.getsockname()[1])
 

@@ -1,5 +1,3 @@
-"""My variables or the agent's: the question, the list of new ones, pull and push, and the hint after a NameError."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -10,7 +8,6 @@ TABLE = "import pandas as pd\ntable_one = pd.DataFrame({'a': range(1000)})"
 
 
 def asking(front: FrontEnd, cell: Run) -> str:
-    """The question that the cell asks about a variable."""
     front.asked("Copy")
     return cell.about("panel")[0].splitlines()[0]
 

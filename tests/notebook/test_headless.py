@@ -1,5 +1,3 @@
-"""A notebook that a program executes: it stops at a cell that did not finish."""
-
 import subprocess
 import sys
 import time
@@ -18,10 +16,7 @@ from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("headless")]
 
-CLIENT = (
-    "-c",
-    "import nbformat, nbclient; nbclient.NotebookClient(nbformat.read('talk.ipynb', 4)).execute()",
-)
+CLIENT = ("-c", "import nbformat, nbclient; nbclient.NotebookClient(nbformat.read('talk.ipynb', 4)).execute()")
 LOADED = "%load_ext autogen_nb"
 PROMISED = 2.0
 """Seconds from the question that nobody can answer to the end of what executes the notebook."""
@@ -34,13 +29,11 @@ PROGRAMS = [
 
 
 def written(*cells: str) -> Any:
-    """A notebook with these cells."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells], metadata=kernel)
 
 
 def executed(folder: Path, model: FakeOpenAI, *cells: str, **more: str) -> Any:
-    """The notebook after nbclient has executed it."""
     notebook = written(*cells)
     environ = environment(folder, **{"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted", **more})
     client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}})

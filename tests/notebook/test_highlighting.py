@@ -1,5 +1,3 @@
-"""Code is shown whole."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

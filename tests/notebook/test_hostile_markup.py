@@ -1,5 +1,3 @@
-"""No vector of the corpus gets through any of the doors."""
-
 from collections.abc import Callable
 
 from autogen_nb.messages import CodeBlock
@@ -14,7 +12,6 @@ MIME_TYPES = ["text/html", "text/markdown", "text/latex", "image/svg+xml"]
 
 
 def through(found: Callable[[str], object]) -> dict[str, object]:
-    """The vectors for which something is found, each with that."""
     return {vector: what for vector in HOSTILE if (what := found(vector))}
 
 

@@ -1,5 +1,3 @@
-"""Code that calls ``input()`` or ``getpass()`` in a cell: a field where a person is, an error where nobody is."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI

@@ -1,5 +1,3 @@
-"""``%autogen kernel``: status, variables, interrupt and restart of the agent's kernel."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI

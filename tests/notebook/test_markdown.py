@@ -1,5 +1,3 @@
-r"""A model's Markdown, as it reads in a cell."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

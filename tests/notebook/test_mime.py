@@ -1,5 +1,3 @@
-"""MIME bundles of the agent's kernel."""
-
 import base64
 import json
 from typing import Any

@@ -1,5 +1,3 @@
-"""``%autogen model``: which model is asked, where and with which key, and what says so."""
-
 import json
 from pathlib import Path
 
@@ -20,13 +18,11 @@ GIVEN = ModelConnection("typed", KEY, "http://localhost:1/v1")
 
 @pytest.fixture
 def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSetting:
-    """What holds in a notebook of which nothing was said, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return ModelSetting(Defaults())
 
 
 def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[list[str]]:
-    """The rows that are shown, each cut where its columns are."""
     text = str(execute(words, setting, environ)[0]["text/plain"])
     return [[cell.strip() for cell in line.split("  ") if cell] for line in text.splitlines()]
 

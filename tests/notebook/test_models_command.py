@@ -1,5 +1,3 @@
-"""``%autogen models``: what is set up, and what this machine serves, asked for by that very command."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -21,13 +19,11 @@ NOBODY = LocalServers({})
 
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
-    """A notebook in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return Notebook({}, Conversations(tmp_path), Defaults(), lambda _: None)
 
 
 def text(*shown: dict[str, object]) -> str:
-    """What is shown, as text."""
     return str(shown[0]["text/plain"])
 
 

@@ -1,5 +1,3 @@
-"""What a cell shows of a chat, event by event."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,37 +41,30 @@ READ = FunctionCall("read", "{}", "c2")
 
 
 def asks(*calls: FunctionCall, text: str | None = None) -> Message:
-    """A message with calls."""
     tools = [{"id": call.call_id, "function": {"name": call.name, "arguments": call.arguments}} for call in calls]
     return Message(text, tool_calls=tools)
 
 
 @dataclass
 class Page:
-    """What a front end shows of a view: `shown` is the place by the number of its output, and what is in it."""
-
     view: NotebookView
     published: list[dict[str, Any]]
 
     def show(self, *events: Event) -> None:
-        """Has the view show these."""
         for event in events:
             self.view.show(event)
 
     @property
     def kinds(self) -> list[str]:
-        """What kind of output is in each place that is not empty."""
         kinds = [output["metadata"]["autogen_nb"]["kind"] for output in self._places()]
         return [kind for kind in kinds if kind != "empty"]
 
     @property
     def texts(self) -> list[str]:
-        """The text in each place that is not empty."""
         return [text for output in self._places() if (text := output["data"]["text/plain"])]
 
     @property
     def html(self) -> list[str]:
-        """The HTML in each place that is not empty."""
         return [html for output in self._places() if (html := output["data"]["text/html"])]
 
     def _places(self) -> Iterator[dict[str, Any]]:
@@ -83,7 +74,6 @@ class Page:
 
 @pytest.fixture
 def page(published: list[dict[str, Any]]) -> Page:
-    """A view in a cell."""
     return Page(NotebookView(), published)
 
 
@@ -316,9 +306,7 @@ def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
     assert "TER" not in str(page.published)
 
 
-def test_a_thought_is_open_while_it_streams_then_folded(
-    published: list[dict[str, Any]],
-) -> None:
+def test_a_thought_is_open_while_it_streams_then_folded(published: list[dict[str, Any]]) -> None:
     now = [0.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))

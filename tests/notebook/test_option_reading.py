@@ -1,5 +1,3 @@
-"""Reading the first line of a cell."""
-
 from typing import Any
 
 import pytest
@@ -9,7 +7,6 @@ from autogen_nb.notebook.options import CellOptions, read_options
 
 
 def read(line: str, cell: str | None = None) -> CellOptions:
-    """The order that a cell gives."""
     return read_options(line, cell)
 
 

@@ -1,5 +1,3 @@
-"""What the options of `%%autogen` do, in a notebook."""
-
 import re
 
 import pytest
@@ -10,7 +8,6 @@ from tests.notebook.scripts import python
 
 
 def sent(model: FakeOpenAI, number: int = 0) -> list[str]:
-    """The messages of a request after the system message, as text."""
     return [str(message["content"]) for message in model.requests[number].body["messages"][1:]]
 
 

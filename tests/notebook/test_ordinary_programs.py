@@ -40,13 +40,7 @@ def read():
 
 
 class Chat:
-    """A kernel in which blocks run once a person has let them; what is asked while they run is allowed, and noted.
-
-    Attributes
-    ----------
-    asked : list of Effect
-        What was asked while the last block ran.
-    """
+    """A kernel in which blocks run once a person has let them; what is asked while they run is allowed, and noted."""
 
     def __init__(self, folder: Path) -> None:
         own = folder / "autogen_files" / "main"
@@ -57,7 +51,6 @@ class Chat:
         self.scope = CodeConfig(self._executor, output_dir=own).scope
 
     def run(self, block: CodeBlock, let: Permissions) -> None:
-        """Runs a block, which succeeds."""
         self.asked = []
         outputs = self._loop.run(all_of(self._executor.attended([block], self, let, self.scope)), 120)
         end = outputs[-1]
@@ -65,12 +58,10 @@ class Chat:
         assert end.exit_code == 0, [item for item in outputs if isinstance(item, Failure | Stream)]
 
     def close(self) -> None:
-        """Ends the kernel."""
         self._loop.run(self._executor.stop())
         self._loop.close()
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Lets everything happen."""
         self.asked.append(effect)
         return EffectJudged(allowed=True, by="you")
 
@@ -80,7 +71,6 @@ class Chat:
 
 @pytest.fixture(scope="module")
 def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
-    """One kernel for all programs, with a folder of files and the packages that they need."""
     folder = tmp_path_factory.mktemp("ordinary")
     (folder / "wheels").mkdir()
     (folder / "data.csv").write_text("a,b\n1,2\n3,4\n")

@@ -1,5 +1,3 @@
-"""Many outputs in few."""
-
 from autogen_nb.notebook.rendering.output_merging import Content, merged
 
 LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})

@@ -1,5 +1,3 @@
-"""Code that displays much: what reaches the page, what is in files, and what it costs the notebook's kernel."""
-
 import re
 from pathlib import Path
 
@@ -21,7 +19,6 @@ for number in range({count}):
 
 
 def memory(pid: int) -> int:
-    """The most memory that a process has had since the last time, in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             # proc(5): this begins the measurement anew.
@@ -31,7 +28,6 @@ def memory(pid: int) -> int:
 
 
 def files(notebook: FrontEnd, cell: Run) -> list[Path]:
-    """The pictures that the cell says are kept."""
     return [
         path for name in re.findall(r"image/png is in '([^']+)'", cell.text) if (path := notebook.cwd / name).is_file()
     ]

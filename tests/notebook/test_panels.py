@@ -1,5 +1,3 @@
-"""What a person is asked besides code: their turn with code, what running code is about to do, what it reads."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -32,17 +30,14 @@ PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
 
 
 def told(model: FakeOpenAI) -> str:
-    """The last message of the last request."""
     return str(model.requests[-1].body["messages"][-1]["content"])
 
 
 def start(front: FrontEnd, method: str, question: str) -> Run:
-    """A cell that asks a person with buttons one question, and prints the answer."""
     return front.start(ASK.format(method=method, question=question))
 
 
 def shown(cell: Run) -> list[str]:
-    """The lines that took the panels' places, without the time of day."""
     return [line.rsplit(" · ", 1)[0] for line in cell.about("decision")]
 
 

@@ -1,5 +1,3 @@
-"""A notebook in a folder that cannot be written: its chats compute all the same, and their files go elsewhere."""
-
 from pathlib import Path
 
 import pytest

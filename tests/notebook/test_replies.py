@@ -1,5 +1,3 @@
-"""Servers that err or mean harm, as a cell tells of them: a sentence, and a chat that goes on."""
-
 import json
 
 import pytest
@@ -11,7 +9,6 @@ pytestmark = pytest.mark.slow
 
 
 def whole(content: object) -> FakeReply:
-    """A reply with this in the place of its text."""
     body = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
     return FakeReply(body=json.dumps(body).encode())
 

@@ -1,5 +1,3 @@
-"""The same cell again: while it waits, and after it has finished."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -8,7 +6,6 @@ from tests.notebook.scripts import python
 
 
 def sent(model: FakeOpenAI, number: int) -> list[str]:
-    """The messages of a request after the system message, as text."""
     return [str(message["content"]).splitlines()[0] for message in model.requests[number].body["messages"][1:]]
 
 

@@ -1,5 +1,3 @@
-"""A kernel that was restarted has no conversation any more, and says so to who goes on with it."""
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from tests.notebook.front_end import FrontEnd
 
 @pytest.fixture
 def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
-    """A notebook of its own, whose kernel may be restarted."""
     with FrontEnd(
         tmp_path, environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
     ) as front:

@@ -1,5 +1,3 @@
-"""``%autogen rules``: rules are listed with when they were made, added, and revoked."""
-
 import re
 from pathlib import Path
 
@@ -18,12 +16,10 @@ FOLDER = Path("/home/ann/work")
 
 @pytest.fixture
 def rules(tmp_path: Path) -> RulesFile:
-    """A file of rules that is not there yet."""
     return RulesFile(tmp_path / "settings" / "rules.json")
 
 
 def said(rules: RulesFile, words: str, *, sure: bool = False) -> str:
-    """What an order answers, as text."""
     return str(execute(words.split(), rules, FOLDER, lambda _: sure)[0]["text/plain"])
 
 

@@ -1,5 +1,3 @@
-"""HTML of the agent's kernel."""
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""What holds for a cell: its options, the environment, the defaults."""
-
 import pytest
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget

@@ -1,5 +1,3 @@
-"""``%autogen show``: a chat is shown again, and its open question is asked again."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI

@@ -1,12 +1,9 @@
-"""The places in a cell's output."""
-
 from typing import Any
 
 from autogen_nb.notebook.view.slots import Slots
 
 
 def _page(published: list[dict[str, Any]]) -> list[str]:
-    """The text in each place, as a front end shows it."""
     places: dict[str, str] = {}
     for output in published:
         places[output["transient"]["display_id"]] = output["data"]["text/plain"]

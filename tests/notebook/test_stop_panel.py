@@ -1,5 +1,3 @@
-"""The notebook's stop button: the chat ends within 0.3 s, whatever it does, and everything is usable at once."""
-
 import re
 import time
 from collections.abc import Callable
@@ -22,7 +20,6 @@ _ATTEMPTS = 4
 
 
 def stopped(front: FrontEnd, begin: Callable[[], Run], way: Literal["signal", "message"] = "signal") -> Run:
-    """A run that was stopped in time at one of some attempts; each ends in one line."""
     took: list[float] = []
     run = begin()
     for _ in range(_ATTEMPTS):
@@ -128,7 +125,6 @@ while not os.path.exists('let go'): pass"""
 
 
 def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
-    """A stopped cell whose code does not yield."""
     model.add(python(STUBBORN), *after)
     cell = front.start("%%autogen --confirm never\nGo.", "stubborn")
     front.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")

@@ -1,5 +1,3 @@
-"""What a person is asked about code that does not yield."""
-
 from autogen_nb.kernels.kernel_status import StuckBlock
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.notebook.asking.stop_question import question

@@ -1,5 +1,3 @@
-"""A chat that runs is shown where a person asks for it: after a reload, and when its cell is run again."""
-
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
@@ -19,12 +17,10 @@ TALKS = pytest.mark.parametrize(
 
 
 def runs(front: FrontEnd, run: Run) -> None:
-    """Returns when the cell shows that the block waits."""
     front.wait(lambda: run.about("stream") == ["began\n"], "what the block printed")
 
 
 def let_go(front: FrontEnd, *runs: Run) -> None:
-    """Has what waits go on, and returns when these runs are through."""
     (front.cwd / "go").touch()
     for run in runs:
         front.finish(run)

@@ -1,5 +1,3 @@
-"""``%%autogen --team``: a team of the notebook's own, shown as any chat is, with its own models and limits."""
-
 import re
 from collections.abc import Callable
 
@@ -22,8 +20,6 @@ WAITS = "Here:\\n```python\\nimport time\\nprint('begun', flush=True)\\ntime.sle
 
 @pytest.fixture
 def team(fresh: FrontEnd) -> Callable[[str], FrontEnd]:
-    """Defines `trio` and others in a cell of the notebook."""
-
     def define(source: str) -> FrontEnd:
         defined = fresh.run(TEAM + source, "team")
         assert defined.status == "ok", defined.error
@@ -33,7 +29,6 @@ def team(fresh: FrontEnd) -> Callable[[str], FrontEnd]:
 
 
 def coding(code: str, confirm: str = "never") -> str:
-    """A team whose first member writes code and whose second runs it."""
     return (
         f'runner = CodeExecutorAgent("runner", JupyterCodeExecutor(), confirm="{confirm}")\n'
         f'pair = RoundRobinGroupChat([says("coder", "{code}", "It is 42. DONE"), runner], '
@@ -42,7 +37,6 @@ def coding(code: str, confirm: str = "never") -> str:
 
 
 def colours(cell: Run) -> dict[str, str]:
-    """The colour beside each speaker's messages."""
     return {
         speaker: colour
         for output in cell.outputs

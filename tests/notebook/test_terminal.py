@@ -1,5 +1,3 @@
-"""IPython in a terminal: the same cells, with questions in words and the transcript as plain text."""
-
 import time
 from collections.abc import Iterator
 
@@ -15,7 +13,6 @@ pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
-    """One terminal for the module, with the extension loaded."""
     folder = tmp_path_factory.mktemp("terminal")
     terminal = Terminal("IPython", folder, environment(folder, EDITOR=editor(folder)))
     terminal.cell("%load_ext autogen_nb")
@@ -26,7 +23,6 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 
 @pytest.fixture
 def terminal(started: Terminal, model: FakeOpenAI) -> Terminal:
-    """The terminal, with a scripted model in its environment."""
     names = f"OPENAI_BASE_URL={model.base_url!r}, AUTOGEN_NB_MODEL='scripted'"
     started.cell(f"import os; os.environ.update({names})")
     started.prompt()

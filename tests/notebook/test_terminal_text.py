@@ -1,5 +1,3 @@
-"""Streams as a terminal would leave them."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ pieces = st.lists(
 
 
 def stream_text(text: str) -> str:
-    """What a terminal shows after this text."""
     terminal = TerminalText()
     terminal.feed(text)
     return terminal.text

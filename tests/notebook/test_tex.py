@@ -1,5 +1,3 @@
-"""Which TeX a typesetter may see."""
-
 import pytest
 
 from autogen_nb.notebook.rendering.tex import harmless

@@ -1,5 +1,3 @@
-"""What a chat took."""
-
 import pytest
 
 from autogen_nb.events import CodeRan, Event, FunctionsReturned, ModelReplied, SpeakerGiven, SummaryGiven
@@ -10,7 +8,6 @@ USED = Usage(100, 20)
 
 
 def replied(usage: Usage | None = USED, cost: float | None = None, *, cached: bool = False) -> ModelReplied:
-    """A reply."""
     return ModelReplied(Message("x"), "m", usage, cost=cost, cached=cached)
 
 

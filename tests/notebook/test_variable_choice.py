@@ -1,5 +1,3 @@
-"""Which variables a task names, and how templates are filled."""
-
 import types
 from typing import Any
 

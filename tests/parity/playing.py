@@ -9,7 +9,6 @@ _COMPARED = ("role", "content", "name", "tool_calls", "tool_call_id", "function_
 
 
 def played(autogen: Any, name: str) -> Record:
-    """What a scenario comes to: what it returns, and the messages that each model was sent."""
     replies: dict[str, list[Any]] = {}
     asked: dict[str, list[Any]] = {}
 

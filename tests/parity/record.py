@@ -13,7 +13,6 @@ RECORD = Path(__file__).with_name("autogen_0_2_40.json")
 
 
 def main() -> None:
-    """Plays every scenario with AutoGen."""
     import autogen  # type: ignore[import-not-found]  # it is not installed where this project is
 
     from tests.parity.playing import played

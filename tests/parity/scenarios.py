@@ -16,33 +16,27 @@ SCENARIOS: dict[str, Callable[["Stage"], Record]] = {}
 
 
 def scenario(function: Callable[["Stage"], Record]) -> Callable[["Stage"], Record]:
-    """Keeps a scenario under its name."""
     SCENARIOS[function.__name__] = function
     return function
 
 
 class Stage:
-    """What a scenario works with: the module, agents whose models are scripted, and what those were asked."""
-
     def __init__(self, autogen: Any, base_url: str, replies: dict[str, list[Any]]) -> None:
         self.autogen = autogen
         self._base_url = base_url
         self._replies = replies
 
     def llm(self, name: str, replies: Iterable[Any]) -> dict[str, Any]:
-        """The configuration of a model that says this."""
         self._replies[name] = list(replies)
         entry = {"model": name, "api_key": "none", "base_url": self._base_url, "price": [0, 0]}
         return {"config_list": [entry], "cache_seed": None}
 
     def assistant(self, *replies: Any, name: str = "assistant", cls: Any = None, **more: Any) -> Any:
-        """An assistant that says this."""
         return (cls or self.autogen.AssistantAgent)(
             name, llm_config=self.llm(name, replies), **{"system_message": f"You are {name}.", **more}
         )
 
     def user(self, name: str = "user", cls: Any = None, **more: Any) -> Any:
-        """A user proxy that goes on for three messages."""
         settings = {
             "human_input_mode": "NEVER",
             "code_execution_config": False,
@@ -53,19 +47,16 @@ class Stage:
 
 
 def histories(*agents: Any) -> Record:
-    """What each agent keeps of what it said to whom."""
     return {agent.name: {peer.name: list(kept) for peer, kept in agent.chat_messages.items()} for agent in agents}
 
 
 def talk(one: Any, other: Any, message: Any = "Begin.", **more: Any) -> Record:
-    """A chat between two, and what is left of it."""
     result = one.initiate_chat(other, message=message, silent=True, **more)
     return {"histories": histories(one, other), "summary": result.summary, "human_input": result.human_input}
 
 
 @scenario
 def hook_for_the_last_message(stage: Stage) -> Record:
-    """The model reads what the hook made, the history keeps what was said."""
     helper = stage.assistant("One.", "Two.", "Three.", "Four.")
     helper.register_hook("process_last_received_message", lambda content: f"{content} (noted)")
     return talk(stage.user(), helper)
@@ -73,7 +64,6 @@ def hook_for_the_last_message(stage: Stage) -> Record:
 
 @scenario
 def hook_for_all_messages(stage: Stage) -> Record:
-    """The model reads the last message only."""
     helper = stage.assistant("One.", "Two.", "Three.", "Four.")
     helper.register_hook("process_all_messages_before_reply", lambda messages: messages[-1:])
     return talk(stage.user(), helper)
@@ -81,7 +71,6 @@ def hook_for_all_messages(stage: Stage) -> Record:
 
 @scenario
 def hook_before_sending(stage: Stage) -> Record:
-    """Both sides keep what the hook made."""
     user, helper = stage.user(), stage.assistant("One.", "Two.", "Three.", "Four.")
     user.register_hook(
         "process_message_before_send",
@@ -92,8 +81,6 @@ def hook_before_sending(stage: Stage) -> Record:
 
 @scenario
 def own_send(stage: Stage) -> Record:
-    """A subclass changes what it sends."""
-
     class Loud(stage.autogen.UserProxyAgent):  # type: ignore[misc,name-defined]  # the module is not known here
         def send(self, message: Any, recipient: Any, request_reply: Any = None, silent: Any = False) -> None:
             super().send(str(message).upper(), recipient, request_reply, silent)
@@ -103,8 +90,6 @@ def own_send(stage: Stage) -> Record:
 
 @scenario
 def own_receive(stage: Stage) -> Record:
-    """A subclass takes in less than it was sent, and nothing of one message."""
-
     class Careless(stage.autogen.UserProxyAgent):  # type: ignore[misc,name-defined]  # as above
         def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
             if message != "Three.":
@@ -115,8 +100,6 @@ def own_receive(stage: Stage) -> Record:
 
 @scenario
 def own_generate_reply(stage: Stage) -> Record:
-    """A subclass adds to its replies."""
-
     class Polite(stage.autogen.AssistantAgent):  # type: ignore[misc,name-defined]  # as above
         def generate_reply(self, messages: Any = None, sender: Any = None, **more: Any) -> Any:
             said = super().generate_reply(messages=messages, sender=sender, **more)
@@ -127,7 +110,6 @@ def own_generate_reply(stage: Stage) -> Record:
 
 @scenario
 def nested_chats(stage: Stage) -> Record:
-    """The reply is the last nested chat's summary."""
     writer = stage.assistant("Never.", name="writer")
     critic = stage.assistant("Too long.", "Still too long.", name="critic")
     editor = stage.assistant("Shorter.", "Shortest.", name="editor")
@@ -144,7 +126,6 @@ def nested_chats(stage: Stage) -> Record:
 
 @scenario
 def nested_chats_by_functions(stage: Stage) -> Record:
-    """A message may be made by a function, and a chat without one is not held."""
     writer = stage.assistant("Never.", name="writer")
     critic = stage.assistant("Fine.", name="critic")
     writer.register_nested_chats(
@@ -165,7 +146,6 @@ def nested_chats_by_functions(stage: Stage) -> Record:
 
 @scenario
 def chats_in_a_row(stage: Stage) -> Record:
-    """Summaries are carried over, but for those that are left out."""
     user = stage.user()
     agents = [stage.assistant(f"Summary {name}.", name=name) for name in ("one", "two", "three")]
     queue = [
@@ -179,7 +159,6 @@ def chats_in_a_row(stage: Stage) -> Record:
 
 @scenario
 def chats_that_wait_for_others(stage: Stage) -> Record:
-    """Async chats are told the summaries of those that they wait for."""
     user = stage.user()
     agents = [stage.assistant(f"Summary {name}.", name=name) for name in ("one", "two", "three")]
     before: list[list[int]] = [[], [1], [1, 2]]
@@ -200,7 +179,6 @@ def chats_that_wait_for_others(stage: Stage) -> Record:
 
 @scenario
 def summary_by_a_model(stage: Stage) -> Record:
-    """The recipient's model sums up, and the history does not hold it."""
     helper = stage.assistant("One.", "In short.")
     more = {"summary_prompt": "Sum up.", "summary_role": "user"}
     return talk(stage.user(), helper, max_turns=1, summary_method="reflection_with_llm", summary_args=more)
@@ -208,8 +186,6 @@ def summary_by_a_model(stage: Stage) -> Record:
 
 @scenario
 def summary_by_a_function(stage: Stage) -> Record:
-    """The caller's own function sums up."""
-
     def summed(sender: Any, recipient: Any, args: Any) -> str:
         return f"{sender.name}, {recipient.name}, {args['a']}, {len(recipient.chat_messages[sender])}"
 
@@ -218,7 +194,6 @@ def summary_by_a_function(stage: Stage) -> Record:
 
 @scenario
 def older_functions(stage: Stage) -> Record:
-    """A ``function_call`` is answered by a message of role function."""
     call = {"content": None, "function_call": {"name": "add", "arguments": {"a": 1, "b": 2}}}
     helper = stage.assistant(call, {"content": None, "function_call": {"name": "none", "arguments": {}}}, "Done.")
     user = stage.user(function_map={"add": lambda a, b: f"{a + b}"}, max_consecutive_auto_reply=2)
@@ -234,7 +209,6 @@ def older_functions(stage: Stage) -> Record:
 
 @scenario
 def person_interrupts_a_call(stage: Stage) -> Record:
-    """Words of a person answer the calls of tools, so that the model can go on."""
     call = {"content": None, "tool_calls": [{"id": "c1", "name": "add", "arguments": {"a": 1}}]}
 
     class Typing(stage.autogen.UserProxyAgent):  # type: ignore[misc,name-defined]  # as above
@@ -254,7 +228,6 @@ def person_interrupts_a_call(stage: Stage) -> Record:
 
 @scenario
 def reply_functions_alone(stage: Stage) -> Record:
-    """Without the others, only the one function replies."""
     helper = stage.assistant("Never.")
     helper.register_reply(
         [stage.autogen.Agent, None], lambda *_, **__: (True, "Only this."), remove_other_reply_funcs=True
@@ -264,7 +237,6 @@ def reply_functions_alone(stage: Stage) -> Record:
 
 @scenario
 def model_step_replaced(stage: Stage) -> Record:
-    """A function in the place of the model's step is asked where that was."""
     helper = stage.assistant("Never.", is_termination_msg=lambda message: message["content"] == "Go on.")
     helper.replace_reply_func(stage.autogen.ConversableAgent.generate_oai_reply, lambda *_, **__: (True, "Mine."))
     return talk(stage.user(), helper)
@@ -272,7 +244,6 @@ def model_step_replaced(stage: Stage) -> Record:
 
 @scenario
 def no_reply_any_more(stage: Stage) -> Record:
-    """An agent that stops replying, while it replies, does not reply to the next message."""
     helper = stage.assistant("Never.")
 
     def last(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
@@ -285,7 +256,6 @@ def no_reply_any_more(stage: Stage) -> Record:
 
 @scenario
 def limit_for_one_sender(stage: Stage) -> Record:
-    """A limit can be set for one sender."""
     helper, user = stage.assistant("One.", "Two.", "Three."), stage.user(max_consecutive_auto_reply=9)
     helper.update_max_consecutive_auto_reply(2, user)
     limits = [helper.max_consecutive_auto_reply(), helper.max_consecutive_auto_reply(user)]
@@ -294,7 +264,6 @@ def limit_for_one_sender(stage: Stage) -> Record:
 
 @scenario
 def chat_that_goes_on(stage: Stage) -> Record:
-    """Without clearing, the second chat goes on from the first one."""
     user, helper = stage.user(max_consecutive_auto_reply=1), stage.assistant("One.", "Two.", "Three.", "Four.")
     talk(user, helper)
     return talk(user, helper, "Again.", clear_history=False)
@@ -302,7 +271,6 @@ def chat_that_goes_on(stage: Stage) -> Record:
 
 @scenario
 def what_is_remembered(stage: Stage) -> Record:
-    """The last message, and what is left after the history was cleared but for one message."""
     user, helper = stage.user(max_consecutive_auto_reply=1), stage.assistant("One.", "Two.")
     talk(user, helper)
     last = [helper.last_message(), user.last_message(helper)]
@@ -313,14 +281,12 @@ def what_is_remembered(stage: Stage) -> Record:
 
 @scenario
 def default_reply_with_a_name(stage: Stage) -> Record:
-    """The default reply may be a dict that carries a name."""
     user = stage.user(default_auto_reply={"content": "Go on.", "name": "somebody"})
     return talk(user, stage.assistant("One.", "Two.", "Three.", "Four."))
 
 
 @scenario
 def single_messages(stage: Stage) -> Record:
-    """Messages outside of chats, received without being sent, and replies that are not sent."""
     user, helper = stage.user(max_consecutive_auto_reply=1), stage.assistant("One.", "Two.", "Three.")
     helper.receive("Hello.", user, request_reply=False, silent=True)
     user.send({"content": "With a name.", "name": "somebody"}, helper, request_reply=True, silent=True)
@@ -330,7 +296,6 @@ def single_messages(stage: Stage) -> Record:
 
 @scenario
 def system_message_changed(stage: Stage) -> Record:
-    """The model is told the new one from the next request on."""
     helper = stage.assistant("One.", "Two.")
 
     def changed(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
@@ -355,8 +320,6 @@ def _group(stage: Stage, method: Any, max_round: int = 6, manager: Any = None, *
 
 @scenario
 def group_by_a_function(stage: Stage) -> Record:
-    """A function names an agent, leaves the choice to a method, and ends the chat."""
-
     def chosen(last: Any, group: Any) -> Any:
         return [group.agents[2], "round_robin", group.agents[1], None][len(group.messages) - 1]
 
@@ -365,14 +328,12 @@ def group_by_a_function(stage: Stage) -> Record:
 
 @scenario
 def group_ended_by_its_manager(stage: Stage) -> Record:
-    """The manager's predicate ends the chat, before the next speaker is chosen."""
     ends = {"is_termination_msg": lambda message: "carol" in message["content"]}
     return _group(stage, "round_robin", manager=ends)
 
 
 @scenario
 def group_with_introductions(stage: Stage) -> Record:
-    """Everybody is told who is there; the words are each library's own."""
     record = _group(stage, "round_robin", max_round=3, send_introductions=True)
     for history in record["histories"].values():
         for kept in history.values():
@@ -384,7 +345,6 @@ def group_with_introductions(stage: Stage) -> Record:
 
 @scenario
 def group_that_repeats_nobody(stage: Stage) -> Record:
-    """By turns, when only some may follow others."""
     agents = [
         stage.assistant(*(f"{name} {number}." for number in range(6)), name=name) for name in ("alice", "bob", "carol")
     ]
@@ -404,7 +364,6 @@ def group_that_repeats_nobody(stage: Stage) -> Record:
 
 @scenario
 def group_begun_by_an_outsider(stage: Stage) -> Record:
-    """Who is no member may open the chat."""
     agents = [stage.assistant(f"{name} 0.", f"{name} 1.", name=name) for name in ("alice", "bob")]
     group = stage.autogen.GroupChat(agents=agents, messages=[], max_round=4, speaker_selection_method="round_robin")
     managing = stage.autogen.GroupChatManager(groupchat=group, llm_config=False)

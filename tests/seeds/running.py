@@ -15,19 +15,15 @@ OURS = "# The document leaves these lines to its reader"
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a program came to: what it printed, and where it ran."""
-
     printed: str
     folder: Path
 
 
 def source(name: str) -> str:
-    """A program's text."""
     return (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def in_a_script(text: str, folder: Path, url: str) -> Ran:
-    """The program as a file of its own."""
     script = folder / "program.py"
     script.write_text(text, encoding="utf-8")
     done = subprocess.run(

@@ -1,5 +1,3 @@
-"""The third document's programs do what its text says."""
-
 import csv
 import io
 import re
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.kernel
 
 
 def python(code: str, words: str = "Here:") -> str:
-    """A reply with a block of Python."""
     return f"{words}\n```python\n{code}\n```"
 
 
@@ -49,14 +46,12 @@ RUN_TESTS = "```sh\npython -m pytest -v -p no:cacheprovider test_discount.py\n``
 
 
 def ran(name: str, folder: Path, replies: Sequence[Any]) -> tuple[Ran, FakeOpenAI]:
-    """What a program came to with a model that says this, and the model."""
     with FakeOpenAI(replies) as server:
         done = in_a_script(source(name), folder, server.base_url)
     return done, server
 
 
 def told(server: FakeOpenAI, number: int) -> str:
-    """What the model was told last before it gave a reply."""
     return str(server.requests[number].body["messages"][-1]["content"])
 
 
@@ -108,7 +103,6 @@ def test_restricted(tmp_path: Path) -> None:
 
 @pytest.fixture
 def slim() -> Iterator[None]:
-    """The document's image, by name: one that this machine has."""
     try:
         found = image()
     except Cannot as cannot:

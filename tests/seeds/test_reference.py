@@ -1,5 +1,3 @@
-"""The first document: the reference of `UserProxyAgent`."""
-
 import ast
 import inspect
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The fake server, asked by the openai library itself and by plain HTTP."""
-
 import json
 import threading
 from collections.abc import Iterator
@@ -17,28 +15,24 @@ HELLO: Any = [{"role": "user", "content": "Hello there"}]
 
 @pytest.fixture
 def server() -> Iterator[FakeOpenAI]:
-    """A server that is given its replies by the test."""
     with FakeOpenAI() as fake:
         yield fake
 
 
 @pytest.fixture
 def client(server: FakeOpenAI) -> Iterator[openai.OpenAI]:
-    """The openai library's own client of that server."""
     with openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0) as made:
         yield made
 
 
 @pytest.fixture
 def wire(server: FakeOpenAI) -> Iterator[HTTPConnection]:
-    """A plain connection to that server."""
     connection = HTTPConnection(urlsplit(server.base_url).netloc, timeout=5)
     yield connection
     connection.close()
 
 
 def post(wire: HTTPConnection, path: str = "/v1/chat/completions", **body: Any) -> HTTPResponse:
-    """The response to a request with this body."""
     wire.request("POST", path, json.dumps({"messages": HELLO, **body}))
     return wire.getresponse()
 

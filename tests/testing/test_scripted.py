@@ -41,8 +41,6 @@ def test_person_without_a_script_says_what_was_asked() -> None:
 
 
 def run(executor: ScriptedExecutor, *codes: str) -> list[Output | RunEnded]:
-    """Everything that comes of running these blocks."""
-
     async def items() -> list[Output | RunEnded]:
         return [item async for item in executor.run([CodeBlock("python", code) for code in codes])]
 

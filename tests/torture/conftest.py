@@ -12,31 +12,25 @@ from tests.kernels.looping import Loop, all_of
 
 
 class Chat:
-    """One chat's executor on a loop in a thread."""
-
     def __init__(self, executor: JupyterExecutor) -> None:
         self.loop = Loop()
         self.executor = executor
 
     def run(self, code: str, language: str = "python") -> tuple[list[Output], RunEnded]:
-        """The outputs of a block and its end."""
         *outputs, end = self.loop.run(all_of(self.executor.run([CodeBlock(language, code)])), 120)
         assert isinstance(end, RunEnded)
         return [item for item in outputs if not isinstance(item, RunEnded)], end
 
     def text(self, code: str, language: str = "python") -> str:
-        """What a block printed."""
         return "".join(item.text for item in self.run(code, language)[0] if isinstance(item, Stream))
 
     def close(self) -> None:
-        """Ends the executor."""
         self.loop.run(self.executor.stop())
         self.loop.close()
 
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
-    """The executor of all cases of a module."""
     chat = Chat(JupyterExecutor(cwd=tmp_path_factory.mktemp("base") / "work", timeout=60, grace=3))
     yield chat
     chat.close()
@@ -44,7 +38,6 @@ def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
 
 @pytest.fixture
 def chat(executor: Chat) -> Iterator[Chat]:
-    """The executor, which afterwards runs `print(1)` as if nothing had been."""
     executor.executor.timeout = 60
     yield executor
     executor.executor.timeout = 60

@@ -1,5 +1,3 @@
-"""What an agent's code can do to its kernel; after each of it, the same chat goes on (see `chat`)."""
-
 import asyncio
 import os
 import sys
@@ -71,7 +69,6 @@ def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
 
 
 def peak() -> int:
-    """The most memory that this process has had, in bytes."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,5 +1,3 @@
-"""A folder that is held: whatever the other side puts in it, nothing outside is opened or changed."""
-
 import errno
 import os
 from collections.abc import Iterator
@@ -13,7 +11,6 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder of the person's with a file in it."""
     made = tmp_path / "outside"
     made.mkdir()
     (made / "kept.txt").write_text("the person's")
@@ -22,14 +19,12 @@ def outside(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[HeldFolder]:
-    """A folder of the other side's, held; it holds a folder `inner`."""
     (tmp_path / "work" / "inner").mkdir(parents=True)
     with HeldFolder(tmp_path / "work") as found:
         yield found
 
 
 def untouched(outside: Path) -> bool:
-    """Whether the person's folder is as it was."""
     return [(path.name, path.read_text()) for path in outside.iterdir()] == [("kept.txt", "the person's")]
 
 

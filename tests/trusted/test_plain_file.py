@@ -1,5 +1,3 @@
-"""Files that a person names, and what else may lie in their place."""
-
 import os
 from collections.abc import Callable
 from pathlib import Path

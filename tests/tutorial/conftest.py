@@ -11,7 +11,6 @@ from tests.tutorial.running import Notebook, Runner, in_a_script
 
 @pytest.fixture(scope="module")
 def empty_notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
-    """A notebook's kernel, one for all programs of a module."""
     folder = tmp_path_factory.mktemp("notebook")
     with FrontEnd(folder, environment(folder)) as front:
         yield Notebook(front)
@@ -24,7 +23,6 @@ def empty_notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Noteboo
     ]
 )
 def run(request: pytest.FixtureRequest) -> Runner:
-    """What runs a program in either place."""
     if request.param == "script":
         return in_a_script
     notebook: Notebook = request.getfixturevalue("empty_notebook")

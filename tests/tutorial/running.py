@@ -25,19 +25,7 @@ Way: TypeAlias = Literal["sync", "async"]
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a program came to.
-
-    Parameters
-    ----------
-    printed
-        What its reader saw, as text.
-    questions
-        For each question to the person whether saying nothing ends the chat, in order.
-    history
-        The messages of the chat, as the program's `result` has them.
-    folder
-        Where it ran.
-    """
+    """What a program came to."""
 
     printed: str
     questions: list[bool]
@@ -46,12 +34,10 @@ class Ran:
 
     @property
     def contents(self) -> list[Any]:
-        """What was said, in order."""
         return [message["content"] for message in self.history]
 
     @property
     def speakers(self) -> list[str]:
-        """Who said it."""
         return [message["name"] for message in self.history]
 
 
@@ -59,13 +45,11 @@ Runner: TypeAlias = Callable[..., Ran]
 
 
 def source(name: str, way: Way = "sync") -> str:
-    """A program's text; for "async" each chat in it is awaited at the top level, and nothing else is changed."""
     text = (PROGRAMS / f"{name}.txt").read_text(encoding="utf-8")
     return text if way == "sync" else ast.unparse(_Await().visit(ast.parse(text)))
 
 
 def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
-    """The program as a file of its own, with a person who types these lines."""
     text = f"{source(name, way)}\nimport json\nprint({_HISTORY!r} + json.dumps(result.chat_history))\n"
     script = folder / f"{name}.py"
     script.write_text(text if way == "sync" else _in_main(text), encoding="utf-8")
@@ -86,13 +70,10 @@ def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str
 
 
 class Notebook:
-    """A notebook without the extension, in which one program runs after the other."""
-
     def __init__(self, front: FrontEnd) -> None:
         self._front = front
 
     def run(self, name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
-        """The program in one cell of an emptied notebook, with a person who types these lines."""
         front = self._front
         front.open_page(f"{name}-{way}-{folder.name}")
         prepared = front.run(
@@ -112,7 +93,6 @@ class Notebook:
         return Ran(cell.text, questions, json.loads(history), folder)
 
     def _answer(self, cell: Run, line: str) -> bool:
-        """Writes a line, or presses Continue (or Exit): whether saying nothing would end the chat."""
         front = self._front
         front.wait(lambda: cell.done or front.has("Exit"), "a question")
         ends = not front.has("Continue")

@@ -90,14 +90,7 @@ def test_full_configuration(run: Runner, way: Way, tmp_path: Path) -> None:
     with FakeOpenAI(["A plan first.", PRODUCT, "Explained. TERMINATE"]) as server:
         ran = run("full_configuration", way, tmp_path, server.base_url)
 
-    assert ran.contents == [
-        SUMMARY,
-        "A plan first.",
-        "Please continue.",
-        PRODUCT,
-        f"{RAN}42",
-        "Explained. TERMINATE",
-    ]
+    assert ran.contents == [SUMMARY, "A plan first.", "Please continue.", PRODUCT, f"{RAN}42", "Explained. TERMINATE"]
     assert ran.speakers == ["executor", "python_expert"] * 3
     assert ran.questions == []
     assert (ran.folder / "coding_workspace").is_dir()

@@ -1,5 +1,3 @@
-"""The tutorials' programs are their own words, but for their import lines."""
-
 import hashlib
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Calls of functions in words."""
-
 from autogen_nb.messages import FunctionCall
 from autogen_nb.views.in_words import LONGEST, arguments_of, asked_in_words, returned_in_words
 

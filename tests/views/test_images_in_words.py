@@ -1,5 +1,3 @@
-"""The pictures of messages, in a terminal and in a cell."""
-
 import base64
 import struct
 import zlib
@@ -33,7 +31,6 @@ ELSEWHERE = "https://tracker.example/seen.png"
 
 
 def message(*urls: Any) -> Message:
-    """A message with words and pictures, as OpenAI's API has them."""
     return Message([{"type": "text", "text": "Look."}, *({"type": "image_url", "image_url": each} for each in urls)])
 
 

@@ -1,5 +1,3 @@
-"""A chat as plain text: each thing once, in order, and nothing that a terminal would act on."""
-
 from autogen_nb.events import (
     CodeAsked,
     CodeRan,
@@ -25,7 +23,6 @@ ASKED = CodeAsked("user", (CodeBlock("python", "1"),))
 
 
 def written(*events: Event) -> str:
-    """What the view writes of these events."""
     texts: list[str] = []
     view = PlainView(texts.append)
     for event in events:

@@ -1,5 +1,3 @@
-"""How an answer was got, in words."""
-
 import pytest
 
 from autogen_nb.events import SpeakerAsked, SpeakerGiven

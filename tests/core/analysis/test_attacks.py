@@ -1,5 +1,3 @@
-"""Code that tries to get past the reading, and idioms that look like it: beside the corpus, and made to mend it by."""
-
 from pathlib import Path
 
 from autogen_nb.core.analysis import asks
@@ -10,7 +8,6 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
 
 
 def blocks(name: str) -> dict[str, CodeBlock]:
-    """The snippets of a file by their names, each below a line ``=== name | language``."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     parts = [part.partition("\n") for part in text.split("=== ")[1:]]
     heads = [head.rpartition(" | ") for head, _, _ in parts]
@@ -22,7 +19,6 @@ IDIOMS = blocks("idioms.txt")
 
 
 def asked_about(named: dict[str, CodeBlock]) -> set[str]:
-    """The names of the snippets that a policy which asks about risky code asks about."""
     return {name for name, block in named.items() if asks("risky", block, GROUND) is not None}
 
 

@@ -1,5 +1,3 @@
-"""The reading on the labelled corpus: how much of the risky is asked about, and how much of the harmless."""
-
 from autogen_nb.core.analysis import asks, effects
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import EffectKind
@@ -12,12 +10,10 @@ MISSED: frozenset[str] = frozenset()
 
 
 def asked(snippet: Snippet) -> bool:
-    """Whether a policy that asks about risky code asks about the snippet."""
     return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
 
 
 def kinds(snippet: Snippet) -> set[EffectKind]:
-    """The kinds of what is read in the snippet."""
     return {effect.kind for effect in effects(CodeBlock(snippet.language, snippet.code), GROUND)}
 
 

@@ -1,5 +1,3 @@
-"""What Python code, with IPython's own syntax, is read to do: kinds and targets."""
-
 from dataclasses import replace
 
 import pytest
@@ -13,7 +11,6 @@ GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home
 
 
 def read(code: str, scope: PathScope = GROUND) -> set[tuple[EffectKind, str]]:
-    """What is read in Python code: kinds and targets."""
     return {(effect.kind, effect.target) for effect in effects(CodeBlock("python", code), scope)}
 
 
@@ -304,11 +301,7 @@ def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[Ef
         ("tempfile.mkdtemp(**how)", {("write", "")}, {("write", "")}),
         ("open('/tmp/x', 'w')", {("write", "/tmp/x")}, {("write", "/tmp/x")}),
         ("open(tempfile.gettempprefix(), 'w')", {("write", "")}, {("write", "")}),
-        (
-            "f = tempfile.NamedTemporaryFile()\nf.name = '/x'\nos.remove(f.name)",
-            {("delete", "")},
-            {("delete", "")},
-        ),
+        ("f = tempfile.NamedTemporaryFile()\nf.name = '/x'\nos.remove(f.name)", {("delete", "")}, {("delete", "")}),
         (
             "d = tempfile.mkdtemp()\nshutil.move('a', d)\nshutil.move(d, '../b')",
             {("write", "/tmp"), ("delete", "a"), ("write", "../b")},

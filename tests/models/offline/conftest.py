@@ -8,11 +8,9 @@ DATA = Path(__file__).parents[3] / "notebooks" / "data"
 
 @pytest.fixture
 def penguins() -> pd.DataFrame:
-    """Measured penguins: a table of numbers and categories, with gaps."""
     return pd.read_csv(DATA / "penguins.csv")
 
 
 @pytest.fixture
 def weather() -> pd.DataFrame:
-    """Days of weather: a table whose dates are text."""
     return pd.read_csv(DATA / "seattle-weather.csv")

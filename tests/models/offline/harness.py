@@ -25,13 +25,10 @@ _BLOCK = re.compile(r"^```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 
 
 def ask(messages: list[dict[str, Any]]) -> str:
-    """The model's reply to the messages, as text."""
     return completion(messages).message.text
 
 
 def completion(messages: list[dict[str, Any]]) -> Completion:
-    """The model's reply to the messages."""
-
     async def collect() -> Completion:
         items = [item async for item in OfflineModel().reply(ModelRequest(tuple(messages)))]
         last = items[-1]
@@ -43,19 +40,16 @@ def completion(messages: list[dict[str, Any]]) -> Completion:
 
 
 def block_of(reply: str) -> str | None:
-    """The code in the reply, or None."""
     found = _BLOCK.findall(reply)
     assert len(found) <= 1
     return found[0] if found else None
 
 
 def steps(chat: "Chat") -> list[str]:
-    """The steps of the blocks, in order."""
     return [block.split("]")[0].removeprefix("# [") for block in chat.blocks]
 
 
 def draw() -> int:
-    """Draws and closes open figures, as the inline backend does at the end of a cell; how many there were."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     numbers = pyplot.get_fignums() if pyplot else []
     for number in numbers:
@@ -66,7 +60,6 @@ def draw() -> int:
 
 
 def execute(code: str, namespace: dict[str, Any]) -> str:
-    """Runs the code; the message that reports it, in the format of AutoGen."""
     out = io.StringIO()
     status = "0 (execution succeeded)"
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
@@ -84,13 +77,7 @@ def execute(code: str, namespace: dict[str, Any]) -> str:
 
 @dataclass
 class Chat:
-    """A conversation and the namespace in which its blocks run.
-
-    Parameters
-    ----------
-    react
-        Gives the user message for a block: by default it runs the block.
-    """
+    """A conversation and the namespace in which its blocks run."""
 
     namespace: dict[str, Any] = field(default_factory=dict)
     react: Callable[[str, dict[str, Any]], str] = execute
@@ -101,7 +88,6 @@ class Chat:
     finish_reason: str = ""
 
     def say(self, task: str) -> str:
-        """Gives a task and goes on until a reply has no block; that reply."""
         self.messages.append({"role": "user", "content": task})
         for _ in range(LIMIT):
             last = completion(self.messages)
@@ -117,22 +103,18 @@ class Chat:
 
     @property
     def replies(self) -> list[str]:
-        """What the model said."""
         return [message["content"] for message in self.messages if message["role"] == "assistant"]
 
     @property
     def pictures(self) -> int:
-        """How many pictures were drawn."""
         return int(self.namespace.get(PICTURES, 0))
 
     @property
     def text(self) -> str:
-        """The transcript."""
         return "\n\n".join(f"=== {message['role']}\n{message['content']}" for message in self.messages)
 
 
 def with_frames(task: str, **frames: Any) -> str:
-    """The task as our magics send it with frames handed over."""
     lines = []
     for name, frame in frames.items():
         columns = ", ".join(f"{label} ({dtype})" for label, dtype in frame.dtypes.items())

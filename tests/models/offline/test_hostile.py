@@ -1,5 +1,3 @@
-"""Tables as people have them, and tables as nobody should have them: the analysis ends, and says what it can."""
-
 import datetime as dt
 from typing import Any
 
@@ -139,7 +137,6 @@ POOLS = {
 
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
-    """A frame of a few columns, each of one kind or of any."""
     rows = draw(st.integers(0, 8))
     labels = draw(st.lists(NAMES, max_size=4))
     columns = [

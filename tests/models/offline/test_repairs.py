@@ -1,5 +1,3 @@
-"""What the analyst does when things go otherwise: odd values, failures, skipped blocks, edited blocks, files."""
-
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""What the analyst tells about the two tables of the project, against numbers that pandas gives here."""
-
 import pandas as pd
 import pytest
 
