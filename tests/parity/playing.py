@@ -19,7 +19,33 @@ def played(autogen: Any, name: str) -> Record:
 
     with FakeOpenAI(answer) as server:
         record = SCENARIOS[name](Stage(autogen, server.base_url, replies))
-    return {**record, "asked": asked}
+    if "histories" in record:
+        record["histories"] = _without_mirrors(record["histories"])
+    return {**record, "asked": {model: _without_repetition(requests) for model, requests in asked.items()}}
+
+
+def _without_mirrors(histories: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, Any]]:
+    """Replaces the second record of a conversation by "mirrored" where it differs only by the roles."""
+    exchanged = {"user": "assistant", "assistant": "user"}
+    written: dict[str, dict[str, Any]] = {}
+    for agent, conversations in sorted(histories.items()):
+        written[agent] = {}
+        for peer, messages in sorted(conversations.items()):
+            mirror = [{**message, "role": exchanged.get(message["role"], message["role"])} for message in messages]
+            written[agent][peer] = "mirrored" if written.get(peer, {}).get(agent) == mirror else messages
+    return written
+
+
+def _without_repetition(requests: list[list[Any]]) -> list[Any]:
+    """Lists the messages of each request below its number; messages that begin the request before, too, are counted."""
+    written, before = [], list[Any]()
+    for number, request in enumerate(requests, 1):
+        same = [old == new for old, new in zip(before, request, strict=False)]
+        repeated = (*same, False).index(False)
+        again = f": messages 1 to {repeated} again" if repeated else ""
+        written += [f"request {number}{again}", *request[repeated:]]
+        before = request
+    return written
 
 
 def _kept(message: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,8 @@ In an environment of its own with ``autogen-agentchat==0.2.40`` and ``markdown-i
 """
 
 import json
-import re
 from pathlib import Path
+from typing import Any
 
 RECORD = Path(__file__).with_name("autogen_0_2_40.json")
 
@@ -18,11 +18,20 @@ def main() -> None:
     from tests.parity.playing import played
     from tests.parity.scenarios import SCENARIOS
 
-    record = {name: played(autogen, name) for name in SCENARIOS}
-    text = json.dumps(record, indent=1, sort_keys=True, default=str)
-    # One message a line.
-    text = re.sub(r"[{\[][^{}\[\]]*[}\]]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)
-    RECORD.write_text(text + "\n", encoding="utf-8")
+    record = json.loads(json.dumps({name: played(autogen, name) for name in SCENARIOS}, default=str))
+    RECORD.write_text(readable(record) + "\n", encoding="utf-8")
+
+
+def readable(value: Any, indent: str = "") -> str:
+    """Returns JSON with at most one message on each line."""
+    line = json.dumps(value, sort_keys=True)
+    if not isinstance(value, dict | list) or "content" in value or (len(line) < 110 and line.count('"content"') < 2):
+        return line
+    inner = indent + " "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + readable(item, inner) for item in value) + f"\n{indent}]"
+    rows = (f"{inner}{json.dumps(key)}: {readable(item, inner)}" for key, item in sorted(value.items()))
+    return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
 
 
 if __name__ == "__main__":
