@@ -56,13 +56,6 @@ def talk(one: Any, other: Any, message: Any = "Begin.", **more: Any) -> Record:
 
 
 @scenario
-def hook_for_the_last_message(stage: Stage) -> Record:
-    helper = stage.assistant("One.", "Two.", "Three.", "Four.")
-    helper.register_hook("process_last_received_message", lambda content: f"{content} (noted)")
-    return talk(stage.user(), helper)
-
-
-@scenario
 def hook_for_all_messages(stage: Stage) -> Record:
     helper = stage.assistant("One.", "Two.", "Three.", "Four.")
     helper.register_hook("process_all_messages_before_reply", lambda messages: messages[-1:])
@@ -185,14 +178,6 @@ def summary_by_a_model(stage: Stage) -> Record:
 
 
 @scenario
-def summary_by_a_function(stage: Stage) -> Record:
-    def summed(sender: Any, recipient: Any, args: Any) -> str:
-        return f"{sender.name}, {recipient.name}, {args['a']}, {len(recipient.chat_messages[sender])}"
-
-    return talk(stage.user(), stage.assistant("One."), max_turns=1, summary_method=summed, summary_args={"a": 1})
-
-
-@scenario
 def older_functions(stage: Stage) -> Record:
     call = {"content": None, "function_call": {"name": "add", "arguments": {"a": 1, "b": 2}}}
     helper = stage.assistant(call, {"content": None, "function_call": {"name": "none", "arguments": {}}}, "Done.")
@@ -243,18 +228,6 @@ def model_step_replaced(stage: Stage) -> Record:
 
 
 @scenario
-def no_reply_any_more(stage: Stage) -> Record:
-    helper = stage.assistant("Never.")
-
-    def last(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-        recipient.stop_reply_at_receive(sender)
-        return True, "Last words."
-
-    helper.register_reply([stage.autogen.Agent, None], last)
-    return talk(stage.user(), helper)
-
-
-@scenario
 def limit_for_one_sender(stage: Stage) -> Record:
     helper, user = stage.assistant("One.", "Two.", "Three."), stage.user(max_consecutive_auto_reply=9)
     helper.update_max_consecutive_auto_reply(2, user)
@@ -277,12 +250,6 @@ def what_is_remembered(stage: Stage) -> Record:
     helper.clear_history(nr_messages_to_preserve=1)
     user.reset()
     return {"last": last, "left": histories(user, helper)}
-
-
-@scenario
-def default_reply_with_a_name(stage: Stage) -> Record:
-    user = stage.user(default_auto_reply={"content": "Go on.", "name": "somebody"})
-    return talk(user, stage.assistant("One.", "Two.", "Three.", "Four."))
 
 
 @scenario
