@@ -5,10 +5,7 @@ Each is of the package's own tree, so that a program can catch all of them by `A
 
 import asyncio
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +19,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
-from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, ReplyFunctionAsked, TerminationAsked
+from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, TerminationAsked
 from autogen_nb.human.headless import NobodyToAsk
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.run import engine
@@ -168,28 +165,6 @@ def test_a_predicate_that_raises(way: Way) -> None:
 
 
 @BOTH_WAYS
-def test_a_reply_function_that_raises(way: Way) -> None:
-    log: list[Recorded] = []
-    proxy, pupil = user(), assistant("TERMINATE")
-    faults = [ZeroDivisionError("by nothing")]
-
-    def counting(*_: Any, **__: Any) -> tuple[bool, str | None]:
-        if faults:
-            raise faults.pop()
-        return True, "TERMINATE"
-
-    pupil.register_reply(UserProxyAgent, counting)
-    with pytest.raises(CallbackError) as failed:
-        talk(way, proxy, pupil, log)
-    open_question = log[-1]
-    result = talk(way, proxy, pupil, log)
-
-    told(failed.value, "'counting' of assistant", "ZeroDivisionError: by nothing")
-    assert isinstance(open_question, ReplyFunctionAsked)
-    assert contents(result) == ["Hi?", "TERMINATE"]
-
-
-@BOTH_WAYS
 def test_no_message_and_nobody_there(way: Way) -> None:
     log: list[Recorded] = []
     proxy, pupil = user(), assistant("TERMINATE")
@@ -210,21 +185,6 @@ from autogen_nb import AssistantAgent, UserProxyAgent
 user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
 user.initiate_chat(AssistantAgent("assistant"))
 """
-
-
-def test_no_message_in_a_script_without_a_person(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("autogen_nb.errors.NobodyThere: a person was asked and nobody is")
 
 
 def unannotated(city, unit: str = "C") -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001  # it is what is tested

@@ -4,7 +4,7 @@ from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from tests.agents.chatting import assistant, chat, contents, user
 
 CODE = [{"content": "```python\nx = 1\n```", "role": "user"}]
 
@@ -29,14 +29,6 @@ def test_each_step_alone() -> None:
     assert asyncio.run(proxy.a_check_termination_and_human_reply([{"content": "TERMINATE"}])) == (True, None)
 
 
-def test_step_left_out() -> None:
-    helper = assistant("One.", default_auto_reply="Default.")
-
-    said = helper.generate_reply([{"content": "x"}], exclude=[ConversableAgent.generate_oai_reply])
-
-    assert said == "Default."
-
-
 def test_a_function_around_a_step_is_none_itself() -> None:
     @functools.wraps(ConversableAgent.generate_oai_reply)
     def shouted(agent: ConversableAgent, messages: Any, sender: Any, config: Any) -> Any:
@@ -47,16 +39,6 @@ def test_a_function_around_a_step_is_none_itself() -> None:
     helper.register_reply(ConversableAgent, shouted)
 
     assert contents(chat("sync", user(max_consecutive_auto_reply=0), helper, message="x")) == ["x", "ONE."]
-
-
-@BOTH_WAYS
-def test_step_registered_again(way: Way) -> None:
-    helper = assistant("One.")
-    helper.register_reply(ConversableAgent, ConversableAgent.generate_oai_reply, position=0)
-
-    result = chat(way, user(max_consecutive_auto_reply=0), helper, message="TERMINATE")
-
-    assert contents(result) == ["TERMINATE", "One."]
 
 
 class Quoting(ConversableAgent):

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.chats.chat_queue import a_initiate_chats, initiate_chats
+from autogen_nb.agents.chats.chat_queue import a_initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ReplyFunctionReturned, Said
@@ -33,36 +33,6 @@ def test_summaries_are_carried_over() -> None:
     assert contents(results[2])[0] == "Task 2.\nContext: \nOne.\nTwo."
     assert proxy.get_chat_results() == results
     assert proxy.get_chat_results(1) is results[1]
-
-
-def test_carryover_of_its_own_and_exclusions() -> None:
-    proxy, agents = user(), helpers("One.", "Two.", "Three.")
-    chats = queue(*agents, carryover="Own.")
-    chats[2]["finished_chat_indexes_to_exclude_from_carryover"] = [0]
-    before = [dict(each) for each in chats]
-
-    results = initiate_chats([{**each, "sender": proxy} for each in chats])
-
-    assert contents(results[0])[0] == "Task 0.\nContext: \nOwn."
-    assert contents(results[2])[0] == "Task 2.\nContext: \nOwn.\nTwo."
-    assert chats == before
-
-
-def test_awaited_chats_wait_for_their_prerequisites() -> None:
-    proxy, agents = user(), helpers("One.", "Two.", "Three.")
-    chats = queue(*agents)
-    chats[0] |= {"chat_id": 7, "prerequisites": [9]}
-    chats[1] |= {"chat_id": 8}
-    chats[2] |= {"chat_id": 9}
-
-    results = asyncio.run(proxy.a_initiate_chats(chats))
-
-    assert {chat_id: contents(result)[0] for chat_id, result in results.items()} == {
-        7: "Task 0.\nContext: \nThree.",
-        8: "Task 1.",
-        9: "Task 2.",
-    }
-    assert [result.chat_id for result in results.values()] == [7, 8, 9]
 
 
 @pytest.mark.parametrize(

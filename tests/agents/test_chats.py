@@ -1,32 +1,13 @@
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import ConfigError
 from autogen_nb.events import Recorded
-from autogen_nb.models.wrappers.cache import Cache
-from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 
 CODE = "Here:\n```python\nprint(1)\n```"
-
-
-def run_of(output: str = "1\n", **more: Any) -> Any:
-    return user(code_execution_config={"executor": ScriptedExecutor({"print(1)": output})}, **more)
-
-
-@BOTH_WAYS
-def test_code_is_run_and_its_output_told(way: Way) -> None:
-    teacher = assistant(CODE, "TERMINATE")
-
-    result = chat(way, run_of(), teacher, message="Print.")
-
-    assert contents(result) == ["Print.", CODE, "exitcode: 0 (execution succeeded)\nCode output: 1", "TERMINATE"]
-    assert [message["role"] for message in result.chat_history] == ["assistant", "user", "assistant", "user"]
-    assert [message["name"] for message in result.chat_history] == ["user", "assistant", "user", "assistant"]
-    assert model_of(teacher).requests[0].messages[0]["role"] == "system"
 
 
 def _untimed(event: Recorded) -> str:
@@ -96,17 +77,6 @@ def test_opening_messages(way: Way, message: Any, context: dict[str, Any], conte
     assert "unknown" not in result.chat_history[0]
 
 
-@BOTH_WAYS
-@pytest.mark.parametrize(("message", "context"), [("task", {"carryover": 5}), (5, {})])
-def test_opening_messages_that_cannot_be_meant(way: Way, message: Any, context: dict[str, Any]) -> None:
-    teacher = assistant("Hi.")
-
-    with pytest.raises(TypeError):
-        chat(way, user(), teacher, message=message, **context)
-
-    assert model_of(teacher).requests == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -122,26 +92,6 @@ def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> N
         chat("sync", user(), teacher, message="Hi.", **arguments)
 
     assert model_of(teacher).requests == []
-
-
-def test_two_agents_of_one_name() -> None:
-    one = ConversableAgent("same")
-
-    with pytest.raises(ConfigError, match="their names must differ"):
-        chat("sync", one, ConversableAgent("same"), message="Hi.")
-
-
-@BOTH_WAYS
-def test_a_predicate_that_raises(way: Way) -> None:
-    proxy = user(is_termination_msg=lambda message: "END" in message["content"])
-    call = {"content": None, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
-
-    with pytest.raises(
-        CallbackError, match="is_termination_msg of user raised TypeError on the message None"
-    ) as failed:
-        chat(way, proxy, assistant(call), message="Hi.")
-
-    assert isinstance(failed.value.__cause__, TypeError)
 
 
 def test_what_is_remembered_of_a_peer() -> None:
@@ -165,19 +115,3 @@ def test_a_model_that_an_agent_does_not_have() -> None:
 
     with pytest.raises(ConfigError, match="needs an agent with a model"):
         chat("sync", one, other, message="Hi.", summary_method="reflection_with_llm")
-
-
-@BOTH_WAYS
-def test_cache_of_a_chat(way: Way, tmp_path: Path) -> None:
-    replies = ["One.", "In short."]
-    results = []
-    for left in (replies, []):
-        with Cache.disk("seed", tmp_path) as cache:
-            asked = assistant(*left)
-            more = {"summary_method": "reflection_with_llm", "cache": cache}
-            results.append(chat(way, user(max_consecutive_auto_reply=0), asked, message="Begin.", **more))
-
-    assert [contents(result) for result in results] == [["Begin.", "One."]] * 2
-    assert [result.summary for result in results] == ["In short."] * 2
-    assert len(results[1].cost["usage_including_cached_inference"]) > 1
-    assert results[1].cost["usage_excluding_cached_inference"] == {"total_cost": 0.0}

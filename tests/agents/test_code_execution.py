@@ -11,17 +11,14 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.effects import EffectJudged
-from autogen_nb.event_json import to_json
 from autogen_nb.events import (
     CodeInputAsked,
     CodeInputGiven,
     CodeRan,
-    EffectAsked,
     Ended,
     Event,
     OutputAdded,
     Recorded,
-    Said,
 )
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.human.headless import NobodyToAsk
@@ -29,7 +26,7 @@ from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log, engine
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, user
+from tests.agents.chatting import Way, assistant, user
 from tests.processes import gone
 
 pytestmark = pytest.mark.kernel
@@ -85,24 +82,6 @@ def _told(event: OutputAdded | CodeInputAsked | CodeInputGiven) -> str:
             return f"{event}\n"
 
 
-@BOTH_WAYS
-def test_input_is_asked_in_its_place(way: Way, executor: JupyterExecutor) -> None:
-    human = ScriptedHuman(typing=["Ada", "hunter2"])
-    log: Log = []
-    code = "from getpass import getpass\nprint('a')\nprint(input('Name? '))\nprint(len(getpass('Code? ')))"
-
-    events = held(way, executor, code, human, log)
-
-    assert story(events) == ["a", "<Name? >", "[Ada]", "Ada", "<Code? >", "[]", "7"]
-    assert ran(log).inner == (
-        CodeInputAsked("user", "Name? "),
-        CodeInputGiven("Ada", by="scripted"),
-        CodeInputAsked("user", "Code? ", password=True),
-        CodeInputGiven("", by="scripted"),
-    )
-    assert "hunter2" not in repr([to_json(event) for event in log])
-
-
 def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None:
     events = held("sync", executor, "input()", ScriptedHuman(typing=[None]))
 
@@ -120,24 +99,6 @@ def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
 
 # The name is made up while it runs: no reading knows that a file is written.
 HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprint('after')"
-
-
-@BOTH_WAYS
-def test_what_the_reading_did_not_tell_is_asked_about(way: Way, executor: JupyterExecutor) -> None:
-    denied = EffectJudged(allowed=False, reason="not there", by="you")
-    human = ScriptedHuman(approvals=["run"], effects=[denied])
-
-    events = held(way, executor, HIDDEN, human, confirm="always")
-
-    question, answer = ran(events).inner
-    assert isinstance(question, EffectAsked)
-    assert (question.effect.kind, question.effect.target) == ("write", str(executor.cwd / "hidden"))
-    assert question.line == HIDDEN.splitlines()[1]
-    assert answer == denied
-    assert story(events)[0] == "before"
-    assert "after" not in story(events)
-    assert "denied, the code writes hidden: not there" in str([each for each in events if isinstance(each, Said)])
-    assert not (executor.cwd / "hidden").exists()
 
 
 def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterExecutor) -> None:

@@ -31,16 +31,6 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_what_streams_is_written_once(capsys: pytest.CaptureFixture[str]) -> None:
-    team = by_turns(assistant("a", "one two three", model_client_stream=True), says("b"), max_turns=2)
-    finished(Console(team.run_stream(task="start")))
-
-    assert capsys.readouterr().out.partition("start\n")[2] == (
-        "---------- ModelClientStreamingChunkEvent (a) ----------\none two three\n"
-        "---------- TextMessage (b) ----------\nb\n"
-    )
-
-
 @pytest.mark.parametrize("streams", [False, True])
 def test_the_word_that_ends_a_run_is_not_written(streams: bool, capsys: pytest.CaptureFixture[str]) -> None:
     team = by_turns(assistant("a", "Done.\n\nTERMINATE", "next", model_client_stream=streams), max_turns=2)

@@ -81,14 +81,6 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []
 
 
-def test_the_system_message_can_change() -> None:
-    agent = autogen_nb.ConversableAgent("agent", "Old.")
-
-    agent.update_system_message("New.")
-
-    assert agent.system_message == "New."
-
-
 @pytest.mark.parametrize(
     ("config", "kind", "said"),
     [

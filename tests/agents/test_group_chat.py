@@ -4,8 +4,8 @@ import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from tests.agents.chatting import BOTH_WAYS, Way
-from tests.agents.groups import held, led, member, members, remembered, spoken
+from tests.agents.chatting import Way
+from tests.agents.groups import held, led, member, members, spoken
 
 WAYS: tuple[Way, ...] = ("sync", "async")
 CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -36,30 +36,6 @@ class Deaf(ConversableAgent):
     def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
         content = message["content"].upper()
         super().receive({**message, "content": content}, sender, request_reply, silent)
-
-
-@BOTH_WAYS
-def test_hooks_of_the_manager_change_what_is_passed_on(way: Way) -> None:
-    agents = members()
-    manager = led(agents, max_round=1)
-    manager.register_hook(
-        "process_message_before_send", lambda sender, message, recipient, silent: {**message, "content": recipient.name}
-    )
-
-    held(way, agents[0], manager)
-
-    assert remembered(agents[1], manager) == [("user", "alice", "bob")]
-    assert remembered(agents[2], manager) == [("user", "alice", "carol")]
-
-
-def test_send_to_a_manager_holds_a_chat() -> None:
-    agents = members()
-    manager = led(agents, max_round=2)
-
-    agents[0].send("start", manager, request_reply=True, silent=True)
-
-    assert spoken(manager) == [("alice", "start"), ("bob", "bob here")]
-    assert [text for _, _, text in remembered(agents[2], manager)] == ["start", "bob here"]
 
 
 def test_leader_of_its_own_group_is_refused() -> None:

@@ -1,10 +1,9 @@
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.events import HumanInputGiven, ModelAsked, ModelReplied, Recorded, SpeakerAsked
+from autogen_nb.events import HumanInputGiven, ModelAsked, Recorded, SpeakerAsked
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import held, led, member, remembered, spoken
@@ -26,16 +25,6 @@ def model_group(log: Sequence[Recorded] = ()) -> tuple[list[ConversableAgent], A
 
 def person(log: Sequence[Recorded] = ()) -> ScriptedHuman:
     return ScriptedHuman([] if any(isinstance(event, HumanInputGiven) for event in log) else ["words"])
-
-
-def test_async_equals_sync() -> None:
-    logs = []
-    for way in WAYS:
-        agents, manager = model_group()
-        log = held(way, agents[0], manager, human=person()).log
-        logs.append([replace(event, seconds=0) if isinstance(event, ModelReplied) else event for event in log])
-
-    assert logs[0] == logs[1]
 
 
 @BOTH_WAYS

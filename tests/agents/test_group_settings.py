@@ -120,25 +120,6 @@ def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[
     assert transitions(**settings) == followed
 
 
-@pytest.mark.parametrize(
-    ("allowed", "kind", "speakers"),
-    [
-        ({ALICE: [CAROL], CAROL: [BOB], BOB: [ALICE]}, "allowed", ["alice", "carol", "bob", "alice", "carol"]),
-        ({ALICE: [CAROL], CAROL: [BOB]}, "allowed", ["alice", "carol", "bob"]),
-        ({ALICE: [CAROL], CAROL: [BOB], BOB: []}, "allowed", ["alice", "carol", "bob", "carol", "bob"]),
-        ({ALICE: [BOB]}, "disallowed", ["alice", "carol", "alice", "carol", "alice"]),
-        ({}, "allowed", ["alice"]),
-    ],
-    ids=["ring", "sink", "nobody named", "disallowed", "nothing"],
-)
-def test_transitions_as_in_autogen(allowed: Any, kind: str, speakers: list[str]) -> None:
-    manager = led(GROUP, max_round=5, allowed_or_disallowed_speaker_transitions=allowed, speaker_transitions_type=kind)
-
-    held("sync", ALICE, manager)
-
-    assert [name for name, _ in spoken(manager)] == speakers
-
-
 def test_whose_turn_it_is() -> None:
     group = GroupChat(GROUP, [])
 

@@ -9,7 +9,6 @@ from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
-from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import held, led, member, members, spoken
@@ -45,30 +44,6 @@ def test_own_templates() -> None:
     )
 
 
-def test_open_calls_are_not_shown_to_the_model_that_chooses() -> None:
-    agents = members()
-    manager = led(agents, "bob", max_round=2, func_call_filter=False)
-
-    held("sync", agents[0], manager, {"content": None, "tool_calls": [CALL]})
-
-    assert requests(manager)[0].messages[1] == {"content": "", "role": "assistant", "name": "alice"}
-
-
-def test_choice_without_a_model_is_told() -> None:
-    agents = members()
-    manager = led(agents, speaker_selection_method="auto", max_round=2)
-    log: Log = []
-
-    with pytest.raises(
-        ConfigError, match=r"chat_manager has no model to choose the next speaker with: .*'round_robin'"
-    ):
-        held("sync", agents[0], manager, log=log)
-    manager.model = ScriptedModel(["carol"])
-    held("sync", agents[0], manager, log=log)
-
-    assert names(manager) == ["alice", "carol"]
-
-
 def test_chance_chooses_among_the_candidates() -> None:
     agents = members()
     manager = led(agents, speaker_selection_method="random", allow_repeat_speaker=False, max_round=20)
@@ -79,24 +54,6 @@ def test_chance_chooses_among_the_candidates() -> None:
     given = [event for event in log if isinstance(event, SpeakerGiven)]
     assert len(asked) == 19
     assert all(answer.said in question.candidates for question, answer in zip(asked, given, strict=True))
-
-
-@BOTH_WAYS
-def test_function_chooses(way: Way) -> None:
-    agents = members()
-    seen: list[tuple[str, int]] = []
-
-    def choose(last: ConversableAgent, group: GroupChat) -> Any:
-        seen.append((last.name, len(group.messages)))
-        return [agents[2], "ROUND_ROBIN", None][len(seen) - 1]
-
-    manager = led(agents, speaker_selection_method=choose, max_round=9)
-
-    chat = held(way, agents[0], manager)
-
-    assert seen == [("alice", 1), ("carol", 2), ("alice", 3)]
-    assert names(manager) == ["alice", "carol", "alice"]
-    assert [event.method for event in chat.log if isinstance(event, SpeakerGiven)] == [None, "round_robin", None]
 
 
 def raises(last: Any, group: Any) -> Any:
@@ -208,11 +165,3 @@ def test_select_speaker_without_a_model() -> None:
 
     with pytest.raises(ConfigError, match="chooser has no model to choose"):
         group.select_speaker(group.agents[0], member("chooser"))
-
-
-def test_error_names_the_subclass_that_chooses() -> None:
-    agents = members()
-    manager = GroupChatManager(Backwards(agents, [], speaker_selection_method="round_robin"))
-
-    with pytest.raises(CallbackError, match="select_speaker of Backwards raised ValueError"):
-        held("sync", member("user"), manager)

@@ -2,11 +2,10 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.parts.message_hooks import without_repeats
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
-from tests.agents.chatting import assistant, chat, contents, model_of, user
+from tests.agents.chatting import assistant, chat, model_of, user
 
 
 def asked(helper: Any) -> list[list[Any]]:
@@ -14,13 +13,6 @@ def asked(helper: Any) -> list[list[Any]]:
         [message["content"] for message in request.messages if message["role"] != "system"]
         for request in model_of(helper).requests
     ]
-
-
-def test_hooks_decide_what_ends_a_chat() -> None:
-    helper = assistant("One.")
-    helper.register_hook("process_last_received_message", lambda _: "TERMINATE")
-
-    assert contents(chat("sync", user(), helper, message="Begin.")) == ["Begin."]
 
 
 def test_log_does_not_repeat_the_history() -> None:
@@ -72,13 +64,3 @@ def test_registering() -> None:
         helper.register_hook("process_message_before_send", 3)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ConfigError, match="'print' is registered for process_message_before_send of assistant"):
         helper.register_hook("process_message_before_send", print)
-
-
-def test_folding() -> None:
-    whole = [{"content": str(number)} for number in range(5)]
-    new = {"content": "new"}
-
-    assert without_repeats([whole[0], new, *whole[3:]], whole) == (Kept(0, 1), Message("new"), Kept(3, 5))
-    assert without_repeats(whole, whole) == (Kept(0, 5),)
-    assert without_repeats([new], whole) == (Message("new"),)
-    assert without_repeats([whole[0], whole[4]], whole) == (Kept(0, 1), Kept(4, 5))

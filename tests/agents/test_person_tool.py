@@ -8,7 +8,7 @@ import pytest
 from autogen_nb.agents.chats.person_tool import ask_person
 from autogen_nb.agents.parts.tool_use import register_function
 from autogen_nb.core.chats.person_question import NOBODY
-from autogen_nb.events import HumanInputAsked, HumanInputGiven
+from autogen_nb.events import HumanInputGiven
 from autogen_nb.messages import Message
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, model_of, user
 
@@ -31,21 +31,6 @@ def pair() -> tuple[Any, Any]:
     one, other = user(), assistant(ASKS, "TERMINATE")
     register_function(ask_person, caller=other, executor=one, description="Asks the person.")
     return one, other
-
-
-@BOTH_WAYS
-def test_answer_of_the_person_is_the_result(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("2\n"))
-    one, other = pair()
-
-    result = chat(way, one, other, message="Paint.")
-
-    asked = [event for event in result.log if isinstance(event, HumanInputAsked | HumanInputGiven)]
-    assert asked == [
-        HumanInputAsked("user", "assistant", "assistant asks: Which?", choices=("red", "blue"), by_tool=True),
-        HumanInputGiven("blue", by="terminal"),
-    ]
-    assert model_of(other).requests[1].messages[-1]["content"] == "blue"
 
 
 @BOTH_WAYS

@@ -9,9 +9,9 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.errors import CallbackError, ConfigError, ModelError
+from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Recorded, ReplyFunctionAsked
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from tests.agents.chatting import assistant, chat, contents, user
 
 PEER = user()
 
@@ -52,21 +52,6 @@ def test_triggers(trigger: Any, meant: bool) -> None:
     assert agent.generate_reply([{"content": "Hi?"}], PEER) == ("mine" if meant else "default")
 
 
-@pytest.mark.parametrize(("trigger", "meant"), [(None, True), ([Agent, None], True), (Agent, False), ("x", False)])
-def test_triggers_without_a_sender(trigger: Any, meant: bool) -> None:
-    senders: list[Any] = []
-    agent = ConversableAgent("agent", default_auto_reply="default", human_input_mode="NEVER")
-
-    def noting(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, str]:
-        senders.append(sender)
-        return True, "mine"
-
-    agent.register_reply(trigger, noting)
-
-    assert agent.generate_reply([{"content": "Hi?"}]) == ("mine" if meant else "default")
-    assert senders == [None] * meant
-
-
 @pytest.mark.parametrize("trigger", [3, ["user", 3], {}])
 def test_no_trigger(trigger: Any) -> None:
     with pytest.raises(ConfigError, match="is no trigger"):
@@ -76,14 +61,6 @@ def test_no_trigger(trigger: Any) -> None:
 def test_no_function() -> None:
     with pytest.raises(ConfigError, match="takes a function, not 'x'"):
         user().register_reply(Agent, "x")
-
-
-def test_remove_other_reply_funcs() -> None:
-    agent = assistant("model")
-    agent.register_reply(Agent, answering(True, "other"))
-    agent.register_reply(Agent, answering(False, None), remove_other_reply_funcs=True)
-
-    assert agent.generate_reply([{"content": "TERMINATE"}], PEER) == ""
 
 
 def test_replace_reply_func() -> None:
@@ -118,38 +95,12 @@ def test_reset_config() -> None:
     assert agent.generate_reply([{"content": "Hi?"}], PEER) == "21"
 
 
-def test_a_subclass_may_keep_what_it_registered() -> None:
-    class Collecting(ConversableAgent):
-        registered: tuple[str, ...] = ()
-
-    agent = Collecting("agent", human_input_mode="NEVER")
-    agent.registered = ("counting",)
-    agent.register_reply(Agent, counting, config={"count": 10})
-    agent.reset()
-
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "11"
-    assert agent.registered == ("counting",)
-
-
 def test_async_function_in_a_sync_chat_is_refused() -> None:
     teacher = assistant()
     teacher.register_reply(Agent, slowly)
 
     with pytest.raises(ConfigError, match=r"'slowly' of assistant is async.*a_initiate_chat"):
         chat("sync", user(), teacher, message="Hi?")
-
-
-@BOTH_WAYS
-def test_error_of_our_own_stays_what_it_is(way: Way) -> None:
-    helper = assistant()
-
-    def refused(*_: Any, **__: Any) -> Any:
-        raise ModelError("no such model")
-
-    helper.register_reply(Agent, refused)
-
-    with pytest.raises(ModelError, match=r"^no such model$"):
-        chat(way, user(), helper, message="Hi?")
 
 
 def raising(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
@@ -198,16 +149,3 @@ def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: An
 async def _awaited(talk: TwoAgentChat) -> None:
     async for _ in talk.exchange().stream_events():
         pass
-
-
-@BOTH_WAYS
-def test_stop_reply_at_receive_within_a_chat(way: Way) -> None:
-    helper = assistant("Never.")
-
-    def last_words(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-        recipient.stop_reply_at_receive(sender)
-        return True, "Last words."
-
-    helper.register_reply("user", last_words)
-
-    assert contents(chat(way, user(), helper, message="Begin.")) == ["Begin.", "Last words.", "Go on."]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.code_execution import OutputFolder
-from autogen_nb.agents.parts.rich_outputs import FILES, LARGEST, OF_CHAT, OF_RUN, RichOutputs, ShownSize
+from autogen_nb.agents.parts.rich_outputs import LARGEST, OF_CHAT, OF_RUN, RichOutputs, ShownSize
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -68,13 +68,6 @@ def test_what_is_too_large_is_in_a_file(data: dict[str, object], file: str, why:
     assert note == ""
 
 
-def test_what_finds_no_place_on_the_disk_is_said_to_be_left_out() -> None:
-    (shown,), _ = taken(Display({"text/html": "x" * (LARGEST + 1)}), kept=Kept(disk=False))
-
-    assert isinstance(shown, Display)
-    assert "An output of type text/html is left out" in shown.data["text/plain"]
-
-
 def test_names_and_metadata_count() -> None:
     for output in (
         Display({"x" * (LARGEST + 1): ""}),
@@ -94,19 +87,6 @@ def test_a_long_failure_is_cut() -> None:
     assert isinstance(shown, Failure)
     assert len(shown.ename) + len(shown.evalue) + len("".join(shown.traceback)) < 3_001_000
     assert "characters left out" in shown.evalue
-
-
-def test_of_many_outputs_the_first_are_shown() -> None:
-    kept = Kept()
-
-    shown, note = taken(*[Display({"image/png": picture(number)}) for number in range(MOST + FILES + 5)], kept=kept)
-
-    assert len(shown) == MOST
-    assert len(kept.files) == FILES
-    assert note == (
-        f"[{FILES + 5:,} more outputs are not shown: one run shows {MOST} outputs at most; "
-        f"what is more than text is in 'output-1.png' to 'output-{FILES}.png'.]\n"
-    )
 
 
 def test_text_beyond_the_bound_makes_no_files() -> None:

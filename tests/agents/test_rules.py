@@ -8,7 +8,7 @@ from autogen_nb.core.policy.rules import RULED, Rule
 from autogen_nb.events import ApprovalAsked, ApprovalGiven
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, user
+from tests.agents.chatting import Way, assistant, chat, user
 
 CODE = "```python\nexec(text)\n```"
 
@@ -24,20 +24,6 @@ def answers(way: Way, confirm: str) -> list[ApprovalGiven]:
     result = chat(way, runner, assistant(CODE, "TERMINATE"), message="Go.")
     assert sum(isinstance(event, ApprovalAsked) for event in result.log) == 1
     return [event for event in result.log if isinstance(event, ApprovalGiven)]
-
-
-@BOTH_WAYS
-def test_rule_answers_in_the_persons_place(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
-    RulesFile().add(*map(Rule, RULED))
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-
-    by_rule = answers(way, "risky")
-    RulesFile().remove(*map(Rule, RULED))
-    monkeypatch.setattr(sys, "stdin", io.StringIO("r\n"))
-    by_person = answers(way, "risky")
-
-    assert by_rule == [ApprovalGiven("run", by="your rule: unknown")]
-    assert by_person == [ApprovalGiven("run", by="terminal")]
 
 
 def test_every_block_is_shown_to_who_wants_to_see_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,23 +49,9 @@ def test_counts_can_be_reset() -> None:
     assert heard(teacher, proxy) == ["Hi?", "c", "Hi?", "d"]
 
 
-@pytest.mark.parametrize("message", [{"role": "user"}, {"content": None}, {"content": None, "tool_calls": []}])
-def test_a_message_that_says_nothing(message: dict[str, Any]) -> None:
-    proxy, teacher = user(), assistant()
-
-    with pytest.raises(ValueError, match="has no content and calls nothing"):
-        send("sync", proxy, message, teacher)
-
-    assert dict(proxy.chat_messages) == {}
-
-
 def test_two_agents_of_one_name() -> None:
     with pytest.raises(ConfigError, match="their names must differ"):
         send("sync", user(), "Hi.", user())
-
-
-def test_nothing_to_say() -> None:
-    assert user().generate_reply([{"content": "TERMINATE"}]) is None
 
 
 @pytest.mark.parametrize("given", [(), (None, user()), ([],)])

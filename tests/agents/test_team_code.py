@@ -32,20 +32,6 @@ def test_user_proxy_runs_the_code_of_the_last_message() -> None:
     assert executor.blocks == [CodeBlock("python", "print(1)")]
 
 
-def test_user_proxy_with_an_input_func_asks_where_there_is_no_code() -> None:
-    proxy = UserProxyAgent("me", code_execution_config={"executor": prints()}, input_func=lambda _: "write code")
-
-    assert spoken(done(by_turns(says("coder", "hm"), proxy, max_turns=2)))[-1] == ("me", "write code")
-
-
-def test_code_executor_agent() -> None:
-    whole = CodeExecutorAgent("runner", prints())
-    partly = CodeExecutorAgent("runner", prints(), sources=["other"])
-
-    assert spoken(done(by_turns(says("coder", CODE), whole, max_turns=2)))[-1] == ("runner", RAN)
-    assert spoken(done(by_turns(says("coder", CODE), partly, max_turns=2)))[-1] == ("runner", NOTHING)
-
-
 def test_approval_func() -> None:
     asked: list[ApprovalRequest] = []
 

@@ -22,7 +22,7 @@ from autogen_nb.agents.teams.termination_conditions import (
 from autogen_nb.core.chats.team_flow import Observation, TeamTurn
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Answer
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Message
 from tests.agents.teams import assistant, by_turns, calling, done, finished, says
 from tests.core.worlds import outcome, scripted
 
@@ -75,71 +75,6 @@ def seen(
 )
 def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None) -> None:
     assert seen(TextMentionTermination("DONE"), [said]) == [told]
-
-
-def test_text_mention_by_source() -> None:
-    ending = TextMentionTermination("DONE", ["critic"])
-
-    assert seen(ending, [heard("DONE")], [heard("DONE", "critic")]) == [None, "critic said 'DONE'"]
-
-
-@pytest.mark.parametrize(
-    ("limits", "told"),
-    [
-        ([11], "11 tokens were used, and 11 are the limit"),
-        ([None, 9], "9 prompt tokens were used, and 9 are the limit"),
-        ([None, None, 2], "2 completion tokens were used, and 2 are the limit"),
-        ([12, None, 3], None),
-    ],
-)
-def test_token_usage(limits: list[int | None], told: str | None) -> None:
-    turns = [[heard(usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
-
-    assert seen(TokenUsageTermination(*limits), *turns) == [None, told]
-
-
-def test_source_match() -> None:
-    ending = SourceMatchTermination(["critic", "user"])
-
-    assert seen(ending, [heard("task", "user", "task")], [heard()], [heard("no", "critic")]) == [
-        None,
-        None,
-        "critic has spoken",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("condition", "met", "not_met", "told"),
-    [
-        (StopMessageTermination(), heard(kind="stop"), heard(), "coder asked to stop"),
-        (
-            HandoffTermination("bob"),
-            heard(kind="handoff", target="bob"),
-            heard(kind="handoff", target="carol"),
-            "coder handed over to bob",
-        ),
-        (TextMessageTermination(), heard(), heard(kind="tools"), "coder has spoken in plain words"),
-        (TextMessageTermination("bob"), heard(source="bob"), heard(), "bob has spoken in plain words"),
-        (
-            FunctionCallTermination("f"),
-            Observation("coder", "event", called=("g", "f")),
-            Observation("coder", "event", called=("g",)),
-            "coder has called f",
-        ),
-    ],
-)
-def test_kinds_and_calls(condition: TerminationCondition, met: Observation, not_met: Observation, told: str) -> None:
-    assert seen(condition, [not_met], [met]) == [None, told]
-
-
-def test_either_tells_all_that_are_met() -> None:
-    ending = TextMentionTermination("a") | SourceMatchTermination(["bob"])
-
-    assert seen(ending, [heard("c")], [heard("b", "bob")], [heard("ab", "bob")]) == [
-        None,
-        "SourceMatchTermination: bob has spoken",
-        "TextMentionTermination: bob said 'a'; SourceMatchTermination: bob has spoken",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,6 @@ def test_a_choice_that_is_none_is_asked_again() -> None:
     assert "several of" in model.requests[2].messages[4]["content"]
 
 
-def test_speaking_twice() -> None:
-    assert speakers(team("b", "b", allow_repeated_speaker=True)[0]) == ["b", "b"]
-
-
 def test_a_function_has_the_first_word() -> None:
     async def choose(messages: Sequence[BaseMessage]) -> str | None:
         return "c" if messages[-1].source == "user" else None

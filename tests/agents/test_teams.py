@@ -9,11 +9,10 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.prompts import TEAM_ASSISTANT
 from autogen_nb.agents.teams.custom_agents import BaseChatAgent, FunctionAgent
-from autogen_nb.agents.teams.function_tool import FunctionTool, Handoff
+from autogen_nb.agents.teams.function_tool import FunctionTool
 from autogen_nb.agents.teams.team_chats import RoundRobinGroupChat, SelectorGroupChat
 from autogen_nb.agents.teams.team_messages import (
     BaseChatMessage,
-    HandoffMessage,
     MultiModalMessage,
     Response,
     StopMessage,
@@ -23,12 +22,11 @@ from autogen_nb.agents.teams.termination_conditions import MaxMessageTermination
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.ports import Completion
 from autogen_nb.errors import CallbackError, ConfigError, SessionError
-from autogen_nb.events import HumanInputAsked
 from autogen_nb.messages import Message, Reasoning
 from autogen_nb.models.client_types import Image, RequestUsage
-from autogen_nb.run import CancellationToken, Log
-from autogen_nb.testing import ScriptedHuman, ScriptedModel
-from tests.agents.teams import assistant, by_turns, calling, done, finished, kinds, logged, says, spoken, told
+from autogen_nb.run import CancellationToken
+from autogen_nb.testing import ScriptedModel
+from tests.agents.teams import assistant, by_turns, calling, done, finished, kinds, says, spoken, told
 
 
 def test_a_second_task() -> None:
@@ -72,65 +70,10 @@ async def fails() -> str:
     raise ValueError("broken")
 
 
-def test_tools_with_reflection() -> None:
-    a = assistant(
-        "a", calling("fails"), "It is broken.", tools=[FunctionTool(fails, name="fails")], reflect_on_tool_use=True
-    )
-    result = done(a)
-
-    assert spoken(result)[-1] == ("a", "It is broken.")
-    assert "Error: ValueError: broken" in str(result.messages[2].content)
-    assert result.messages[2].content[0].is_error
-    assert [len(request.tools) for request in a.model.requests] == [1, 0]  # type: ignore[union-attr]  # it is scripted
-
-
-def test_functions_in_the_older_form() -> None:
-    call = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
-    a = assistant("a", call, "three", tools=[add], reflect_on_tool_use=True)
-    done(a)
-
-    assert told(a)[-2:] == [("assistant", None), ("function", "3")]
-
-
-def test_usage_is_the_agents_own() -> None:
-    a = assistant("a", "one two", system_message="")
-    done(by_turns(a, max_turns=1))
-
-    assert (a.get_total_usage() or {})["scripted"]["total_tokens"] == 3
-
-
 def test_words_beside_calls_are_a_thought() -> None:
     a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
 
     assert kinds(done(a).messages)[1] == "ThoughtEvent"
-
-
-def test_handoff() -> None:
-    a = assistant("a", calling("transfer_to_bob"), handoffs=["bob"])
-    result = done(by_turns(a, says("bob"), max_turns=2))
-    message = result.messages[3]
-
-    assert isinstance(message, HandoffMessage)
-    assert (message.target, message.content) == ("bob", "I hand over to bob.")
-    assert Handoff("bob", message="Over.").tool.func() == "Over."
-
-
-def test_a_person_takes_part() -> None:
-    async def later(prompt: str, token: Any) -> str:
-        return f"{prompt.split(maxsplit=1)[0]} {token}"
-
-    person = ScriptedHuman(["hello"])
-    log: Log = []
-    logged(by_turns(UserProxyAgent("me"), max_turns=1), log, human=person)
-    result = done(
-        by_turns(
-            UserProxyAgent("me", input_func=lambda _: "typed"), UserProxyAgent("you", input_func=later), max_turns=2
-        )
-    )
-
-    assert [type(asked) for asked in person.asked] == [HumanInputAsked]
-    assert kinds(result.messages) == ["TextMessage", *["UserInputRequestedEvent", "TextMessage"] * 2]
-    assert spoken(result)[2::2] == [("me", "typed"), ("you", "Your None")]
 
 
 def test_agents_of_either_spelling() -> None:
@@ -145,18 +88,6 @@ def test_replies_of_ones_own_are_refused() -> None:
 
     with pytest.raises(ConfigError, match="agent replies by functions, hooks or methods of its own"):
         done(by_turns(agent, max_turns=1))
-
-
-def test_a_plain_function() -> None:
-    async def reverse(messages: Sequence[BaseChatMessage]) -> str:
-        """Says it backwards."""
-        return " ".join(each.to_text()[::-1] for each in messages)
-
-    agent = FunctionAgent(reverse)
-    result = done(by_turns(agent, says("b"), max_turns=3), "abc")
-
-    assert (agent.name, agent.description) == ("reverse", "Says it backwards.")
-    assert spoken(result)[1:] == [("reverse", "cba"), ("b", "b"), ("reverse", "b")]
 
 
 class Stops(BaseChatAgent):

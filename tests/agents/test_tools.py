@@ -1,14 +1,12 @@
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel
 
-from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.tool_schema import function_schema
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
@@ -37,11 +35,6 @@ async def slow_add(a: int, b: int = 2) -> int:
     """Adds two numbers, later."""
     await asyncio.sleep(0)
     return a + b
-
-
-def norm(point: Point, unit: Literal["m", "km"] | None = None) -> Point:
-    """Adds one."""
-    return Point(x=point.x + 1)
 
 
 def test_parameter_without_annotation() -> None:
@@ -97,21 +90,6 @@ def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | N
     return str(contents(chat(way, proxy, teacher, message="Go."))[2])
 
 
-@BOTH_WAYS
-@pytest.mark.parametrize(
-    ("function", "arguments", "told"),
-    [
-        (add, '{"a": 1, "b": 3}', "4"),
-        (add, '{"a": 1}', "3"),
-        (add, '{"a": "1"}', "3"),
-        (slow_add, '{"a": 1}', "3"),
-        (norm, '{"point": {"x": 1}}', '{"x":2,"y":0}'),
-    ],
-)
-def test_calls(way: Way, function: Callable[..., Any], arguments: str, told: str) -> None:
-    assert answer(way, function, arguments) == told
-
-
 def failing(a: int) -> int:
     raise KeyError(a)
 
@@ -139,36 +117,6 @@ def test_what_goes_wrong_is_an_answer(
     way: Way, function: Callable[..., Any], name: str, arguments: str, told: str
 ) -> None:
     assert answer(way, function, arguments, name).startswith(told)
-
-
-def test_stacked_decorators_share_the_name() -> None:
-    teacher, proxy = assistant(), ConversableAgent("user")
-
-    @proxy.register_for_execution()
-    @teacher.register_for_llm(name="plus", description="Adds.")
-    def stacked(a: int) -> int:
-        return a + 1
-
-    assert proxy.can_execute_function("plus")
-    assert json.dumps(teacher.definitions["tool"]["plus"]).count("plus") == 1
-    assert stacked(1) == 2
-
-
-def test_update_tool_signature() -> None:
-    teacher = assistant()
-    one = {"type": "function", "function": {"name": "one", "parameters": {}}}
-    other = {"type": "function", "function": {"name": "one", "parameters": {}, "description": "new"}}
-
-    teacher.update_tool_signature(one, is_remove=False)
-    teacher.update_tool_signature(other, is_remove=False)
-    replaced = {**teacher.definitions["tool"]}
-    teacher.update_tool_signature("one", is_remove=True)
-    removed = {**teacher.definitions["tool"]}
-    teacher.update_tool_signature(one, is_remove=False)
-    teacher.update_tool_signature(one, is_remove=True)
-
-    assert replaced == {"one": other["function"]}
-    assert removed == teacher.definitions["tool"] == {}
 
 
 def test_update_function_signature() -> None:

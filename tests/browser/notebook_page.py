@@ -1,15 +1,13 @@
 """A notebook as a person has it before them, in JupyterLab or Notebook 7: a test of it reads like a story."""
 
 import re
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import nbformat
-from playwright.sync_api import Error, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.servers import Server
 
@@ -160,12 +158,6 @@ class NotebookPage:
         self.cell(index).locator(".jp-InputPrompt").click()
         self._run("notebook:run-cell")
 
-    def write_cell(self, index: int, source: str) -> None:
-        self.cell(index).locator(".jp-InputArea-editor .cm-content").fill(source)
-
-    def await_ran(self, index: int) -> None:
-        expect(self.cell(index).locator(".jp-InputPrompt")).to_have_text(_NUMBERED)
-
     # What a cell shows
 
     def output(self, index: int) -> Locator:
@@ -185,19 +177,6 @@ class NotebookPage:
 
     def click(self, index: int, label: str) -> None:
         self.button(index, label).click()
-
-    def click_until(self, index: int, label: str, done: Callable[[], bool]) -> None:
-        """The button was clicked, and clicked again where nothing came of it, until this is so.
-
-        A page that was just loaded shows a panel before it is connected to the widgets behind it, and drops a click.
-        """
-        until = time.monotonic() + RELOADED_SECONDS
-        while not done():
-            assert time.monotonic() < until, f"nothing came of clicking {label!r}"
-            # By the time of another click the panel may be gone.
-            with suppress(Error):
-                self.button(index, label).click(timeout=1000)
-            self.page.wait_for_timeout(500)
 
     def press(self, index: int, label: str, keys: str) -> None:
         self.button(index, label).press(keys)

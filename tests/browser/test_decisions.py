@@ -7,21 +7,6 @@ from tests.browser.notebook_page import NotebookPage
 ASK = "%%autogen\nMultiply six by seven."
 
 
-def test_edited_block_runs_as_it_was_edited(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print(6 * 7)"), "It is done.")
-    notebook.create(connected(fake), ASK)
-    notebook.run_all()
-    notebook.click(1, "Edit")
-    expect(notebook.field(1, "The code to run")).to_be_focused()
-    notebook.fill(1, "print('edited', 600 * 7)")
-    notebook.click(1, "Run edited")
-
-    notebook.await_idle()
-    expect(notebook.output(1)).to_contain_text("edited 4200")
-    expect(notebook.output(1)).to_contain_text("Edited and run \u00b7 by you")
-    assert "edited 4200" in str(fake.requests[1].body)
-
-
 def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("print(6 * 7)"), code("print(7 * 7)", says="And one more."), "It is 49.")
     notebook.create(connected(fake), ASK)

@@ -1,7 +1,7 @@
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
-from tests.browser.cells import CHAT, code, connected
+from tests.browser.cells import code, connected
 from tests.browser.notebook_page import NotebookPage
 
 ASK = "%%autogen\nMultiply."
@@ -18,21 +18,6 @@ def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeO
     assert fake.requests[1].body["messages"][-1]["content"] == "ultramarine blue"
     notebook.click(1, "Exit")
     notebook.await_idle()
-
-
-def test_a_chat_in_a_plain_cell_has_buttons(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print(6 * 7)"), "It is done. TERMINATE")
-    notebook.create(connected(fake), CHAT)
-    notebook.run_all()
-    expect(notebook.button(1, "Run")).to_be_visible()
-    notebook.screenshot("plain-cell-asks", 1)
-    notebook.click(1, "Run")
-    notebook.await_idle()
-
-    expect(notebook.output(1)).to_contain_text("42")
-    expect(notebook.output(1)).to_contain_text("the next line It is done.")
-    expect(notebook.button(1, "Run")).to_have_count(0)
-    notebook.screenshot("plain-cell-asked", 1)
 
 
 def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: NotebookPage, fake: FakeOpenAI) -> None:

@@ -1,7 +1,7 @@
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.browser.cells import code, connected
+from tests.browser.cells import connected
 from tests.browser.notebook_page import NotebookPage
 
 ASK = "%%autogen\nGo on."
@@ -44,16 +44,3 @@ def test_page_stays_where_the_person_reads(notebook: NotebookPage, fake: FakeOpe
 
     expect(notebook.output(1)).to_contain_text("line 79")
     assert notebook.page.evaluate(TOP_OF, "line 10") == before
-
-
-def test_whole_of_a_long_output_is_one_click_away(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add(code("print('x ' * 900_000)"), "Done with it.")
-    notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
-    notebook.run_all()
-    notebook.await_idle()
-
-    link = notebook.output(1).get_by_role("link", name="output-1.txt")
-    address = str(link.evaluate("link => link.href"))
-
-    assert "/files/" in address
-    assert notebook.page.request.get(address).text().startswith("x x x")

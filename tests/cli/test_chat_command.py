@@ -64,17 +64,6 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
 
 
 @pytest.mark.slow
-def test_nothing_runs_that_the_person_has_not_read(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(python("open('ran', 'w')"))
-
-    done = ran("chat", cwd=tmp_path, typed="Go.\n", **asked(model))
-
-    assert done.code == 5
-    assert "open('ran', 'w')" in done.out
-    assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.slow
 def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
     model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))
 

@@ -70,25 +70,6 @@ def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_a_harmless_block_runs_without_anyone(folder: Path, model: FakeOpenAI) -> None:
-    model.add(python("print(6 * 7)"), "It is 42.")
-
-    done = ran("run", "What is it?", "-q", "-o", "r.ipynb", "--confirm", "risky", cwd=folder, **asked(model))
-
-    assert (done.code, done.out) == (0, "It is 42.\n")
-
-
-@pytest.mark.slow
-def test_a_limit_of_turns_is_unfinished(folder: Path, model: FakeOpenAI) -> None:
-    model.add(python("print(1)"), python("print(2)"))
-
-    done = ran("run", "Go on.", "-o", "r.ipynb", "--confirm", "never", "--max-turns", "1", cwd=folder, **asked(model))
-
-    assert done.code == 3
-    assert "the limit of 1 turns was met" in done.err
-
-
-@pytest.mark.slow
 def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> None:
     model.add(python("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
 

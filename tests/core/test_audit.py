@@ -1,4 +1,4 @@
-from autogen_nb.core.audit import PersonAsked, Sent, decisions, requests
+from autogen_nb.core.audit import Sent, decisions, requests
 from autogen_nb.effects import ENDED, Effect, EffectJudged, Permissions
 from autogen_nb.events import (
     ApprovalAsked,
@@ -26,31 +26,6 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock, Message
 
 ONE, TWO = CodeBlock("python", "one"), CodeBlock("python", "two")
-
-
-def test_edited_code_is_told_as_it_ran() -> None:
-    given = ApprovalGiven("run", code="two", by="you", rules=("network x",), onwards=True)
-    log: list[Recorded] = [ApprovalAsked("user", ONE), given, CodeAsked("user", (TWO,), Permissions()), CodeRan(0)]
-
-    (row,) = decisions(log)
-
-    assert row.code == "two"
-    assert row.answer == "edited and run, and all that follows; from now on: network x"
-    assert row.came_to == "exit code 0"
-
-
-def test_code_that_did_not_run() -> None:
-    log: list[Recorded] = [
-        ApprovalAsked("user", ONE, 0, 2),
-        ApprovalGiven("skip", reason="no", by="you"),
-        ApprovalAsked("user", TWO, 1, 2),
-        ApprovalGiven("stop", by="you"),
-    ]
-
-    assert decisions(log) == [
-        PersonAsked("user", "python code, block 1 of 2", (), "skipped (no)", "you", "one"),
-        PersonAsked("user", "python code, block 2 of 2", (), "stopped", "you", "two"),
-    ]
 
 
 def test_code_that_ran_unasked() -> None:
@@ -211,8 +186,3 @@ def test_what_went_to_the_models_of_a_team() -> None:
         [("user", "Go."), ("ann", "Hi.")],
         [("bob", "Ho.")],
     ]
-
-
-def test_log_of_a_part() -> None:
-    assert requests([ModelReplied(Message("x"))]) == []
-    assert decisions([CodeRan(0)]) == []

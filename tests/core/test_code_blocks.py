@@ -158,22 +158,6 @@ def test_fence_without_a_tag_is_what_it_looks_like(code: str, language: str) -> 
     assert blocks(f"```\n{code}\n```")[0][0] == language
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "a table | of\nsome words",
-        "make sense of it",
-        "total: 5 apples",
-        "-" * 50_000 + "1",
-        "1" + "+1" * 50_000,
-        "x\ud800",
-    ],
-    ids=["words", "a command's name", "a line of output", "deep", "deeper", "a surrogate"],
-)
-def test_fence_without_a_tag_that_is_neither_is_no_code(code: str) -> None:
-    assert blocks(f"```\n{code}\n```") == []
-
-
 @pytest.mark.parametrize("command", ["df -h", "ls -la", "date -u"])
 def test_known_name_makes_a_line_python(command: str) -> None:
     assert blocks(f"```\n{command}\n```", command.split(maxsplit=1)[0]) == [("python", command)]

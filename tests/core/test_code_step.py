@@ -3,33 +3,27 @@ from collections.abc import Callable
 
 import pytest
 
-from autogen_nb.core.analysis import effects
 from autogen_nb.core.chats.code_step import UNCLOSED, RunCode
 from autogen_nb.core.chats.reply_steps import (
     ConversationState,
     Outcome,
     Reply,
     Step,
-    Stop,
     check_termination_and_human_reply,
-    generate_function_call_reply,
 )
-from autogen_nb.core.text.output_images import MOST
-from autogen_nb.effects import Confirm, Effect, EffectJudged
+from autogen_nb.effects import Confirm
 from autogen_nb.events import (
     Answer,
-    ApprovalAsked,
     ApprovalGiven,
     CodeAsked,
     CodeRan,
-    EffectAsked,
     HumanInputAsked,
     HumanInputGiven,
     Question,
     Recorded,
     Said,
 )
-from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.messages import Message
 from autogen_nb.outputs import Display, Stream
 from tests.core.worlds import echo, outcome, spec
 
@@ -85,12 +79,6 @@ def test_code_runs_once() -> None:
     assert run(state, RunCode(3)) == ([], None)
 
 
-def test_note_of_the_executor_is_told() -> None:
-    _, came_to = run(heard(code("a")), RunCode(), ran=lambda _: CodeRan(124, note="All variables are lost."))
-
-    assert told(came_to) == "exitcode: 124 (execution failed)\nCode output: \nAll variables are lost."
-
-
 def test_cut_off_block_is_told_of_and_not_run() -> None:
     assert run(heard("```python\nx ="), RunCode()) == ([], Reply(Message(UNCLOSED)))
 
@@ -100,17 +88,6 @@ def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
 
     assert asked(events) == [("a",)]
     assert told(came_to) == f"exitcode: 0 (execution succeeded)\nCode output: a\n{UNCLOSED}"
-
-
-@pytest.mark.parametrize("together", [False, True], ids=["one by one", "together"])
-@pytest.mark.parametrize("stop", [False, True], ids=["denied", "stopped"])
-def test_stop_while_code_runs_ends_the_chat(together: bool, stop: bool) -> None:
-    inner = (EffectAsked("user", Effect("network", "example.org")), EffectJudged(allowed=False, stop=stop))
-    step = RunCode(together=together)
-
-    came_to = run(heard(code("1", "2")), step, ran=lambda asked: CodeRan(0, inner=inner))[1]
-
-    assert (came_to == Stop("stopped")) is stop
 
 
 def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: object) -> HumanInputAsked:
@@ -127,15 +104,6 @@ def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: o
     return asked
 
 
-@pytest.mark.parametrize("before", [(), (generate_function_call_reply,)], ids=["alone", "after calls"])
-def test_person_with_the_word_is_asked_about_the_code_too(before: tuple[Step, ...]) -> None:
-    asked = turn(code("1", "2"), *before)
-
-    block = CodeBlock("python", "1")
-    assert asked.then == ApprovalAsked("user", block, 0, 2, (), effects(block, None), always=True)
-    assert run(heard(code("1", "2")), RunCode(confirm="always"), STOP)[0][0] == asked.then
-
-
 @pytest.mark.parametrize(
     ("message", "confirm"),
     [("No code.", "always"), (code("1"), "never"), (code("1 + 1"), "risky"), ("```python\n1", "always")],
@@ -145,47 +113,12 @@ def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm:
     assert turn(message, confirm=confirm).then is None
 
 
-def test_calls_come_before_code() -> None:
-    calls = [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]
-    state = ConversationState()
-    state.add(Said("assistant", "user", Message(code("1"), tool_calls=calls)))
-    steps: list[Step] = [generate_function_call_reply, RunCode(confirm="always")]
-    events, _ = outcome(
-        check_termination_and_human_reply(state, spec("user", *steps, human_input_mode="ALWAYS"), "assistant"),
-        lambda _: HumanInputGiven("exit"),
-    )
-
-    assert isinstance(events[0], HumanInputAsked)
-    assert events[0].then is None
-
-
-def test_code_that_ran_is_not_asked_for_with_the_word() -> None:
-    state, step = heard(code("1")), RunCode(confirm="always")
-    run(state, step, RUN)
-
-    assert step.foresee(state, spec(), "assistant") is None
-
-
 PLOT = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 
 
 def plotting(asked: CodeAsked) -> CodeRan:
     del asked
     return CodeRan(0, (Stream("stdout", "drawn\n"), Display({"image/png": PLOT, "text/plain": "<Figure>"})))
-
-
-@pytest.mark.parametrize("blocks", [1, MOST + 2])
-def test_model_that_can_see_is_shown_the_plots(blocks: int) -> None:
-    _, came = run(heard(code(*["plot()"] * blocks)), RunCode(pictures=True), ran=plotting)
-
-    assert isinstance(came, Reply)
-    assert isinstance(came.message.content, list)
-    text, *pictures = came.message.content
-    said = "\n".join(["drawn\n[shown to the person: image/png, <Figure>]"] * blocks)
-    assert text == {"type": "text", "text": f"exitcode: 0 (execution succeeded)\nCode output: {said}"}
-    assert pictures == [{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PLOT}"}}] * min(
-        blocks, MOST
-    )
 
 
 @pytest.mark.parametrize(("pictures", "ran"), [(False, plotting), (True, echo)], ids=["cannot see", "no plot"])

@@ -120,7 +120,3 @@ def _parts(told: str, limit: int) -> tuple[str, str, str, str]:
     end, rest = rest[:1], rest[1:]
     tail_at = len(rest) - limit // 3
     return head, end, rest[:tail_at].removesuffix("\n"), rest[tail_at:]
-
-
-def test_text_form_in_lines_is_joined() -> None:
-    assert text_of([Display({"text/plain": ["a\n", "b"]})]) == "a\nb"

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.text.output_images import LARGEST, pictures_of
-from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
+from autogen_nb.outputs import Display
 
 
 def picture(number: int = 0, mime: str = "image/png") -> str:
@@ -14,24 +14,6 @@ def picture(number: int = 0, mime: str = "image/png") -> str:
 
 def urls(parts: list[dict[str, Any]]) -> list[str]:
     return [part["image_url"]["url"] for part in parts]
-
-
-def test_pictures_come_in_order() -> None:
-    outputs: list[Output] = [
-        Stream("stdout", "a\n"),
-        Display({"image/png": picture(), "text/plain": "<Figure>"}),
-        Result({"image/jpeg": picture(1, "image/jpeg")}),
-    ]
-
-    parts = pictures_of(outputs)
-
-    assert urls(parts) == [f"data:image/png;base64,{picture()}", f"data:image/jpeg;base64,{picture(1, 'image/jpeg')}"]
-
-
-def test_what_was_cleared_is_not_sent() -> None:
-    outputs: list[Output] = [Display({"image/png": picture(1)}), Cleared(), Display({"image/png": picture(2)})]
-
-    assert urls(pictures_of(outputs)) == [f"data:image/png;base64,{picture(2)}"]
 
 
 @pytest.mark.parametrize(

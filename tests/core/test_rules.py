@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.policy.rules import Rule, covered, parse, proposed
-from autogen_nb.effects import KINDS, Effect, EffectKind
+from autogen_nb.effects import KINDS, Effect
 from autogen_nb.errors import ConfigError
 
 FOLDER, HOME = "/home/ann/work", "/home/ann"
@@ -196,16 +196,6 @@ def test_rules_are_offered_from_the_narrowest_on(effect: Effect, texts: list[str
     assert [str(rule) for rule in offered] == texts
     assert all(rule.covers(effect) for rule in offered)
     assert [parse(str(rule)) for rule in offered] == list(offered)
-
-
-@given(st.sampled_from(KINDS), st.text("ab./~ *:;|\\@[]=-\n\u202e", max_size=12))
-def test_whatever_is_offered_can_be_kept(kind: EffectKind, target: str) -> None:
-    effect = Effect(kind, target)
-
-    for rule in proposed([effect]):
-        assert parse(str(rule)) == rule
-        assert rule.target
-        assert rule.covers(effect)
 
 
 @given(st.text("ab./", max_size=12), st.text("ab./", max_size=12))

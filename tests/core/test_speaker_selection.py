@@ -1,5 +1,3 @@
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from tests.core.worlds import outcome, scripted
 
 ABC = ("alice", "bob", "carol")
 CALL = Message(None, tool_calls=[{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}])
-OLD_CALL = Message(None, function_call={"name": "f", "arguments": "{}"})
 
 
 def group(method: Any = "round_robin", members: tuple[str, ...] = ABC, **more: Any) -> Selection:
@@ -28,24 +25,6 @@ def chosen(
 
 def asked(events: list[Recorded]) -> list[SpeakerAsked]:
     return [event for event in events if isinstance(event, SpeakerAsked)]
-
-
-@pytest.mark.parametrize("message", [CALL, OLD_CALL], ids=["tool", "function"])
-@pytest.mark.parametrize(
-    ("functions", "candidates"),
-    [
-        ({"bob": {"f"}}, ("bob",)),
-        ({"bob": {"f"}, "carol": {"f", "g"}}, ("bob", "carol")),
-        ({"carol": {"g"}}, ("carol",)),
-        ({"bob": {"g"}, "carol": {"h"}}, ("bob", "carol")),
-        (None, ABC),
-    ],
-    ids=["one", "two", "another function", "other functions", "nobody looks"],
-)
-def test_who_can_answer_calls(
-    message: Message, functions: Mapping[str, AbstractSet[str]] | None, candidates: tuple[str, ...]
-) -> None:
-    assert group(functions=functions).candidates("alice", message) == candidates
 
 
 def test_of_those_who_can_answer_calls_the_allowed_ones_follow() -> None:

@@ -4,21 +4,16 @@ from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.reply_steps import Stop
 from autogen_nb.core.chats.team_replies import (
     NOTHING,
-    AskPerson,
     Respond,
     RunLast,
     TeamReply,
     TeamState,
-    Think,
     WriteAndRun,
 )
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
     ApprovalGiven,
     CodeRan,
-    FunctionsReturned,
-    HumanInputAsked,
-    HumanInputGiven,
     ModelReplied,
     Recorded,
     Said,
@@ -53,12 +48,6 @@ def ran(text: str, exit_code: int = 0) -> CodeRan:
     return CodeRan(exit_code, (Stream("stdout", text),))
 
 
-def test_a_result_is_told_as_it_is() -> None:
-    _, said = answered(Think(), state(("user", "hi")), calling("f"), FunctionsReturned(("1",)))
-
-    assert said == TeamReply(Message("1"), "tools")
-
-
 def test_code_that_nobody_wrote_does_not_run() -> None:
     output = Said("eve", "team", Message(CODE), kind="output")
     tools = Said("eve", "team", Message(CODE), kind="tools")
@@ -69,21 +58,7 @@ def test_code_that_nobody_wrote_does_not_run() -> None:
     )
 
 
-def test_code_of_earlier_runs_does_not_run_again() -> None:
-    there = state(("alice", CODE), ("bob", "ran"), ("alice", "thanks"))
-    there.answered(["bob", "nobody"])
-
-    assert answered(RunLast(RunCode(3)), there)[1] == TeamReply(Message(NOTHING), "output")
-
-
 def test_a_writer_is_stopped() -> None:
     answers: list[AnyAnswer] = [words(CODE), ApprovalGiven("stop")]
 
     assert answered(WriteAndRun(RunCode(confirm="always")), state(("user", "hi")), *answers)[1] == Stop("stopped")
-
-
-def test_a_person_is_asked() -> None:
-    events, said = answered(AskPerson("? "), state(("user", "hi")), HumanInputGiven(""))
-
-    assert events[0] == HumanInputAsked("bob", "team", "? ", empty_means="send")
-    assert said == TeamReply(Message(""))

@@ -11,7 +11,7 @@ import pytest
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor
-from autogen_nb.executors.jupyter_servers import KERNEL_IMAGE, DockerJupyterServer
+from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, image
 
@@ -88,18 +88,3 @@ def test_no_network_unless_asked_for(kind: str, engine: Any, tmp_path: Path) -> 
 
     assert found[0] == "['lo']"
     assert len(found[1]) > len(found[0])
-
-
-def test_a_kernel_in_an_image_that_is_made(engine: Any, tmp_path: Path) -> None:
-    server = DockerJupyterServer(base_image=image(), docker_env={"ASKED": "yes"}, work_dir=tmp_path)
-
-    async def ran() -> list[str]:
-        async with server, DockerJupyterCodeExecutor(server) as executor:
-            blocks = ["import os; x = os.environ['ASKED']", "print(x, os.getcwd())"]
-            return [(await executor.execute_code_blocks([CodeBlock("python", code)], None)).output for code in blocks]
-
-    try:
-        assert asyncio.run(ran()) == ["", f"yes {tmp_path}"]
-        assert server.image.startswith(f"{KERNEL_IMAGE}:")
-    finally:
-        engine.images.remove(server.image, force=True)

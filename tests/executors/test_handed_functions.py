@@ -29,6 +29,7 @@ def four() -> int:
     global_imports=["math", Alias("json", "js"), ImportFromModule("pathlib", ["Path", Alias("PurePath", "Pure")])],
 )
 def named() -> str:
+    """Uses what it names."""
     return str(js.dumps([math.floor(1.5), Path("a").name, Pure("b").name]))  # type: ignore[name-defined]  # noqa: F821 - it is named above
 
 

@@ -2,7 +2,6 @@ import asyncio
 import os
 import time
 from collections.abc import Iterator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -38,46 +37,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     shared.loop.close()
 
 
-@pytest.mark.parametrize(("language", "code"), [("sh", "sleep 999"), ("python", "while True: pass")])
-def test_a_time_limit_is_given_with_the_call(agent: Shared, language: str, code: str) -> None:
-    before = agent.executor.timeout
-
-    end = agent.loop.run(all_of(agent.executor.attended([CodeBlock(language, code)], None, timeout=0.5)))[-1]
-
-    assert isinstance(end, RunEnded)
-    assert (end.exit_code, agent.executor.timeout) == (124, before)
-
-
-@pytest.mark.parametrize(
-    ("language", "code"), [("sh", "echo on; sleep 99"), ("python", "print('on')\nwhile True: pass")]
-)
-def test_a_given_up_run_leaves_the_executor_usable(agent: Shared, language: str, code: str) -> None:
-    async def close() -> None:
-        async with aclosing(agent.executor.run([CodeBlock(language, code)])) as items:
-            await anext(items)
-
-    agent.loop.run(close())
-
-    assert agent.text(("python", "print(1)"), ("sh", "echo 2")) == "1\n2\n"
-
-
-@pytest.mark.parametrize(
-    ("language", "code"), [("sh", "echo on; sleep 99"), ("python", "print('on')\nwhile True: pass")]
-)
-def test_an_interrupt_ends_the_block(agent: Shared, language: str, code: str) -> None:
-    async def interrupted() -> Output | RunEnded:
-        async with aclosing(agent.executor.run([CodeBlock(language, code)])) as items:
-            await anext(items)
-            await agent.executor.interrupt()
-            *_, end = [item async for item in items]
-        return end
-
-    end = agent.loop.run(interrupted())
-
-    assert isinstance(end, RunEnded)
-    assert end.exit_code == 130
-
-
 def test_a_process_in_the_background_ends_with_the_executor(tmp_path: Path) -> None:
     async def run() -> tuple[int, bool]:
         executor = JupyterExecutor(cwd=tmp_path)
@@ -96,13 +55,6 @@ def test_a_process_in_the_background_ends_with_the_executor(tmp_path: Path) -> N
         time.sleep(0.01)
 
     assert lived
-
-
-def test_a_named_block_is_saved(agent: Shared) -> None:
-    code = "# filename: deep/plan.py\nprint('planned')"
-
-    assert agent.text(("python", code)) == "planned\n"
-    assert (agent.executor.cwd / "deep" / "plan.py").read_text() == code
 
 
 def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from autogen_nb.events import (
     CodeInputGiven,
     EffectAsked,
     HumanInputAsked,
-    HumanInputGiven,
 )
 from autogen_nb.human.headless import UNATTENDED, NobodyToAsk
 from autogen_nb.human.rule_based_approver import ONWARDS, ApproveAll, RuleBasedApprover
@@ -229,13 +228,6 @@ def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
     assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
     assert ruled.allow(EffectAsked("user", WRITE)) == EffectJudged(allowed=False, reason=UNATTENDED)
     assert ruled.typed(CodeInputAsked("user")) == CodeInputGiven(None)
-
-
-def test_words_are_the_persons(rules: RulesFile) -> None:
-    ruled = RuleBasedApprover(Attentive(inputs=["hello"]), rules, tell=print)
-
-    assert ruled.input(HumanInputAsked("user", "peer", ">")) == HumanInputGiven("hello", by="scripted")
-    assert ruled.typed(CodeInputAsked("user", "?")) == CodeInputGiven("?", by="you")
 
 
 @pytest.mark.parametrize(

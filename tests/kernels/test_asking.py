@@ -51,15 +51,6 @@ def test_display_comes_before_the_question(agent: SharedKernel) -> None:
     assert seen == [50]
 
 
-@pytest.mark.slow
-def test_person_takes_their_time(agent: SharedKernel) -> None:
-    async def ask(prompt: str, password: bool) -> str:
-        await asyncio.sleep(0.8)
-        return "x"
-
-    assert agent.execute("input(); input(); print('done')", ask=ask, timeout=1.2).stdout == "done\n"
-
-
 def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     arrived: list[str] = []
 

@@ -5,28 +5,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.kernel import INTERRUPTED, TIMED_OUT
+from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.looping import SharedKernel, shared_kernel
 
 pytestmark = pytest.mark.kernel
-
-SWALLOWS = """
-import time
-said = False
-while True:
-    try:
-        if not said:
-            said = True
-            print('on', flush=True)
-        time.sleep(0.01)
-    except KeyboardInterrupt:
-        pass
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -49,41 +35,11 @@ def wait_until_gone(pid: int, seconds: float = 5) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.slow
-def test_a_loop_without_end_is_interrupted(agent: SharedKernel) -> None:
-    agent.execute("kept = 1")
-    ran = agent.execute("print('on')\nwhile True: pass", timeout=1)
-
-    assert (ran.stdout, ran.failures) == ("on\n", ["KeyboardInterrupt"])
-    assert ran.finished.exit_code == TIMED_OUT
-    assert "its variables are kept" in ran.finished.note
-    assert agent.execute("print(kept)").stdout == "1\n"
-
-
 def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
     ran = agent.execute("import asyncio\nawait asyncio.sleep(1e6)", timeout=1)
 
     assert ran.finished.exit_code == TIMED_OUT
     assert "its variables are kept" in ran.finished.note
-
-
-@pytest.mark.slow
-def test_a_loop_that_swallows_interrupts_is_killed(agent: SharedKernel) -> None:
-    pid = agent.kernel.pid
-    ran = agent.execute(SWALLOWS, timeout=1)
-
-    assert ran.stdout == "on\n"
-    assert ran.finished.exit_code == TIMED_OUT
-    assert "its variables are lost" in ran.finished.note
-    assert agent.kernel.pid != pid
-
-
-def test_time_for_an_answer_does_not_count(agent: SharedKernel) -> None:
-    async def ask(prompt: str, password: bool) -> str:
-        await asyncio.sleep(1.5)
-        return "late"
-
-    assert agent.execute("print(input())", timeout=1, ask=ask).stdout == "late\n"
 
 
 def test_time_for_a_later_answer_does_not_count_either(agent: SharedKernel) -> None:
@@ -144,38 +100,6 @@ def test_a_death_between_blocks_is_told(agent: SharedKernel) -> None:
     assert "SIGKILL" in ran.finished.note
 
 
-def test_an_interrupt_keeps_the_state(agent: SharedKernel) -> None:
-    agent.execute("kept = 2")
-
-    async def interrupted() -> tuple[int, str]:
-        async def later() -> None:
-            await asyncio.sleep(0.2)
-            await agent.kernel.interrupt()
-
-        task = asyncio.ensure_future(later())
-        *_, last = [item async for item in agent.kernel.execute("while True: pass")]
-        await task
-        return getattr(last, "exit_code", -1), getattr(last, "note", "")
-
-    code, note = agent.do(interrupted())
-
-    assert code == INTERRUPTED
-    assert "kept" in note
-    assert agent.execute("print(kept)").stdout == "2\n"
-
-
-def test_closing_a_run_interrupts_it(agent: SharedKernel) -> None:
-    agent.execute("kept = 3")
-
-    async def close() -> None:
-        async with aclosing(agent.kernel.execute("print('on')\nwhile True: pass")) as items:
-            await anext(items)
-
-    agent.do(close())
-
-    assert agent.execute("print(kept)").stdout == "3\n"
-
-
 @pytest.mark.parametrize("seconds", [0.0, 0.0005, 0.002, 0.01, 0.2])
 def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> None:
     agent.execute("kept = 4")
@@ -195,19 +119,6 @@ def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> 
 
     # Code that did not yield to the interrupt would have been killed with its kernel.
     assert agent.execute("print(kept)").stdout == "4\n"
-
-
-@pytest.mark.slow
-def test_a_cancelled_run_that_does_not_yield_is_killed(agent: SharedKernel) -> None:
-    async def close() -> None:
-        async with aclosing(agent.kernel.execute(SWALLOWS)) as items:
-            await anext(items)
-
-    agent.do(close())
-    ran = agent.execute("print('on')")
-
-    assert ran.stdout == "on\n"
-    assert "its variables are lost" in ran.finished.note
 
 
 @pytest.mark.slow
@@ -238,20 +149,3 @@ asyncio.run(main())
     ran = subprocess.run([sys.executable, "-c", owner], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
 
     wait_until_gone(int(ran.stdout))
-
-
-def test_a_run_that_is_given_up_does_not_ask_for_limits(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    async def met() -> str:
-        asked.append("met")
-        return ""
-
-    async def close() -> None:
-        monkeypatch.setattr(await agent.kernel._life.start(), "met", met)
-        async with aclosing(agent.kernel.execute("import time\nprint('on', flush=True)\ntime.sleep(60)")) as items:
-            await anext(items)
-
-    agent.do(close())
-
-    assert asked == []

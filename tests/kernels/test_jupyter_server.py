@@ -11,9 +11,7 @@ from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
-from autogen_nb.kernels.places.file_transfer import ChannelTransfer
-from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace, ServerKernel
-from autogen_nb.kernels.places.place import LaunchSpec
+from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
@@ -116,14 +114,6 @@ def test_a_token_comes_from_the_environment(server: Serving, monkeypatch: pytest
     assert python(JupyterServerPlace(server.url), "print(1)").text == "1\n"
 
 
-@pytest.mark.parametrize("token", [None, "wrong"])
-def test_a_server_that_refuses_is_an_error(server: Serving, token: str | None) -> None:
-    with pytest.raises(ExecutionError, match=r"refused .* token .*: set AUTOGEN_NB_KERNEL_TOKEN") as caught:
-        python(JupyterServerPlace(server.url, token=token), "1")
-
-    assert "wrong" not in str(caught.value)
-
-
 def test_a_server_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ExecutionError, match=r"http://127\.0\.0\.1:9 cannot be reached"):
         python(JupyterServerPlace("http://127.0.0.1:9"), "1")
@@ -141,17 +131,6 @@ def test_nothing_is_left_on_the_server(server: Serving) -> None:
     before, after = (json.loads(text) for text in asyncio.run(main()))
 
     assert [kernel["id"] for kernel in after] == [kernel["id"] for kernel in before]
-
-
-def test_paths_are_those_of_the_other_side(tmp_path: Path) -> None:
-    async def main() -> str:
-        channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
-        spec = LaunchSpec(tmp_path, {}, folder=tmp_path, outbox=tmp_path)
-        carrier = ChannelTransfer(ServerKernel(JupyterServerPlace("http://127.0.0.1:1"), spec, "1", channels))
-        carrier._there = "/there"
-        return carrier.there(f"load({str(tmp_path / 'x')!r})")
-
-    assert asyncio.run(main()) == "load('/there/x')"
 
 
 def test_what_is_sent_is_text_and_names_no_person() -> None:

@@ -79,17 +79,6 @@ def test_the_next_start_clears_what_a_killed_process_left(holder: "subprocess.Po
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_ordinary_end_leaves_nothing(holder: "subprocess.Popen[str]", tmp_path: Path) -> None:
-    with holder:
-        assert holder.stdout is not None
-        made = Path(holder.stdout.readline().strip())
-        there = made.is_dir()
-        holder.communicate("\n")
-
-    assert there
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     (kept / "sub").mkdir(parents=True)

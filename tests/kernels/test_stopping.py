@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
 from autogen_nb.kernels.kernel_status import StuckBlock
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel, shared_kernel
@@ -143,13 +143,3 @@ time.sleep(99)
     finished = agent.do(run())
 
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)
-
-
-def test_whoever_ends_a_kernel_that_does_not_yield_is_asked_of_no_variables(tmp_path: Path) -> None:
-    person = Person("wait")
-
-    async def asked() -> str:
-        return await Kernel(cwd=tmp_path, on_stuck=person)._ask_person()
-
-    assert asyncio.run(asked()) == "wait"
-    assert [stuck.variables for stuck in person.asked] == [None]

@@ -21,16 +21,6 @@ class Unloadable:
         return (int, ("not a number",))
 
 
-@pytest.mark.slow
-def test_values_go_in_and_come_back(agent: SharedKernel) -> None:
-    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": pd.to_datetime(["2020-01-01", "NaT"])})
-    agent.do(agent.kernel.put({"frame": frame, "settings": {1: ("a", {2.5})}}))
-
-    assert agent.execute("print(frame.shape, settings)").stdout == "(2, 3) {1: ('a', {2.5})}\n"
-    pd.testing.assert_frame_equal(agent.do(agent.kernel.get("frame")), frame)
-    assert agent.do(agent.kernel.get("settings")) == {1: ("a", {2.5})}
-
-
 def test_a_copy_is_handed_over(agent: SharedKernel) -> None:
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     agent.do(agent.kernel.put({"copy": frame}))

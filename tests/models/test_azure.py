@@ -8,10 +8,9 @@ import pytest
 
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.config.account import Account
-from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
-from tests.models.asking import a_ask, ask, error_of
+from tests.models.asking import ask, error_of
 
 KEY, TOKEN = "azure-key-of-mine", "entra-token-of-mine"
 VERSION = "2026-01-01"
@@ -35,45 +34,11 @@ def azure(server: FakeOpenAI, **settings: Any) -> OpenAIModel:
     return OpenAIModel(api_type="azure", **given)
 
 
-@pytest.mark.parametrize(
-    ("settings", "path"),
-    [
-        ({}, "/openai/deployments/gpt-x/chat/completions"),
-        ({"azure_deployment": "mine.2"}, "/openai/deployments/mine.2/chat/completions"),
-        ({"model": "gpt-3.5-turbo"}, "/openai/deployments/gpt-35-turbo/chat/completions"),
-        ({"model": "gpt-4.1"}, "/openai/deployments/gpt-4.1/chat/completions"),
-    ],
-    ids=["model", "deployment", "old name", "new name"],
-)
-@pytest.mark.parametrize("by", ["azure_endpoint", "base_url", "openai", "slash"])
-def test_deployment_is_in_the_address(settings: dict[str, Any], path: str, by: str, server: FakeOpenAI) -> None:
-    server.add("ok")
-    place = endpoint(server) + {"openai": "/openai/", "slash": "/"}.get(by, "")
-    ask(azure(server, api_key=KEY, **{"azure_endpoint": None, _setting(by): place}, **settings))
-
-    assert server.requests[0].path == f"{path}?api-version={VERSION}"
-    assert server.requests[0].headers["api-key"] == KEY
-
-
-def _setting(by: str) -> str:
-    return by if by == "base_url" else "azure_endpoint"
-
-
 def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
     server.add("ok")
     ask(azure(server, api_key=KEY, azure_endpoint=f"{endpoint(server)}/openai/deployments/other/"))
 
     assert server.requests[0].path.startswith("/openai/deployments/other/chat/completions?")
-
-
-def test_everything_may_come_from_the_environment(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in zip(VARIABLES, (endpoint(server), KEY, "", VERSION), strict=True):
-        monkeypatch.setenv(name, value)
-    server.add("ok")
-    ask(model_for({"config_list": [{"model": "gpt-x", "api_type": "azure"}]}))
-
-    received = server.requests[0]
-    assert (received.path.partition("?")[2], received.headers["api-key"]) == (f"api-version={VERSION}", KEY)
 
 
 # Token providers
@@ -93,21 +58,6 @@ def counting(kind: str) -> Callable[[], Any]:
         return async_()
 
     return {"sync": sync, "async": async_, "awaitable": awaitable}[kind]
-
-
-@pytest.mark.parametrize("kind", ["sync", "async", "awaitable"])
-def test_token_is_fresh_for_each_request(kind: str, server: FakeOpenAI) -> None:
-    server.add("one", FakeReply(status=500, headers={"retry-after-ms": "1"}), "two")
-    model = azure(server, azure_ad_token_provider=counting(kind))
-
-    async def run() -> int:
-        await a_ask(model)
-        await a_ask(model)
-        return server.connections
-
-    assert asyncio.run(run()) == 1
-    assert [one.headers["authorization"] for one in server.requests] == [f"Bearer {TOKEN}-{n}" for n in range(3)]
-    assert all("api-key" not in one.headers for one in server.requests)
 
 
 def test_token_that_the_server_echoes_is_not_told(server: FakeOpenAI) -> None:

@@ -1,14 +1,13 @@
 import asyncio
 import copy
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autogen_nb.core.ports import Completion, ModelRequest
-from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong, ModelError
+from autogen_nb.errors import BudgetReached, ConfigError, ContextTooLong
 from autogen_nb.messages import Message, Usage
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -17,9 +16,8 @@ from autogen_nb.models.wrappers.cache import Cache, cached
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
 from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.models.wrappers.recording import Recording
-from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
-from tests.models.asking import HELLO, a_ask, ask, error_of
+from tests.models.asking import HELLO, ask, error_of
 
 
 def reply(prompt: int, written: int, text: str = "ok", cost: float | None = None) -> Completion:
@@ -90,27 +88,6 @@ def test_cached_reply_costs_nothing(tmp_path: Path) -> None:
     assert budget.spent == "50 of 1,000 tokens"
 
 
-@pytest.mark.parametrize(
-    "faulty",
-    [
-        FakeReply("", reasoning="Hm.", finish_reason="length"),
-        FakeReply("Half of", finish_reason="content_filter"),
-        FakeReply(""),
-    ],
-    ids=["no room", "filtered", "empty"],
-)
-def test_reply_that_ends_in_an_error_is_paid_for(faulty: FakeReply) -> None:
-    budget = Budget(dollars=10, tokens=10_000)
-    told = replace(faulty, usage={"prompt_tokens": 3_000, "completion_tokens": 2_000})
-    with FakeOpenAI([told]) as server:
-        error = error_of(budgeted(OpenAIModel(model="m", base_url=server.base_url, price=(0.1, 0.2)), budget))
-
-    assert isinstance(error, ModelError)
-    assert error.usage == Usage(3_000, 2_000)
-    assert error.cost == pytest.approx(0.7)
-    assert budget.spent == "0.70 of 10.00 dollars and 5,000 of 10,000 tokens"
-
-
 @pytest.mark.parametrize("text", ["ok", ""], ids=["answered", "failed"])
 def test_reply_that_is_asked_for_again_is_paid_for(text: str) -> None:
     used = {"prompt_tokens": 30, "completion_tokens": 10}
@@ -140,27 +117,6 @@ def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
     assert budget.spent == "102 of 1,000 tokens"
 
 
-def test_reply_that_is_cancelled_is_paid_for_by_the_estimate() -> None:
-    budget = Budget(tokens=1000)
-
-    class Waiting(ScriptedModel):
-        async def reply(self, request: ModelRequest) -> Any:
-            yield "seven w "
-            spoken.set()
-            await asyncio.Event().wait()
-
-    async def run() -> None:
-        asked = asyncio.create_task(a_ask(budgeted(Waiting([]), budget), question(400)))
-        await spoken.wait()
-        asked.cancel()
-        await asyncio.gather(asked, return_exceptions=True)
-
-    spoken = asyncio.Event()
-    asyncio.run(run())
-
-    assert budget.spent == "102 of 1,000 tokens"
-
-
 def test_what_a_log_spent_counts_when_a_chat_is_resumed() -> None:
     budget = Budget(dollars=1, tokens=1000)
     budget.spend(Usage(300, 200), 0.125)
@@ -178,13 +134,6 @@ def test_copy_of_a_budget_is_the_budget() -> None:
     assert copy.copy(config["budget"]) is config["budget"]
 
 
-def test_pictures_do_not_count_by_their_data() -> None:
-    parts = [{"type": "text", "text": "x" * 84}, {"type": "image_url", "image_url": {"url": "data:," + "A" * 99_999}}]
-    estimate = Budget(tokens=1).estimate(ModelRequest(({"role": "user", "content": parts},)), price=None, limit=None)
-
-    assert estimate.usage == Usage(1025, 0)
-
-
 def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
     budget = Budget(tokens=1000)
     inner = ScriptedModel([ContextTooLong("too long"), reply(10, 5), reply(9, 9)], "a")
@@ -199,44 +148,8 @@ def test_budget_stands_next_to_the_server(tmp_path: Path) -> None:
     assert "Budgeted" in repr(model)
 
 
-def test_budget_in_dollars_takes_prices_of_the_list_and_of_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = {"base_url": "http://127.0.0.1:1/v1"}
-
-    model_for({"model": "gpt-4o-mini", "budget": "0.50"})
-    model_for({"model": "m", **entry, "price": [0, 0], "budget": 0.5})
-    model_for({"model": "offline", "budget": "0.50"})
-    for spec in ({"model": "m", **entry}, {"model": "gpt-4o", **entry}):
-        with pytest.raises(ConfigError, match="price"):
-            model_for({**spec, "budget": "0.50"})
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    with pytest.raises(ConfigError, match="price"):
-        model_for({"model": "gpt-4o-mini", "budget": "0.50"})
-
-
 def test_longest_reply_of_an_entry_is_in_the_estimate() -> None:
     for key in ("max_tokens", "max_completion_tokens"):
         model = model_for({"model": "m", "base_url": "http://127.0.0.1:1/v1", key: 500, "budget": "400 tokens"})
 
         assert "500 for the reply" in str(error_of(model))
-
-
-def test_own_budget_of_an_entry_and_that_of_the_chat_both_hold() -> None:
-    chat = Budget(tokens=1000)
-    with FakeOpenAI(lambda _: FakeReply("x", usage={"prompt_tokens": 30, "completion_tokens": 10})) as server:
-        spec = {"model": "m", "base_url": server.base_url}
-        model = budgeted(model_for({**spec, "budget": "50 tokens"}), chat)
-        ask(model)
-        error = error_of(model)
-
-    assert isinstance(error, BudgetReached)
-    assert error.spent == "40 of 50 tokens"
-    assert chat.spent == "40 of 1,000 tokens"
-
-
-def test_replay_spends_nothing(tmp_path: Path) -> None:
-    ask(Recording(ScriptedModel([reply(500, 500)]), tmp_path / "talk.jsonl"))
-
-    model = model_for({"model": f"replay:{tmp_path / 'talk.jsonl'}", "budget": "1 token"})
-
-    assert isinstance(model, ReplayModel)
-    assert ask(model).completion.message.content == "ok"

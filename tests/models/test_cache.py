@@ -3,8 +3,8 @@ import json
 import multiprocessing
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,14 +13,9 @@ import pytest
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Usage
 from autogen_nb.models.config.model_selection import model_for
-from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import FILE, Cache, cached, key_of
-from autogen_nb.models.wrappers.fallback import Fallback
-from autogen_nb.models.wrappers.recording import Recording
-from autogen_nb.models.wrappers.replay import ReplayModel
-from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from autogen_nb.testing import FakeOpenAI, ScriptedModel
 from tests.models.asking import HELLO, ask
 
 KEY = "sk-a-key-that-must-not-be-kept-0123456789"
@@ -64,38 +59,6 @@ def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
 SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("changed", "same"),
-    [
-        ({"model": "n"}, False),
-        ({"temperature": 0.6}, False),
-        ({"seed": 7}, False),
-        ({"base_url": "http://127.0.0.1:2/v1"}, False),
-        ({"extra_body": {"top_k": 1}}, False),
-        ({"api_key": "sk-other"}, True),
-        ({"base_url": "http://me:secret@127.0.0.1:1/v1/"}, True),
-        ({"timeout": 5, "max_retries": 0, "price": [1, 2]}, True),
-        ({"extra_headers": {"x-trace": "1"}}, True),
-    ],
-    ids=str,
-)
-def test_parameters_and_place_decide_but_not_who_asks(changed: dict[str, Any], same: bool) -> None:
-    keys = [key_of(OpenAIModel(**settings), ModelRequest((HELLO,))) for settings in (SETTINGS, {**SETTINGS, **changed})]
-
-    assert (keys[0] == keys[1]) is same
-
-
-def test_replayed_conversation_is_not_cached(cache: Cache, tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    recording = Recording(ScriptedModel(["one", "two"]), path)
-    ask(recording)
-    ask(recording)
-    model, both = ReplayModel(path), Fallback([ReplayModel(path)])
-
-    assert cached(model, cache) is model
-    assert cached(both, cache) is both
-
-
 def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
     async def run() -> None:
         reply = cached(ScriptedModel(["one two three"]), cache).reply(ModelRequest((HELLO,)))
@@ -105,16 +68,6 @@ def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
     asyncio.run(run())
 
     assert ask(cached(ScriptedModel(["again"]), cache)).completion.message.content == "again"
-
-
-def test_recording_holds_cached_replies_too(cache: Cache, tmp_path: Path) -> None:
-    path = tmp_path / "talk.jsonl"
-    ask(cached(ScriptedModel(["known"]), cache))
-    model = cached(Recording(ScriptedModel([]), path), cache)
-    ask(model)
-
-    assert isinstance(model, Recording)
-    assert ask(ReplayModel(path)).completion.message.content == "known"
 
 
 def test_cache_of_a_chat_takes_the_place_of_the_agents_own(cache: Cache, tmp_path: Path) -> None:
@@ -138,21 +91,10 @@ def test_folder_is_that_of_autogen(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert stat.S_IMODE(cache.path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("seed", ["", ".", "..", "a/b", "a\\b", True, 1.5, None, "a\nb"], ids=repr)
-def test_seed_that_names_no_folder_is_refused(seed: Any) -> None:
-    with pytest.raises(ConfigError, match="cache_seed"):
-        Cache.disk(seed)
-
-
 @pytest.mark.parametrize("make", [Cache.redis, Cache.cosmos_db])
 def test_caches_that_are_not_here_say_what_to_use(make: Callable[..., Any]) -> None:
     with pytest.raises(ConfigError, match=r"Cache\.disk"):
         make(42, "redis://localhost")
-
-
-def test_what_is_no_cache_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"Cache\.disk"):
-        cached(ScriptedModel([]), ".cache")  # type: ignore[arg-type]  # a user's mistake
 
 
 def _damaged(path: Path, value: str) -> None:
@@ -200,23 +142,6 @@ def test_folder_that_cannot_be_made_loses_no_reply(tmp_path: Path) -> None:
     assert "could not be kept" in reply.note
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("BEGIN EXCLUSIVE")
-        yield
-
-
-def test_locked_file_loses_no_reply(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autogen_nb.models.wrappers.cache._WAIT", 0.05)
-    ask(cached(ScriptedModel(["known"]), cache))
-    with _locked(cache.path):
-        reply = ask(cached(ScriptedModel(["asked"]), cache)).completion
-
-    assert (reply.message.content, reply.cached) == ("asked", False)
-    assert "database is locked" in reply.note
-
-
 def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> None:
     begin.wait()
     config = {"model": "m", "base_url": base_url, "api_key": KEY, "cache_seed": 42, "cache_path_root": root}
@@ -253,16 +178,3 @@ def test_several_processes_share_one_cache(tmp_path: Path) -> None:
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in files] == [FILE]
     assert not any(KEY.encode() in path.read_bytes() for path in files)
-
-
-def test_reply_to_a_server_is_cached_by_its_seed(tmp_path: Path) -> None:
-    with FakeOpenAI([FakeReply("Hi", usage={"prompt_tokens": 9, "completion_tokens": 1})]) as server:
-        config = {"cache_seed": 7, "cache_path_root": str(tmp_path)}
-        entry = {"model": "m", "base_url": server.base_url, "price": [1, 1]}
-        replies = [ask(model_for({"config_list": [entry], **config})).completion for _ in range(2)]
-        body = server.requests[0].body
-
-    assert [reply.cached for reply in replies] == [False, True]
-    assert [(reply.usage, reply.cost) for reply in replies] == [(Usage(9, 1), 0.01)] * 2
-    assert not {"cache_seed", "cache_path_root"} & set(body)
-    assert [path.name for path in tmp_path.iterdir()] == ["7"]

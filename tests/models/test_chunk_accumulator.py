@@ -1,7 +1,6 @@
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,47 +56,12 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
     assert "".join(shown) == text
 
 
-def test_function_call_in_pieces_is_joined() -> None:
-    pieces = [{"name": "f", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
-
-    message = folded(*(delta({"function_call": piece}) for piece in pieces)).message
-
-    assert message.function_call == {"name": "f", "arguments": '{"a": 1}'}
-
-
-@pytest.mark.parametrize(
-    "calls",
-    [
-        [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}},
-         {"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}}],
-        [{"id": "a", "function": {"name": "f", "arguments": "{}"}},
-         {"id": "b", "function": {"name": "g", "arguments": "{}"}}],
-        [{"function": {"name": "f", "arguments": "{}"}}, {"function": {"name": "g", "arguments": "{}"}}],
-        [{"index": 1, "id": "b", "function": {"name": "g", "arguments": "{}"}},
-         {"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}],
-    ],
-    ids=["all index 0", "no index", "neither index nor id", "out of order"],
-)  # fmt: skip
-def test_two_calls_stay_two(calls: list[Any]) -> None:
-    found = folded(*(delta({"tool_calls": [call]}) for call in calls)).message.tool_calls
-
-    assert [call["function"]["name"] for call in found or ()] == ["f", "g"]
-
-
 def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
     pieces = [{"index": 0, "id": "a", "function": {"name": "f", "arguments": part}} for part in ('{"x"', ": 1", "}")]
 
     found = folded(*(delta({"tool_calls": [piece]}) for piece in pieces)).message.tool_calls
 
     assert found == [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
-
-
-def test_other_choices_are_not_mixed_in() -> None:
-    other = {"choices": [{"index": 1, "delta": {"content": "other"}, "finish_reason": "length"}]}
-
-    completion = folded(delta({"content": "mine"}), other, delta({}, "stop"))
-
-    assert (completion.message.content, completion.finish_reason) == ("mine", "stop")
 
 
 def test_content_in_parts_is_text() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb import config_list_from_json, config_list_from_models, filter_config, get_config_list
+from autogen_nb import config_list_from_json, config_list_from_models, get_config_list
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
 from autogen_nb.models.config.model_selection import model_for
@@ -47,12 +47,6 @@ def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pyte
 
     asked = {"location": ("OAI_CONFIG_LIST", "sub"), "absolute": (str(path), "elsewhere")}.get(by, ())
     assert config_list_from_json(*asked) == ENTRIES
-
-
-def test_file_may_begin_with_a_mark(tmp_path: Path) -> None:
-    (tmp_path / "list.json").write_text('[{"model": "ä"}]', encoding="utf-8-sig")
-
-    assert config_list_from_json("list.json", None) == [{"model": "ä"}]
 
 
 def test_list_is_filtered_and_asked(tmp_path: Path) -> None:
@@ -139,34 +133,6 @@ def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.
 
 
 # Filters
-
-
-@pytest.mark.parametrize(
-    ("filter_dict", "exclude", "left"),
-    [
-        (None, False, [0, 1, 2]),
-        ({}, True, [0, 1, 2]),
-        ({"model": ["gpt-a"]}, False, [0, 2]),
-        ({"model": ["gpt-a", "gpt-b"]}, False, [0, 1, 2]),
-        ({"model": ("gpt-b",)}, False, [1]),
-        ({"model": "gpt-a"}, False, [0, 2]),
-        ({"model": "gpt-a and more"}, False, []),
-        ({"tags": ["fast"]}, False, [0, 1]),
-        ({"tags": ["cheap", "none"]}, False, [0]),
-        ({"model": ["gpt-a"], "tags": ["fast"]}, False, [0]),
-        ({"api_type": ["azure"]}, False, [1, 2]),
-        ({"api_type": ["azure", None]}, False, [0, 1, 2]),
-        ({"api_type": [None]}, False, [0]),
-        ({"unknown": ["x"]}, False, []),
-        ({"model": ["gpt-a"]}, True, [1]),
-        ({"tags": ["cheap"]}, True, [1, 2]),
-        ({"unknown": ["x"]}, True, [0, 1, 2]),
-        ({"model": ["gpt-b"], "tags": ["cheap"]}, True, [2]),
-    ],
-    ids=str,
-)
-def test_filter_keeps_what_meets_it(filter_dict: Any, exclude: bool, left: list[int]) -> None:
-    assert filter_config(ENTRIES, filter_dict, exclude) == [ENTRIES[number] for number in left]
 
 
 # From keys

@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -6,13 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ContextTooLong, ModelRefused
+from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
-from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation, excess, folded
-from autogen_nb.models.wrappers.fallback import Fallback
-from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
-from tests.models.asking import ask, error_of
+from autogen_nb.testing import ScriptedModel
+from tests.models.asking import error_of
 
 SYSTEM = {"role": "system", "content": "exitcode: 0 is what you like."}
 TASK = {"role": "user", "content": "exitcode: what does it mean? " + "Long. " * 200, "name": "user"}
@@ -42,25 +39,6 @@ def test_answers_of_tools_and_functions_may_go() -> None:
     line = "(500 characters of this result were left out to make room.)"
     assert shorter.messages[2] == {**tool, "content": line}
     assert shorter.messages[4] == {**function, "content": line}
-
-
-@pytest.mark.parametrize(
-    "messages",
-    [
-        (),
-        (SYSTEM, TASK),
-        (TASK, output()),
-        (SYSTEM, TASK, said("exitcode: 0 " * 100), said()),
-        (SYSTEM, TASK, said(), output(), output()),
-        (TASK, said(), output(150), said()),
-        (TASK, {"role": "user", "content": "Please. " * 100}, said()),
-        (TASK, {"role": "user", "content": None}, {"role": "user", "content": []}, said()),
-        (output(), said()),
-    ],
-    ids=range(9),
-)
-def test_task_and_last_turn_and_talk_stay(messages: tuple[Mapping[str, Any], ...]) -> None:
-    assert folded(ModelRequest(messages)) is None
 
 
 TEXTS = st.sampled_from(
@@ -127,52 +105,8 @@ def test_servers_numbers_say_how_much_is_too_much(told: str) -> None:
     assert excess(told, request) == pytest.approx(808 * 4 * 1.25)
 
 
-def test_all_outputs_go_where_half_was_not_enough() -> None:
-    completion = ask(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, "ok"])), *TALK).completion
-
-    assert "2 older outputs (5,000 characters) were left out" in completion.note
-
-
 def test_error_goes_through_where_nothing_helps() -> None:
     last = ContextTooLong("still too long")
 
     assert error_of(ContextTruncation(ScriptedModel([TOO_LONG])), TASK) is TOO_LONG
     assert error_of(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, last])), *TALK) is last
-
-
-def test_whole_list_is_asked_before_anything_is_left_out() -> None:
-    small, other = ScriptedModel([TOO_LONG, "ok"], "small"), ScriptedModel([ModelRefused("no key")], "other")
-    completion = ask(ContextTruncation(Fallback([small, other])), *TALK).completion
-
-    assert (completion.message.content, completion.model) == ("ok", "small")
-    assert other.requests[0].messages == TALK
-
-
-def test_reply_that_has_begun_is_not_begun_again() -> None:
-    class Breaking(ScriptedModel):
-        async def reply(self, request: ModelRequest) -> Any:
-            self.requests.append(request)
-            yield "half"
-            raise TOO_LONG
-
-    inner = Breaking([])
-
-    assert error_of(ContextTruncation(inner), *TALK) is TOO_LONG
-    assert len(inner.requests) == 1
-
-
-def test_openais_error_is_answered_by_folding() -> None:
-    error = {
-        "message": "This model's maximum context length is 100 tokens. However, your messages resulted in 2000 tokens.",
-        "type": "invalid_request_error",
-        "code": "context_length_exceeded",
-    }
-    with FakeOpenAI([FakeReply(status=400, error=error), "ok"]) as server:
-        answered = ask(model_for({"model": "m", "base_url": server.base_url}), *TALK)
-        first, second = (received.body["messages"] for received in server.requests)
-
-    assert "2 older outputs" in answered.completion.note
-    assert first == list(TALK)
-    assert len(second) == len(first)
-    assert second[:3] == first[:3]
-    assert second[-2:] == first[-2:]

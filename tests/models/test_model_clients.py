@@ -21,7 +21,6 @@ from autogen_nb.models.client_types import (
     parts_from,
 )
 from autogen_nb.models.model_clients import ChatCompletionClient, OpenAIChatCompletionClient
-from autogen_nb.run import CancellationToken
 from autogen_nb.testing import FakeOpenAI, FakeReply, ReplayChatCompletionClient
 
 
@@ -107,21 +106,6 @@ def test_stream() -> None:
 
     assert pieces == ["one ", "two"]
     assert last == CreateResult(finish_reason="stop", content="one two", usage=RequestUsage(1, 2))
-
-
-def test_cancelled() -> None:
-    with FakeOpenAI([FakeReply("late", delay=30)]) as server:
-
-        async def cancelled() -> None:
-            token = CancellationToken()
-            work = asyncio.ensure_future(client(server).create(HELLO, cancellation_token=token))
-            await asyncio.to_thread(server.wait_requests, 1, 10)
-            token.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await work
-
-        asyncio.run(cancelled())
-        assert server.wait_aborted(10)
 
 
 def test_close_and_use_again() -> None:

@@ -75,29 +75,11 @@ def test_stream_that_is_cut_is_an_error_not_a_reply(ending: Any, server: FakeOpe
     assert len(server.requests) == 1
 
 
-def test_stream_that_is_cut_before_its_first_text_is_asked_again(server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(FakeReply("", ending="cut"), "ok")
-
-    assert ask(model).completion.message.content == "ok"
-
-
 @pytest.mark.parametrize("ending", ["no_done", "no_finish"])
 def test_one_sign_of_the_end_is_enough(ending: Any, server: FakeOpenAI, model: OpenAIModel) -> None:
     server.add(FakeReply("whole", ending=ending))
 
     assert ask(model).completion.message.content == "whole"
-
-
-@pytest.mark.parametrize("broken", ["{not json", "[1, 2]x", "null", "\udcff"], ids=ascii)
-def test_malformed_chunk_is_unavailable(broken: str, server: FakeOpenAI, model: OpenAIModel) -> None:
-    raw = f"data: {CHUNK}\n\n".encode() + b"data: " + broken.encode(errors="surrogateescape") + b"\n\n"
-    server.add(*[FakeReply(body=raw, content_type="text/event-stream")] * 3)
-    model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
-
-    error = error_of(model)
-
-    assert isinstance(error, ModelUnavailable)
-    assert "JSON" in str(error)
 
 
 def test_error_inside_the_stream_is_told(server: FakeOpenAI) -> None:
@@ -123,15 +105,6 @@ def test_json_that_is_no_reply_is_not_taken_for_one(server: FakeOpenAI) -> None:
     server.add(FakeReply(body=b'{"status": "up"}'))
 
     assert isinstance(error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0)), ModelUnavailable)
-
-
-def test_silence_in_the_middle_runs_into_the_timeout(server: FakeOpenAI) -> None:
-    server.add(FakeReply("a b c d e f g h i j", pieces=["a", "b"], flush="each", piece_delay=5))
-
-    error = error_of(OpenAIModel(model="m", base_url=server.base_url, timeout=0.1))
-
-    assert isinstance(error, ModelUnavailable)
-    assert "timeout" in str(error)
 
 
 def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI) -> None:

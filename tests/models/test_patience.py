@@ -1,7 +1,5 @@
 import asyncio
-import time
 from collections.abc import Iterator
-from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -25,15 +23,6 @@ def server() -> Iterator[FakeOpenAI]:
 
 async def parts_of(model: OpenAIModel) -> list[Any]:
     return [part async for part in model.reply(ModelRequest((HELLO,)))]
-
-
-def test_a_date_is_waited_for(server: FakeOpenAI) -> None:
-    server.add(FakeReply(status=503, headers={"Retry-After": formatdate(time.time() + 2, usegmt=True)}), "ok")
-
-    waiting, *_, completion = asyncio.run(parts_of(OpenAIModel(model="m", base_url=server.base_url)))
-
-    assert waiting.why.rpartition("asked again in ")[2] in ("0 s", "1 s", "2 s")
-    assert completion.message.content == "ok"
 
 
 def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:

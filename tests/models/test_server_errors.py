@@ -1,4 +1,3 @@
-import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -83,66 +82,12 @@ def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
     assert isinstance(by_status(SERVER, 400, body, {}).error, ContextTooLong)
 
 
-def test_limit_of_requests_is_not_taken_for_it() -> None:
-    assert isinstance(by_status(SERVER, 429, {"message": TOO_LONG[0]}, {}).error, ModelUnavailable)
-
-
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        ({"message": "m"}, "500: m"),
-        ({"detail": "d"}, "500: d"),
-        ({"error": {"message": "inner"}}, "500: inner"),
-        ({"error": "flat"}, "500: flat"),
-        ("<html><style>b {}</style><h1>Bad\nGateway</h1></html>", "500: Bad Gateway"),
-        (None, "500: it gave no reason"),
-        ("red \x1b[31m text", "500: red [31m text"),
-    ],
-    ids=["openai", "fastapi", "nested", "flat", "html", "none", "terminal"],
-)
-def test_servers_own_words_are_quoted_plainly(body: Any, text: str) -> None:
-    assert text in str(by_status(SERVER, 500, body, {}).error)
-
-
 def test_long_reason_is_cut() -> None:
     assert len(str(by_status(SERVER, 500, "x" * 100_000, {}).error)) < 600
 
 
-def chained(root: BaseException) -> BaseException:
-    outer, middle = RuntimeError("Connection error."), OSError("All connection attempts failed")
-    outer.__cause__, middle.__context__ = middle, root
-    return outer
-
-
 CERTIFICATE = ssl.SSLCertVerificationError(1, "self-signed certificate")
 CERTIFICATE.verify_message = "self-signed certificate"
-
-
-@pytest.mark.parametrize(
-    ("root", "told", "again"),
-    [
-        (ConnectionRefusedError(111, "Connection refused"), "refused the connection", True),
-        (socket.gaierror(-2, "Name or service not known"), "DNS): Name or service not known", True),
-        (CERTIFICATE, "TLS certificate): self-signed certificate", False),
-        (ssl.SSLError(1, "wrong version number"), "TLS as expected", False),
-        (TimeoutError(), "in time", False),
-        (ConnectionResetError(104, "Connection reset by peer"), "Connection reset by peer", True),
-        (ValueError(), "All connection attempts failed", True),
-        (ExceptionGroup("both", [ConnectionRefusedError(111, "no")]), "refused the connection", True),
-    ],
-    ids=["refused", "dns", "certificate", "tls", "timeout", "reset", "wordless", "group"],
-)
-def test_connection_error_tells_its_root_cause_and_host(root: BaseException, told: str, again: bool) -> None:
-    failure = by_cause(SERVER, chained(root))
-
-    assert isinstance(failure.error, ModelUnavailable)
-    assert told in str(failure.error)
-    assert "models.example:8443" in str(failure.error)
-    assert failure.again is again
-
-
-def test_cause_without_any_words_is_named() -> None:
-    assert "ValueError" in str(by_cause(SERVER, ValueError()).error)
 
 
 def test_retry_after_a_date_is_the_time_until_then() -> None:

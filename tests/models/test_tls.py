@@ -53,16 +53,6 @@ def test_unknown_authority_is_refused_with_the_way_out(server: FakeOpenAI, autho
     assert not server.requests
 
 
-@pytest.mark.parametrize("name", ["SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"])
-def test_folder_of_the_environment_is_trusted(
-    name: str, server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _hashed(authority, tmp_path)
-    monkeypatch.setenv(name, str(tmp_path))
-
-    assert told(server, authority) == "ok"
-
-
 def test_one_of_several_folders_is_enough(
     server: FakeOpenAI, authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

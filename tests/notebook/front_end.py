@@ -228,12 +228,6 @@ class FrontEnd:
         widget = [name for name, state in self.visible() if state.get("description") == label][-1]
         self._comm(widget, {"method": "custom", "content": {"event": "click"}})
 
-    def text_in_widgets(self, run: Run) -> str:
-        views = [output.data[_WIDGET] for output in run.outputs if _WIDGET in output.data]
-        states = [state for view in views for _, state in self._shown(str(view["model_id"]))]
-        outputs = [output for state in states for output in state.get("outputs", ())]
-        return "\n".join(str(output["data"].get("text/plain", "")) for output in outputs)
-
     def load_again(self) -> dict[str, Any]:
         name = f"control-{len(self.messages)}"
         opened = {"comm_id": name, "target_name": "jupyter.widget.control", "data": {}}
@@ -242,27 +236,11 @@ class FrontEnd:
         self.wait(lambda: "states" in self.widgets.get(name, {}), "the states of the widgets")
         return dict(self.widgets.pop(name)["states"])
 
-    def load_again_one_by_one(self) -> None:
-        message = self._client.session.msg("comm_info_request", {"target_name": "jupyter.widget"})
-        self._client.shell_channel.send(message)
-        request = str(message["header"]["msg_id"])
-        self.wait(lambda: request in self._comm_infos, "the list of comms")
-        self.widgets.clear()
-        names = self._comm_infos.pop(request)
-        for name in names:
-            self._send("comm_msg", {"comm_id": name, "data": {"method": "request_state"}})
-        self.wait(lambda: set(names) <= set(self.widgets), "the state of each widget")
-
     def type(self, text: str, into: str) -> None:
         widget = self._field(into)
         self.widgets[widget]["value"] = text
         # ipywidgets sends what is typed only when the kernel is through with what was typed before.
         self.wait(lambda: widget not in self._unhandled.values(), f"the kernel to take in what was typed into {into!r}")
-        self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
-
-    def enter(self, text: str, into: str) -> None:
-        widget = self._field(into)
-        self._comm(widget, {"method": "custom", "content": {"event": "submit"}})
         self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
 
     def tick(self, label: str) -> None:

@@ -21,19 +21,6 @@ def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeO
 
 
 @pytest.mark.slow
-def test_a_plot_is_a_picture_in_the_cell(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python(PIXEL), "Plotted.")
-
-    cell = notebook.run("%%autogen --confirm never\nPlot.")
-
-    pictures = [output.data["image/png"] for output in cell.outputs if "image/png" in output.data]
-    assert len(pictures) == 1
-    assert pictures[0].startswith("iVBOR")
-    assert "shown to the person: image/png" in str(model.requests[1].body["messages"][-1]["content"])
-    assert pictures[0][:50] not in str(model.requests[1].body)
-
-
-@pytest.mark.slow
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
 

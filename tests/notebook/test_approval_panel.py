@@ -28,18 +28,6 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
     assert cell.about("message")[-1].endswith("It is 42.")
 
 
-@pytest.mark.slow
-def test_the_panel_gives_way_to_a_line_that_stays(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1"), "One.")
-
-    cell = either.start("%%autogen\nSay one.")
-    either.click("Run")
-    either.finish(cell)
-
-    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == ["Run · by you"]
-    assert list(either.visible()) == []
-
-
 HELD = """%%capture kept
 from autogen_nb import AssistantAgent, UserProxyAgent
 user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"confirm": "always"})
@@ -59,19 +47,3 @@ def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: Fron
     assert status.startswith("assistant is thinking … · 1 s · ")
     assert "stop button" in status
     assert cell.about("status") == []
-
-
-@pytest.mark.slow
-def test_the_persons_words_are_asked_for(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Which colour?", "Blue it is.")
-
-    cell = either.start("%%autogen --human-input always\nPaint.")
-    either.type("blue please", "Your message to assistant")
-    either.click("Send")
-    either.wait(lambda: any("Blue it is" in text for text in cell.about("message")), "the second reply")
-    either.click("Exit")
-    either.finish(cell)
-
-    assert told(model) == "blue please"
-    assert cell.status == "ok"
-    assert cell.about("end")[0].startswith("Ended by you")

@@ -6,7 +6,6 @@ import pytest
 from autogen_nb.notebook.transformer import Transformer
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
 CALLS = {
     "time": "%%time\n%%autogen\nGo.",
@@ -16,27 +15,12 @@ CALLS = {
     "file": "%run go.ipy",
     "await": "import asyncio\nawait asyncio.sleep(0)\nget_ipython().run_cell_magic('autogen', '', 'Go.')",
 }
-EITHER_WAY = pytest.mark.parametrize("call", list(CALLS.values()), ids=list(CALLS))
 
 
 @pytest.fixture
 def file(notebook: FrontEnd) -> FrontEnd:
     (notebook.cwd / "go.ipy").write_text("%%autogen\nGo.\n")
     return notebook
-
-
-@pytest.mark.slow
-@EITHER_WAY
-def test_it_asks_in_the_input_field(file: FrontEnd, model: FakeOpenAI, call: str) -> None:
-    model.add(python("print(6 * 7)"), "It is 42.")
-    file.answers += ["r"]
-
-    cell = file.run(call)
-
-    assert cell.status == "ok", cell.error
-    assert file.prompts == ["[r]un, [e]dit, [s]kip, [a]ll from here, s[t]op? "]
-    assert "42" in str(model.requests[1].body["messages"][-1]["content"])
-    assert file.value("__import__('autogen_nb').last.summary") == "It is 42."
 
 
 @pytest.mark.slow

@@ -30,19 +30,6 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
 
 
 @pytest.mark.slow
-def test_it_is_of_the_whole_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(reply("One.", 2_000), reply("One again.", 2_000), reply("New.", 2_000))
-    fresh.run("%%autogen\nFirst.", "one")
-    fresh.run("%%autogen\nFirst.", "one")
-    second = fresh.run("%%autogen --budget 4001tokens\nSecond.", "two")
-    new = fresh.run("%%autogen --new --budget 4001tokens\nSecond.", "three")
-
-    assert "4,000 of 4,001 tokens are spent" in second.error
-    assert new.status == "ok", new.error
-    assert new.about("end")[0].endswith("2,000 of 4,001 tokens spent")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -1,12 +1,5 @@
-from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering.chat_html import code, folded, question
+from autogen_nb.notebook.rendering.chat_html import folded, question
 from tests.notebook.markup import code_of, problems, text_of
-
-
-def test_code_stands_under_its_label() -> None:
-    assert text_of(code(CodeBlock("python", "x"))) == "pythonx"
-    assert text_of(code(CodeBlock("python", "x"), label="block 1 of 2")) == "block 1 of 2x"
-    assert text_of(code(CodeBlock("", "x"))) == "x"
 
 
 def test_folded_text_stands_behind_its_summary() -> None:

@@ -16,22 +16,6 @@ pytestmark = pytest.mark.kernel
 
 
 @pytest.mark.slow
-def test_one_kernel_too_many_is_refused(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Done.", python("print(2)"), python("print(3)"), "Done.")
-    fresh.run("%config AutogenMagics.kernel_limit = 1", "config")
-    fresh.run("%%autogen --confirm never\nGo.", "one")
-
-    refused = fresh.run("%%autogen -c other --confirm never\nGo.", "two")
-    stopped = fresh.run("%autogen kernel stop main", "stop")
-    allowed = fresh.run("%%autogen -c other --confirm never\nAgain.", "three")
-
-    assert "a kernel runs already, and no more may ('main'): `%autogen kernel stop CHAT` ends one" in refused.error
-    assert refused.error.count("\n") == 0
-    assert "has ended, and its variables with it" in stopped.text
-    assert allowed.about("stream") == ["3\n"]
-
-
-@pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 1"), "Done.", python("print('x' in globals())"), "Gone.")
     fresh.run("%config AutogenMagics.kernel_idle = 0.2", "config")

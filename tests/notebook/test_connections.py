@@ -57,24 +57,6 @@ def test_a_key_is_not_printed() -> None:
 # A list of accounts
 
 
-@pytest.mark.parametrize(
-    ("named", "given", "environ", "chosen"),
-    [
-        ("gpt-x", None, {}, None),
-        ("", None, {"AUTOGEN_NB_MODEL": "gpt-x"}, None),
-        ("gpt-x", None, {"OPENAI_API_KEY": "sk"}, "gpt-x"),
-        ("offline", None, {}, "offline"),
-        ("", KEY, {}, {"model": "given", "api_key": "sk-1"}),
-        ("a", ModelConnection("a", "sk-1"), {}, {"model": "a", "api_key": "sk-1"}),
-        ("gpt-x", KEY, {}, {"model": "gpt-x", "api_key": "sk-1"}),
-    ],
-)
-def test_what_the_list_does_not_hold_is_as_without_it(
-    named: str, given: ModelConnection | None, environ: dict[str, str], chosen: Any
-) -> None:
-    assert choose(named, given, {**environ, "OAI_CONFIG_LIST": json.dumps(LIST)}) == chosen
-
-
 def test_list_that_cannot_be_read_is_told_without_its_keys() -> None:
     environ = {"OAI_CONFIG_LIST": f'[{{"api_key": "{SECRET}"'}
 

@@ -46,12 +46,6 @@ def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Reco
     assert chat.runs[0].origin == Origin("a", "2")
 
 
-def test_other_terms_begin_anew(chat: NotebookConversation) -> None:
-    begun(chat, "a", "1", ASKED)
-
-    assert chat.resume(Origin("a", "2"), "go", replace(TERMS, confirm="never")) is None
-
-
 @pytest.mark.parametrize(
     ("origin", "task", "last"),
     [
@@ -67,17 +61,6 @@ def test_anything_else_is_not(chat: NotebookConversation, origin: Origin, task: 
     begun(chat, "a", "1", last)
 
     assert chat.resume(origin, task, TERMS) is None
-
-
-def test_going_on_forgets_what_came_after(chat: NotebookConversation) -> None:
-    begun(chat, "a", "1", ASKED)
-    begun(chat, "b", "2", Ended("answered"))
-
-    resumed = chat.resume(Origin("a", "3"), "go", TERMS)
-
-    assert resumed is not None
-    assert [turn.origin.cell for turn in resumed[1]] == ["b"]
-    assert [turn.origin.cell for turn in chat.runs] == ["a"]
 
 
 def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -> None:
@@ -138,14 +121,6 @@ def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> Non
 
     assert begun_now is not chat
     assert all_of_them.open(new, Origin("a", "3")) == (begun_now, "")
-
-
-@pytest.mark.parametrize(
-    ("name", "folder"),
-    [("main", "main"), ("two words", "two_words"), ("été", "été"), ("a/b", "a_b"), ("..", "_"), (".hidden", "hidden")],
-)
-def test_a_folder_stays_where_it_belongs(all_of_them: Conversations, name: str, folder: str) -> None:
-    assert all_of_them.named(name).folder == f"autogen_files/{folder}"
 
 
 def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:

@@ -13,7 +13,6 @@ from tests.notebook.scripts import python
 
 AGENTS = CHAT.partition("if __name__")[0]
 TALK = "result = user.initiate_chat(assistant, message='Go.')"
-IN_WORDS = "You are asked in words here"
 
 
 def kernel(**more: Any) -> Any:
@@ -88,13 +87,3 @@ def test_a_chat_that_is_awaited_can_be_stopped(notebook: FrontEnd, model: FakeOp
 
     assert cell.status == "error"
     assert list(notebook.visible()) == []
-
-
-@pytest.mark.slow
-def test_a_cell_below_another_magic_says_why_it_asks_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("1", "2"), "Fine.")
-    fresh.answers += ["r", "r"]
-
-    cell = fresh.run("%%time\n%%autogen\nGo.")
-
-    assert cell.text.count(IN_WORDS) == 1

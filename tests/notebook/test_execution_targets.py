@@ -145,35 +145,3 @@ def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
     assert "not known" in status.text, "how much memory a process of the server takes is not 0"
     assert server.token not in seen
     assert server.token not in str([request.body for request in model.requests])
-
-
-@pytest.mark.kernel
-@pytest.mark.places
-@pytest.mark.xdist_group("kernel-on-server")
-@pytest.mark.parametrize("confirm", ["risky", "always"])
-def test_variables_pass_to_and_from_a_server_unasked(tmp_path: Path, model: FakeOpenAI, confirm: str) -> None:
-    blocks = ("doubled = number * 2", "again = doubled + pushed")
-    model.add(python(blocks[0]), "Done.", python(blocks[1]), "Done again.")
-    work, there = tmp_path / "work", tmp_path / "there"
-    work.mkdir()
-    there.mkdir()
-
-    with serving("server", there) as server:
-        environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
-        with FrontEnd(work, {**environ, TOKEN: server.token}) as front:
-
-            def chat(line: str, name: str) -> str:
-                cell = front.start(f"%%autogen {line} --confirm {confirm}\nGo.", name)
-                if confirm == "always":
-                    front.click("Run")
-                return front.finish(cell, 120).error
-
-            front.run("%load_ext autogen_nb\nnumber, pushed = 21, 100", "load")
-            errors = [chat(f"--kernel {server.url} -i number -o doubled", "one")]
-            errors.append(front.run("%autogen push pushed", "push").error)
-            errors.append(chat("-i number -o again", "two"))
-            errors.append(front.run("%autogen pull again", "pull").error)
-            back = front.value("doubled, again")
-
-    assert errors == [""] * 4
-    assert back == "42 142"

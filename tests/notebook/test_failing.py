@@ -2,9 +2,7 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
 
-COUNT = python("with open('runs', 'a') as file:\n    file.write('x')\nprint('counted')")
 REFUSED = FakeReply(status=401, error="wrong key")
 
 
@@ -27,18 +25,6 @@ def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: in
     assert len(cell.error.splitlines()) == 1
     assert queued.status == "aborted"
     assert cell.about("status") == []
-
-
-@pytest.mark.slow
-def test_a_server_that_is_not_there(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    address = model.base_url
-    model.stop()
-
-    cell = notebook.run("%%autogen\nGo.")
-
-    assert cell.status == "error"
-    assert address.removeprefix("http://").removesuffix("/v1") in cell.error
-    assert len(cell.error.splitlines()) == 1
 
 
 @pytest.mark.slow

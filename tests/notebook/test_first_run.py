@@ -157,36 +157,3 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
         assert typed == "tow"
         assert cell.status == "ok", cell.error
         assert [each.body["model"] for each in server.requests] == ["tow", "two"]
-
-
-@pytest.mark.slow
-def test_the_chat_goes_on_where_the_server_failed(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Yes.", python("print('once')"), FakeReply(status=401, error="revoked"), "Yes.", "Fine.")
-
-    cell = unset.start("%%autogen --confirm never\nGo.")
-    fill(unset, model.base_url)
-    unset.wait(lambda: any("revoked" in text for text in cell.about("panel")), "the form again")
-    unset.click("Use this server")
-    unset.finish(cell)
-
-    assert cell.status == "ok", cell.error
-    assert cell.about("stream") == ["once\n"]
-    assert len(cell.about("message")) == 2
-    assert model.requests[4].body["messages"] == model.requests[2].body["messages"]
-
-
-@pytest.mark.slow
-def test_the_same_in_words(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
-    unset.answers += ["s", model.base_url, "sk-wrong-of-a-test", "typed-model", "s", "", KEY, ""]
-
-    unset.run("%config AutogenMagics.ask = 'text'", "config")
-    cell = unset.run("%%autogen\nGo.")
-
-    assert cell.status == "ok", cell.error
-    assert [each.body["model"] for each in model.requests] == ["typed-model"] * 3
-    assert [each.headers["authorization"] for each in model.requests[1:]] == [f"Bearer {KEY}"] * 2
-    assert "wrong key" in unset.prompts[4]
-    assert f"[{model.base_url}]" in unset.prompts[5]
-    assert len(unset.secrets) == 2
-    assert KEY not in cell.text + "".join(unset.prompts)

@@ -40,18 +40,6 @@ def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> N
 
 
 @pytest.mark.slow
-def test_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(long_one)"), "Fine.")
-    fresh.answers += ["y"]
-
-    fresh.run("long_one = [1]", "values")
-    cell = fresh.run("%%time\n%%autogen --confirm never\nLook at long_one.")
-
-    assert fresh.prompts[0].endswith("Copy it? [y/n] ")
-    assert cell.about("stream") == ["[1]\n"]
-
-
-@pytest.mark.slow
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
 
@@ -65,31 +53,6 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
     )
     assert later.about("note") == []
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
-
-
-@pytest.mark.slow
-def test_copying_says_what_was_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("half = table_one.head(500)"), "Fine.")
-    fresh.run(TABLE, "values")
-
-    pushed = fresh.run("%autogen push table_one", "push")
-    fresh.run("%%autogen --confirm never\nHalve table_one.", "one")
-    pulled = fresh.run("%autogen pull half", "pull")
-
-    assert pushed.text == "Copied to the agent's kernel: `table_one` (DataFrame, 1000 rows x 1 columns, 8.1 KB).\n"
-    assert pulled.text == "Copied here: `half` (DataFrame, 500 rows x 1 columns, 4.1 KB).\n"
-
-
-@pytest.mark.slow
-def test_pushing_hands_a_variable_over(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(long_one)"), "Fine.")
-
-    fresh.run("long_one = [1]", "values")
-    fresh.run("%autogen push long_one", "push")
-    cell = fresh.run("%%autogen --confirm never\nLook at long_one.")
-
-    assert cell.about("stream") == ["[1]\n"]
-    assert cell.about("note") == []
 
 
 @pytest.mark.slow

@@ -54,12 +54,6 @@ def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpen
 
 
 @pytest.mark.slow
-def test_nbclient_stops_where_no_model_is_configured(tmp_path: Path, model: FakeOpenAI) -> None:
-    with pytest.raises(CellExecutionError, match="no model is configured"):
-        executed(tmp_path, model, LOADED, "%%autogen\nGo.", AUTOGEN_NB_MODEL="")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_stops_within_two_seconds_of_the_question(
     tmp_path: Path, model: FakeOpenAI, program: Sequence[str]

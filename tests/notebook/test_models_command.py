@@ -41,15 +41,6 @@ def test_models_of_the_list_are_told_with_their_hosts(notebook: Notebook) -> Non
     assert "sk-1" not in shown
 
 
-def test_a_server_here_is_told_with_the_way_to_use_it(notebook: Notebook) -> None:
-    with serving(models("llama3", "e\u202evil")) as local:
-        shown = text(*models_command.execute([], notebook, {}, LocalServers({"Ollama": local.port}, timeout=20)))
-
-    assert f"http://127.0.0.1:{local.port}/v1  on this machine, at the port of Ollama" in shown
-    assert f"`%env OPENAI_BASE_URL=http://127.0.0.1:{local.port}/v1` and then `%%autogen -m llama3`" in shown
-    assert "e[U+202E]vil" in shown
-
-
 def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
     shown = text(*models_command.execute([], notebook, {}, NOBODY))
 

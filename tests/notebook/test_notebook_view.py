@@ -28,16 +28,15 @@ from autogen_nb.events import (
     SpeakerAsked,
     SpeakerGiven,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
 from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.reply_draft import folded_thought
 from autogen_nb.outputs import Display, Stream
 from tests.notebook.corpus import HOSTILE
-from tests.notebook.markup import code_of, problems, text_of
+from tests.notebook.markup import problems, text_of
 
 ADD = FunctionCall("add", '{"a": 1}', "c1")
-READ = FunctionCall("read", "{}", "c2")
 
 
 def asks(*calls: FunctionCall, text: str | None = None) -> Message:
@@ -77,23 +76,6 @@ def page(published: list[dict[str, Any]]) -> Page:
     return Page(NotebookView(), published)
 
 
-def test_calls_of_one_message_stand_under_one_heading(page: Page) -> None:
-    page.show(
-        Said("assistant", "user", asks(ADD, READ, text="Let me see.")),
-        FunctionsAsked("user", (ADD, READ)),
-        FunctionsReturned(("3", "Error: no file")),
-        Said("user", "assistant", Message("3\n\nError: no file", role="tool")),
-    )
-
-    assert page.kinds == ["calls"]
-    assert page.texts == [
-        'assistant:\nLet me see.\ncalls add({"a": 1})\nadd returned: 3\ncalls read()\nread returned: Error: no file'
-    ]
-    assert text_of(page.html[0].rpartition("</style>")[2]).endswith(
-        'Let me see.\nadd({"a": 1})\u2192 3read()\u2715 Error: no file'
-    )
-
-
 def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
     page.show(Said("assistant", "user", asks(ADD)), Said("user", "assistant", Message("")))
 
@@ -114,12 +96,6 @@ def test_calls_that_nobody_makes(page: Page) -> None:
     assert page.texts[0] == 'assistant:\ncalls add({"a": 1})'
 
 
-def test_calls_of_an_earlier_message(page: Page) -> None:
-    page.show(FunctionsAsked("user", (READ,)), FunctionsReturned(("text",)))
-
-    assert page.texts == ["user:\ncalls read()\nread returned: text"]
-
-
 def test_a_member_that_calls_on_the_way(page: Page) -> None:
     page.show(
         ModelAsked("calc", "team", 1),
@@ -136,17 +112,6 @@ def test_a_member_that_calls_on_the_way(page: Page) -> None:
         ["calc:", 'calls add({"a": 1})', "add returned: 3"],
         ["bob:", "Fine."],
     ]
-
-
-def test_a_note_stands_with_its_message(page: Page) -> None:
-    reply = ModelReplied(Message("Hello."), "large", note="Two outputs were left out of the request.", cached=True)
-    page.show(reply, Said("assistant", "user", Message("Hello.")), Said("user", "assistant", Message("Hi.")))
-
-    assert page.texts == [
-        "assistant (large \u00b7 from the cache):\nHello.\nTwo outputs were left out of the request.",
-        "user:\nHi.",
-    ]
-    assert "Two outputs were left out" in page.html[0]
 
 
 def test_a_group(page: Page) -> None:
@@ -206,12 +171,6 @@ def test_only_the_report_of_the_outputs_is_left_out(page: Page, between: tuple[E
     assert page.texts[-1] == "user:\nGo on."
 
 
-def test_the_end_tells_tokens_and_cost(page: Page) -> None:
-    page.show(ModelReplied(Message("x"), "m", Usage(100, 20)), Said("a", "b", Message("x")), Ended("answered"))
-
-    assert page.texts[-1] == "Done \u00b7 1 reply \u00b7 120 tokens \u00b7 cost unknown \u00b7 < 0.1 s"
-
-
 def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
     spent = ["0 of 9 tokens spent"]
     page.view.meter(lambda: spent[-1])
@@ -249,18 +208,6 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
-
-
-def test_a_model_that_thinks_for_long_is_not_called_silent(published: list[dict[str, Any]]) -> None:
-    now = [100.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
-    page.show(ModelAsked("assistant", "user", 1))
-    now[0] += 5
-    page.show(ReasoningDelta("assistant", "Let me see."))
-    now[0] += 45
-    page.view.tick()
-
-    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 50 s \u00b7")
 
 
 def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str, Any]]) -> None:
@@ -340,15 +287,6 @@ def test_nothing_of_a_call_acts() -> None:
     assert [text for text in texts if problems(asked_html(FunctionCall(text, text)) + returned_html(text))] == []
 
 
-def test_a_long_result_is_folded_under_its_first_line_and_its_size() -> None:
-    text = "first <b>\n" + "more\n" * 40
-    head, _, body = returned_html(text).partition("</summary>")
-
-    assert head.startswith("<details><summary")
-    assert text_of(head) == "\u2192 first <b> \u00b7 41 lines, 210 characters"
-    assert code_of(body) == text.rstrip("\n")
-
-
 @pytest.mark.parametrize(
     ("content", "shown"),
     [
@@ -366,13 +304,3 @@ def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
 
     assert "<details" not in html
     assert text_of(html) == shown
-
-
-def test_long_arguments_are_folded() -> None:
-    html = asked_html(FunctionCall("write", '{"text": "' + "x" * 200 + '"}'))
-    head, _, body = html.partition("</summary>")
-
-    assert head.startswith("<details><summary")
-    assert text_of(head).startswith('write({"text": "xxx')
-    assert text_of(head).endswith("\u2026) \u00b7 212 characters")
-    assert code_of(body) == '{\n  "text": "' + "x" * 200 + '"\n}'

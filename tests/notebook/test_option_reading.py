@@ -104,10 +104,3 @@ def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
     assert said in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
     assert str(refused.value).startswith("%%autogen: ")
-
-
-@pytest.mark.parametrize("line", ['--model="gpt 4o" Go.', "--model='gpt 4o' Go.", '--model "gpt 4o" Go.'])
-def test_quotes_belong_to_the_line_and_not_to_the_value(line: str) -> None:
-    options = read(line)
-
-    assert (options.model, options.task) == ("gpt 4o", "Go.")

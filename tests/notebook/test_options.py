@@ -79,15 +79,3 @@ def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert queued.status == "aborted"
     assert after.about("message")[-1].endswith("Done.")
     assert sent(model, 2)[0] == "Count."
-
-
-@pytest.mark.slow
-def test_a_block_that_takes_too_long(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('begun', flush=True)\nwhile True: pass"), "Too slow.")
-
-    cell = notebook.run("%%autogen --confirm never --block-timeout 0.5\nLoop.")
-
-    assert cell.status == "ok", cell.error
-    assert sent(model, 1)[-1].startswith("exitcode: 124 (execution failed)")
-    assert "begun" in sent(model, 1)[-1]
-    assert "ran out of time" in cell.text

@@ -6,10 +6,6 @@ IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
 JSON: Content = ({"application/json": {}, "text/plain": "{}"}, {})
 
 
-def test_image_stays_an_output_of_its_own() -> None:
-    assert merged([LINE, LINE, IMAGE, LINE], few=10)[1:] == [IMAGE, LINE]
-
-
 def test_images_are_joined_where_there_is_no_room() -> None:
     [(data, _)] = merged([LINE, IMAGE] * 4, few=5)
 

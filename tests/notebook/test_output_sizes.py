@@ -56,16 +56,6 @@ def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert 1_300_000 < sum(map(len, notebook.messages)) < 2_000_000
 
 
-def test_many_displays_are_few_messages(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("from IPython.display import display\nfor number in range(20_000): display(number)"), "Shown.")
-
-    cell = notebook.run("%%autogen --confirm never\nShow.")
-
-    assert "[19,800 more outputs are not shown: one run shows 200 outputs at most.]" in cell.text
-    assert "199" in cell.text
-    assert len(notebook.messages) < 1_000
-
-
 def test_large_outputs_go_through_no_link(fresh: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
     link = f"""
 import os

@@ -203,18 +203,6 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
 
 
 @pytest.mark.slow
-def test_enter_gives_all_that_was_typed(notebook: FrontEnd) -> None:
-    cell = start(notebook, "typed", TYPED)
-    notebook.asked("Send")
-    letter_by_letter = [state["continuous_update"] for _, state in notebook.visible() if "continuous_update" in state]
-    notebook.enter("Ada Lovelace", into="Goes to the code")
-    notebook.finish(cell)
-
-    assert letter_by_letter == [False]
-    assert "CodeInputGiven(text='Ada Lovelace', by='you')" in cell.text
-
-
-@pytest.mark.slow
 def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     cell = notebook.start(
         ASK.format(method="typed", question=PASSWORD)

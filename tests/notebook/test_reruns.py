@@ -46,23 +46,6 @@ def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpe
 
 
 @pytest.mark.slow
-def test_a_stopped_panel_comes_back(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-
-    first = notebook.start("%%autogen\nGo.")
-    notebook.asked("Run")
-    notebook.interrupt()
-    notebook.finish(first)
-    again = notebook.start("%%autogen\nGo.")
-    notebook.click("Run")
-    notebook.finish(again)
-
-    assert first.error == "Stopped."
-    assert again.about("stream") == ["ran\n"]
-    assert len(model.requests) == 2
-
-
-@pytest.mark.slow
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("kept = 'kept'"), "One.", "Two.", "Three.", python("print(kept)"), "Again.", "After.")
 

@@ -17,27 +17,6 @@ def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Defaults(imports="polars,numpy").preimports == ("polars",)
 
 
-def test_a_sandbox_is_asked_about_less() -> None:
-    def confirm(options: CellOptions, defaults: Defaults) -> str:
-        return cell_settings(options, defaults, attended=True, sandboxed=True).confirm
-
-    assert confirm(CellOptions("go"), Defaults()) == "risky"
-    assert confirm(CellOptions("go"), Defaults(confirm="always")) == "always"
-    assert confirm(CellOptions("go", confirm="never"), Defaults()) == "never"
-
-
-def test_a_limit_where_nobody_is_there() -> None:
-    assert cell_settings(CellOptions("go"), Defaults(), attended=False).block_timeout == 300
-
-
-@pytest.mark.parametrize("attended", [True, False])
-def test_a_limit_that_was_set(attended: bool) -> None:
-    defaults = Defaults(block_timeout=7)
-
-    assert cell_settings(CellOptions("go"), defaults, attended=attended).block_timeout == 7
-    assert cell_settings(CellOptions("go", block_timeout=1), defaults, attended=attended).block_timeout == 1
-
-
 @pytest.mark.parametrize(
     ("option", "environment", "setting", "confirm", "remark"),
     [
@@ -66,14 +45,6 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
-        cell_settings(CellOptions("go"), Defaults(), attended=True)
-
-
-def test_a_budget_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match=r"%config AutogenMagics.budget: the budget is 'much'"):
-        cell_settings(CellOptions("go"), Defaults(budget="much"), attended=True)
-    monkeypatch.setenv("AUTOGEN_NB_BUDGET", "-1")
-    with pytest.raises(ConfigError, match="AUTOGEN_NB_BUDGET: the budget is '-1'"):
         cell_settings(CellOptions("go"), Defaults(), attended=True)
 
 

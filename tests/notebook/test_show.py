@@ -23,24 +23,6 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_open_question_is_asked_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Fine.")
-    cell = fresh.start("%%autogen\nGo.")
-    fresh.asked("Run")
-    fresh.interrupt()
-    fresh.finish(cell)
-
-    again = fresh.start("%autogen show", "show")
-    fresh.click("Run")
-    fresh.finish(again)
-
-    assert again.status == "ok", again.error
-    assert again.about("stream") == ["ran\n"]
-    assert again.about("message")[-1].endswith("Fine.")
-    assert len(model.requests) == 2
-
-
-@pytest.mark.slow
 def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
     assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
     assert "takes the name of a chat" in fresh.run("%autogen show --all").error

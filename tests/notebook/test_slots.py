@@ -15,17 +15,6 @@ def _shown(slots: Slots, *texts: str) -> None:
         slots.next().show({"text/plain": text}, {})
 
 
-def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
-    slots = Slots()
-    numbers = [str(number) for number in range(40)]
-    _shown(slots, *numbers)
-    assert slots.tidy() is True
-    _shown(slots, "next")
-
-    page = _page(published)
-    assert page == ["\n".join(numbers), "next", *[""] * 38]
-
-
 def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
     slots = Slots()
     _shown(slots, *(str(number) for number in range(35)))

@@ -89,20 +89,6 @@ def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_stop_while_a_question_is_asked_in_words(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(*[python("1")] * 4)
-    fresh.run("%config AutogenMagics.ask = 'text'", "config")
-
-    def begin() -> Run:
-        count = len(fresh.prompts)
-        run = fresh.start("%%autogen\nGo.", f"cell {count}")
-        fresh.wait(lambda: len(fresh.prompts) > count, "a question")
-        return run
-
-    stopped(fresh, begin)
-
-
-@pytest.mark.slow
 def test_a_stopped_cell_stops_what_is_queued(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("1"))
 

@@ -81,24 +81,6 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
 
 
 @pytest.mark.slow
-def test_a_person_is_asked_by_a_panel(team: Callable[[str], FrontEnd]) -> None:
-    notebook = team(coding(CODE, confirm="always"))
-
-    cell = notebook.start("%%autogen --team pair\nHow much is six by seven?", "task")
-    notebook.click("Run")
-    notebook.finish(cell)
-    notebook.run(coding(CODE, confirm="always"), "again")
-    stopped = notebook.start("%%autogen --team pair\nHow much is it?", "second")
-    notebook.click("Stop")
-    notebook.finish(stopped)
-
-    assert "computed 42" in cell.about("stream")[0]
-    assert cell.about("decision")[0].startswith("Run · by you")
-    assert stopped.status == "error"
-    assert stopped.error.strip() == "Stopped by you."
-
-
-@pytest.mark.slow
 def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(WAITS))
 

@@ -1,11 +1,9 @@
 from autogen_nb.events import (
     CodeAsked,
     CodeRan,
-    Ended,
     Event,
     FunctionsAsked,
     FunctionsReturned,
-    ModelAsked,
     ModelDelta,
     ModelReplied,
     OutputAdded,
@@ -15,7 +13,7 @@ from autogen_nb.events import (
     SpeakerGiven,
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
-from autogen_nb.outputs import Result, Stream
+from autogen_nb.outputs import Stream
 from autogen_nb.views.plain_view import PlainView
 
 RULE = "-" * 80
@@ -30,19 +28,6 @@ def written(*events: Event) -> str:
     view.tick()
     view.close()
     return "".join(texts)
-
-
-def test_a_streamed_message_says_to_whom() -> None:
-    text = written(ModelAsked("assistant", "user", 1), ModelDelta("assistant", "Hello."))
-
-    assert text == f"{RULE}\nassistant (to user):\n\nHello.\n"
-
-
-def test_output_as_it_comes() -> None:
-    outputs = (Stream("stdout", "one"), Result({"text/plain": "42"}, {}))
-    text = written(ASKED, *(OutputAdded("user", each) for each in outputs), CodeRan(0, outputs))
-
-    assert text == ">>> running\none\n42\n>>> exit code 0\n"
 
 
 def test_output_of_a_run_that_was_replayed() -> None:
@@ -81,12 +66,6 @@ CALL = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}
 ADD = FunctionCall("add", '{"a": 1}', "c")
 
 
-def test_calls() -> None:
-    asked = Said("assistant", "user", Message(None, tool_calls=[CALL]))
-
-    assert written(asked) == f'{RULE}\nassistant (to user):\n>>> calls add({{"a": 1}})\n'
-
-
 def test_what_calls_came_to() -> None:
     text = written(
         Said("assistant", "user", Message("Let me see.", tool_calls=[CALL])),
@@ -102,22 +81,6 @@ def test_what_calls_came_to() -> None:
     ]
 
 
-def test_a_member_that_calls_on_the_way() -> None:
-    call = FunctionCall("add", "{}", "c1")
-    text = written(
-        ModelDelta("calc", "I add."),
-        ModelReplied(Message("I add.", tool_calls=[{"id": "c1"}]), "m"),
-        FunctionsAsked("calc", (call,)),
-        FunctionsReturned(("3",)),
-        Said("calc", "team", Message("3"), kind="tools"),
-        Said("calc", "team", Message("Next.")),
-    )
-
-    assert text == (
-        f"{RULE}\ncalc:\n\nI add.\n>>> calls add()\n>>> add returned: 3\n{RULE}\ncalc (to team):\n\nNext.\n"
-    )
-
-
 def test_calls_that_no_message_named() -> None:
     text = written(FunctionsAsked("user", (ADD,)), FunctionsReturned(("3",)), Said("user", "bob", Message("4")))
 
@@ -128,10 +91,6 @@ def test_whom_a_model_chose_to_speak() -> None:
     asked = SpeakerAsked("manager", "ann", ("bob",), "auto")
 
     assert written(asked, SpeakerGiven("bob")) == ">>> next: bob\n"
-
-
-def test_how_it_ended() -> None:
-    assert written(Ended("answered", "user has nothing to add.")) == f"{RULE}\nuser has nothing to add.\n"
 
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07b\x9b1m\x08c\r"

@@ -20,15 +20,3 @@ def test_whom_a_model_chose(said: str | None, line: str) -> None:
     asked = SpeakerAsked("manager", "ann", ("bob", "bobby", "c(+"), "auto")
 
     assert chosen(asked, SpeakerGiven(said)) == line
-
-
-def test_a_choice_that_took_another_attempt() -> None:
-    asked = SpeakerAsked("manager", "ann", ("bob", "cy"), "auto", ("bob or cy",))
-
-    assert chosen(asked, SpeakerGiven("cy")) == "next: cy (named at attempt 2)"
-
-
-def test_a_choice_that_no_model_made() -> None:
-    for asked in (SpeakerAsked("manager", "ann", ("bob",), "random"), SpeakerAsked("m", "a", ("bob",), "function")):
-        assert chosen(asked, SpeakerGiven("bob")) == ""
-    assert chosen(None, SpeakerGiven("bob")) == ""

@@ -6,7 +6,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -73,24 +72,6 @@ def test_text_from_data_stays_a_code_span(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("no rows", "0 rows and 2 columns: there is nothing to compute"),
-        ("no columns", "3 rows and 0 columns: there is nothing to compute"),
-        ("all missing", "Not looked into: `a` and `b`."),
-        ("wide", "Of so many columns I look at the first 30."),
-        ("infinite", "Of `a`, 2 values could not be taken as a number and became missing."),
-        ("repeated names", "`a` with `a_`: r = -0.33 (weak)"),
-        ("long name", "r = -1.00 (strong)"),
-        ("dates as index", "`n`, mean by day: 0.00 in 2020-01-01"),
-        ("no numbers", "`a` is `x` in 4 rows (67%)"),
-    ],
-)
-def test_what_is_odd_is_told(name: str, told: str) -> None:
-    assert told in Chat({"df": FRAMES[name]}).say(with_frames("What stands out?", df=FRAMES[name]))
-
-
-@pytest.mark.parametrize(
     ("described", "value"),
     [
         ("Series, 15 values", pd.Series([1.0, 2.0, 4.0] * 5, name="amount")),
@@ -108,14 +89,6 @@ def test_values_of_other_types_are_tables_too(described: str, value: object) -> 
 
     assert "`values` has 15 rows" in answer
     assert "exitcode: 1" not in chat.text
-
-
-def test_huge_tables_are_sampled_for_points() -> None:
-    x = np.random.default_rng(0).normal(size=20_000)
-    chat = Chat({"df": pd.DataFrame({"x": x, "y": x + x**2})})
-    chat.say(with_frames("How does x relate to y?", df=chat.namespace["df"]))
-
-    assert len(chat.namespace["points"]) == 5_000
 
 
 NAMES = st.text(max_size=12) | st.sampled_from(["date", "year", "id", "by", "plot", "```", "a b", "A_B", "count"])
@@ -145,14 +118,3 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     frame = pd.DataFrame(dict(enumerate(columns)), index=range(rows))
     frame.columns = pd.Index(labels, dtype=object)
     return frame
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    frame=frames(), task=st.sampled_from(["Explore", "Plot count by year over time", "correlation, distribution", ""])
-)
-def test_any_small_table_comes_to_an_end(frame: pd.DataFrame, task: str) -> None:
-    chat = Chat({"df": frame})
-    chat.say(with_frames(task, df=frame))
-
-    assert "exitcode: 1" not in chat.text

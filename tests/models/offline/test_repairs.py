@@ -26,27 +26,6 @@ def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
     assert chat.finish_reason == "incomplete"
 
 
-def test_a_table_that_cannot_be_read_is_no_whole_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    chat = Chat()
-
-    assert "I could not read `gone.csv`" in chat.say("Explore gone.csv")
-    assert chat.finish_reason == "incomplete"
-
-
-def test_a_skipped_block_is_not_offered_again(weather: pd.DataFrame) -> None:
-    def react(code: str, namespace: dict[str, Any]) -> str:
-        return f"{SKIPPED}none was given." if code.startswith("# [groups]") else execute(code, namespace)
-
-    chat = Chat({"weather": weather}, react)
-    answer = chat.say(with_frames("Explore", weather=weather))
-
-    assert steps(chat) == ["look", "distribution", "groups", "correlation", "trend"]
-    assert "Skipped by you: `groups`." in answer
-    assert NOT_WHOLE not in answer
-    assert chat.finish_reason == "stop"
-
-
 def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
     chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{SKIPPED}no.")
 
@@ -62,26 +41,6 @@ def test_the_reason_for_skipping_steers_the_next_block(penguins: pd.DataFrame) -
     answer = Chat({"penguins": penguins}, react).say(with_frames("body mass by species", penguins=penguins))
 
     assert "By `island`, `Biscoe` has the highest mean `body_mass_g`" in answer
-
-
-def test_an_edited_block_is_taken_as_it_ran(penguins: pd.DataFrame) -> None:
-    def react(code: str, namespace: dict[str, Any]) -> str:
-        edited = (
-            code.replace("frame = penguins", "frame = penguins.head(100); found = penguins")
-            if "[look]" in code
-            else code
-        )
-        note = f"\nThe user changed the code before it ran. This is what ran:\n{edited}" if edited != code else ""
-        return execute(edited, namespace) + note
-
-    chat = Chat({"penguins": penguins}, react)
-    answer = chat.say(with_frames("Explore", penguins=penguins))
-    assert "`penguins` has 100 rows" in answer
-    del chat.namespace["penguins_clean"]
-    chat.say("body mass by island")
-
-    assert steps(chat)[-3:] == ["groups", "look", "groups"]
-    assert len(chat.namespace["penguins_clean"]) == 100
 
 
 @pytest.mark.parametrize(
