@@ -13,8 +13,6 @@ from tests.browser.servers import Server
 
 KernelStatus: TypeAlias = Literal["idle", "busy", "starting", "restarting", "dead", "unknown"]
 
-RELOADED_SECONDS = 40
-"""How long a page that was loaded again may take to be connected to the widgets of a busy kernel."""
 
 # The front end's own view of the open notebook, for what it shows in no stable place of the page.
 _CONTEXT = "window.jupyterapp?.shell.currentWidget?.context"
@@ -36,7 +34,6 @@ _LISTEN_FOR_RESTART = f"""() => {{
 }}"""
 _END = re.compile(r"^Done \u00b7")
 _RUN = re.compile(r"^\u2713 (?:Run|Block \d+ of \d+: run) \u00b7 by you")
-_NUMBERED = re.compile(r"\[\d+\]:")
 
 
 @dataclass(frozen=True, slots=True)
