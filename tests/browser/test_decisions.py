@@ -1,3 +1,4 @@
+import pytest
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
@@ -36,3 +37,41 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
 
     notebook.await_idle()
     expect(notebook.output(1)).to_contain_text("It is 49.")
+
+
+ENDLESS = {
+    "loop": "print('started', flush=True)\nwhile True:\n    pass",
+    "sleep": "import time\nprint('started', flush=True)\ntime.sleep(1000)",
+}
+
+
+def test_stop_button_ends_a_cell_whose_panel_waits(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("print('it ran')"))
+    notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
+    notebook.run_all()
+    expect(notebook.button(1, "Run")).to_be_visible()
+    notebook.interrupt()
+
+    _stopped_in_one_line(notebook)
+    expect(notebook.button(1, "Run")).to_have_count(0)
+
+
+@pytest.mark.parametrize("block", ENDLESS)
+def test_stop_button_ends_code_that_runs(notebook: NotebookPage, fake: FakeOpenAI, block: str) -> None:
+    fake.add(code(ENDLESS[block]))
+    notebook.create(connected(fake), "%%autogen\nGo.", "print('later', 6 * 7)")
+    notebook.run_all()
+    notebook.click(1, "Run")
+    expect(notebook.output(1)).to_contain_text("started")
+    expect(notebook.output(1)).to_contain_text("running python")
+    notebook.interrupt()
+
+    _stopped_in_one_line(notebook)
+
+
+def _stopped_in_one_line(notebook: NotebookPage) -> None:
+    expect(notebook.error(1)).to_have_text("Stopped.")
+    notebook.await_idle()
+    assert notebook.outputs(2).html == ()
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_have_text("later 42")

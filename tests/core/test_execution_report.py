@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.core.text.execution_report import elided, plain, text_of
+from autogen_nb.core.text.tracebacks import shortened
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
@@ -120,3 +121,16 @@ def _parts(told: str, limit: int) -> tuple[str, str, str, str]:
     end, rest = rest[:1], rest[1:]
     tail_at = len(rest) - limit // 3
     return head, end, rest[:tail_at].removesuffix("\n"), rest[tail_at:]
+
+
+def test_endless_recursion_has_an_end() -> None:
+    frames = [f"Cell In[8], line {n}, in r(n)\n----> 1 def r(n): return r(n+1)\n" for n in range(980)]
+
+    text = shortened([*frames, "RecursionError: too deep"])
+
+    assert [line for line in text.split("\n") if not line.startswith("---")] == [
+        *(f"Cell In[8], line {n}, in r(n)" for n in range(3)),
+        "... 974 frames left out",
+        *(f"Cell In[8], line {n}, in r(n)" for n in range(977, 980)),
+        "RecursionError: too deep",
+    ]

@@ -1,6 +1,7 @@
 import pytest
 
 from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply, ask
+from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.events import HumanInputGiven, Said, TerminationAsked, TerminationJudged
 from autogen_nb.messages import Message
 from tests.core.worlds import outcome, scripted
@@ -40,3 +41,30 @@ def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
     state = ConversationState([earlier])
 
     assert [state.claim("user", "assistant", index) for index in (1, 3)] == [False, True]
+
+
+FENCE = "```"
+
+
+def split(*pieces: str) -> tuple[str, str]:
+    splitter = ReasoningSplitter()
+    parts = [*map(splitter.add, pieces), splitter.end()]
+    return "".join(thought for thought, _ in parts), "".join(answer for _, answer in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "answer"),
+    [
+        ("Hm.\n</think>\n\nYes.", "Hm.\n", "Yes."),
+        ("Hm.</think>Yes.", "Hm.", "Yes."),
+        (f"{FENCE}python\n1\n{FENCE}\n</think>\nYes.", f"{FENCE}python\n1\n{FENCE}\n", "Yes."),
+        (f"{FENCE}python\n1\n</think>\nYes.", f"{FENCE}python\n1\n", "Yes."),
+        ("One.</think>Two.</think>Yes.", "One.</think>Two.", "Yes."),
+        ("Yes.", "", "Yes."),
+        ("Write `</think>` there.", "", "Write `</think>` there."),
+        ("A <think>pair</think> of tags.", "", "A <think>pair</think> of tags."),
+        (f"{FENCE}python\nt.split('</think>')\n{FENCE}", "", f"{FENCE}python\nt.split('</think>')\n{FENCE}"),
+    ],
+)
+def test_a_tag_that_nothing_opened_ends_a_thought(text: str, thought: str, answer: str) -> None:
+    assert split_unopened(text) == (thought, answer)

@@ -5,6 +5,7 @@ import pytest
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.places import PLACES, PlaceKind, PlaceOptions
+from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import LocalPlace
 
 
@@ -24,3 +25,15 @@ def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: 
         target.executor(cwd=tmp_path, limits={"memory": 10**9})
     with pytest.raises(ConfigError, match="there is no sandbox"):
         ExecutionTarget(kernel="ssh://me@there/python3", net=True)
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+def test_a_proxy_without_credentials_is_passed(name: str) -> None:
+    assert scrub_environment({name: "http://proxy:3128"}) == {name: "http://proxy:3128"}
+
+
+@pytest.mark.parametrize(
+    "url", ["http://me:p/w@proxy:3128", "http://me:p#w@proxy", "me:secret@proxy:3128", "me@proxy", "http://[::1"]
+)
+def test_a_proxy_with_credentials_is_dropped(url: str) -> None:
+    assert scrub_environment({"http_proxy": url}) == {}

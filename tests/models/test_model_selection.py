@@ -1,14 +1,19 @@
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
+from autogen_nb.models.config.model_connection import sees
 from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import Cache
-from autogen_nb.testing import FakeOpenAI
-from tests.models.asking import ask
+from autogen_nb.models.wrappers.fallback import Fallback
+from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
+from tests.models.asking import HELLO, ask, error_of
 
 
 def test_offline_is_chosen_by_name() -> None:
@@ -111,3 +116,71 @@ def test_key_that_is_almost_one_of_ours_is_not_sent(key: str, meant: str) -> Non
         model_for({"model": "m", key: "sk-secretsecret"})
 
     assert "secret" not in str(caught.value)
+
+
+DOWN, NO = ModelUnavailable("one is down"), ModelRefused("two says no")
+
+
+def failing(error: Exception, name: str = "failing") -> ScriptedModel:
+    return ScriptedModel([error], name)
+
+
+def test_all_causes_are_told_with_the_kind_of_the_last() -> None:
+    error = error_of(Fallback([failing(DOWN, "a"), failing(NO, "b")]))
+
+    assert isinstance(error, ModelRefused)
+    assert "one is down; two says no" in str(error)
+    assert error.model == "a, b"
+
+
+def test_content_filter_does_not_fall_through() -> None:
+    second = ScriptedModel(["ok"])
+
+    assert isinstance(error_of(Fallback([failing(ContentFiltered("no")), second])), ContentFiltered)
+    assert not second.requests
+
+
+def test_closing_early_closes_the_model_that_answers() -> None:
+    async def run(server: FakeOpenAI) -> bool:
+        reply = Fallback([OpenAIModel(model="m", base_url=server.base_url)]).reply(ModelRequest((HELLO,)))
+        await anext(reply)
+        await reply.aclose()
+        return await asyncio.to_thread(server.wait_aborted, 2)
+
+    with FakeOpenAI([FakeReply("word " * 1000, flush="each", piece_delay=0.05)]) as server:
+        assert asyncio.run(run(server))
+
+
+def test_fallback_of_nothing_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        Fallback([])
+
+
+@pytest.mark.parametrize(
+    ("spec", "seeing"),
+    [
+        ("gpt-4o-mini", True),
+        ("gpt-4o-audio-preview", False),
+        ("gpt-5", True),
+        ("gpt-3.5-turbo", False),
+        ("o1-mini", False),
+        ("o3", True),
+        ("claude-sonnet-4-5", True),
+        ("qwen2.5-vl:7b", True),
+        ("llama3.2", False),
+        ("offline", False),
+        ({"model": "my-own", "vision": True}, True),
+        ({"model": "gpt-4o", "vision": False}, False),
+        ({"config_list": [{"model": "gpt-4o"}, {"model": "gpt-3.5-turbo"}]}, False),
+        ({"config_list": [{"model": "gpt-4o"}, {"model": "mine"}], "vision": True}, True),
+        ({"config_list": [{"model": "gpt-4o"}, {"model": "mine", "vision": False}], "vision": True}, False),
+    ],
+    ids=str,
+)
+def test_models_that_see(spec: Any, seeing: bool) -> None:
+    assert sees(spec) is seeing
+
+
+def test_vision_is_a_truth() -> None:
+    with pytest.raises(ConfigError, match="vision is 'no'"):
+        model_for({"model": "mine", "vision": "no"})

@@ -3,7 +3,8 @@ import socket
 
 import pytest
 
-from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.errors import ConfigError, ModelRefused, ModelUnavailable
+from autogen_nb.models.config.account import checked_key
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.testing import FakeOpenAI, FakeReply
@@ -70,3 +71,12 @@ def test_a_server_that_is_not_there_is_told() -> None:
 def test_a_silent_server_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(ModelUnavailable, match="did not answer"):
         checked("m", f"http://127.0.0.1:{silent.getsockname()[1]}/v1", within=0.2)
+
+
+@pytest.mark.parametrize("key", ["Bearer sk-one", "sk-one\nsk-two", "sk-\u2026"])
+def test_what_no_key_can_be_is_told_without_it(key: str) -> None:
+    with pytest.raises(ConfigError, match="API key holds characters that no key has") as caught:
+        checked_key(key, "API key")
+
+    assert "sk-" not in str(caught.value)
+    assert checked_key(" sk-one\n", "API key") == "sk-one"

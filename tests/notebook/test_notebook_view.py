@@ -27,14 +27,17 @@ from autogen_nb.events import (
     Said,
     SpeakerAsked,
     SpeakerGiven,
+    SummaryGiven,
 )
-from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
+from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
+from autogen_nb.notebook.rendering.chat_html import folded, question
 from autogen_nb.notebook.view.function_calls import asked_html, returned_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.reply_draft import folded_thought
+from autogen_nb.notebook.view.totals import Totals, dollars
 from autogen_nb.outputs import Display, Stream
 from tests.notebook.corpus import HOSTILE
-from tests.notebook.markup import problems, text_of
+from tests.notebook.markup import code_of, problems, text_of
 
 ADD = FunctionCall("add", '{"a": 1}', "c1")
 
@@ -304,3 +307,55 @@ def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
 
     assert "<details" not in html
     assert text_of(html) == shown
+
+
+def test_folded_text_stands_behind_its_summary() -> None:
+    html = folded("`KeyError: '<b>'` of it", "<i>traceback")
+
+    assert html.startswith("<details><summary")
+    assert text_of(html.split("</summary>")[0]) == "\u2715 KeyError: '<b>' of it"
+    assert problems(html) == []
+    assert code_of(html.split("</summary>")[1]) == "<i>traceback"
+
+
+def test_a_question_is_escaped() -> None:
+    assert text_of(question("Run `a<b` now?")) == "Run a<b now?"
+
+
+USED = Usage(100, 20)
+
+
+def replied(usage: Usage | None = USED, cost: float | None = None, *, cached: bool = False) -> ModelReplied:
+    return ModelReplied(Message("x"), "m", usage, cost=cost, cached=cached)
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        ([], ""),
+        ([replied(None)], "1 reply"),
+        ([replied(cost=0.5), CodeRan(0, ran=2)], "1 reply · 2 blocks run · 120 tokens · $0.5000"),
+        ([replied()], "1 reply · 120 tokens · cost unknown"),
+        ([replied(), replied(cost=0.5)], "2 replies · 240 tokens · at least $0.5000"),
+        ([replied(cost=0.5, cached=True)], "1 reply (1 from the cache)"),
+        ([replied(cost=0.0)], "1 reply · 120 tokens"),
+        ([FunctionsReturned(("1", "2"))], "2 calls"),
+        ([SpeakerGiven("a", usage=USED, cost=1.0), SummaryGiven("", 1.5, USED)], "240 tokens · $2.50"),
+        ([SpeakerGiven("a", usage=USED, cached=True)], ""),
+    ],
+    ids="nothing uncounted priced unpriced partly cached free calls others cached-choice".split(),
+)
+def test_the_sums(events: list[Event], text: str) -> None:
+    totals = Totals()
+    for event in events:
+        totals.count(event)
+
+    assert totals.text() == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [(0.00000001, "< $0.0001"), (0.0001, "$0.0001"), (0.25, "$0.2500"), (1, "$1.00"), (1234.567, "$1,234.57")],
+)
+def test_dollars(amount: float, text: str) -> None:
+    assert dollars(amount) == text

@@ -257,3 +257,76 @@ def test_running_code_does_not_wait_for_ever(
     assert answer in cell.text
     assert shown(cell) == [line]
     assert list(notebook.visible()) == []
+
+
+@pytest.mark.slow
+def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("open('pressed', 'w').close()\nprint(6 * 7)"), "It is 42.")
+
+    cell = either.start("%%autogen\nHow much is six by seven?")
+    either.asked("Run")
+    before = (either.cwd / "pressed").exists()
+    either.click("Run")
+    either.finish(cell)
+
+    after = (either.cwd / "pressed").exists()
+    (either.cwd / "pressed").unlink()
+    assert (before, after) == (False, True)
+    assert "42" in cell.about("stream")[0]
+    assert cell.about("message")[-1].endswith("It is 42.")
+
+
+HELD = """%%capture kept
+from autogen_nb import AssistantAgent, UserProxyAgent
+user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"confirm": "always"})
+user.initiate_chat(AssistantAgent("assistant", llm_config="scripted"), message="Go.", max_turns=2)
+"""
+
+
+@pytest.mark.slow
+def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add({"content": "Fine.", "delay": 1.6})
+
+    cell = notebook.start("%%autogen\nGo.")
+    notebook.wait(lambda: any("· 1 s" in status for status in cell.about("status")), "the seconds to pass")
+    status = cell.about("status")[0]
+    notebook.finish(cell)
+
+    assert status.startswith("assistant is thinking … · 1 s · ")
+    assert "stop button" in status
+    assert cell.about("status") == []
+
+
+NAME = "The code that runs waits for input: Name?"
+SECRET = "The code that runs waits for a password: Code?"
+
+
+@pytest.mark.slow
+def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
+
+    cell = either.start("%%autogen --confirm never\nAsk me.")
+    either.asked("Send")
+    before = cell.about("stream")
+    either.type("Ada", NAME)
+    either.click("Send")
+    either.finish(cell)
+
+    assert before == ["Hello\n"]
+    assert cell.about("stream") == ["Hello\n", "So you are Ada\n"]
+    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == [
+        "Typed for the code (`Name?`): `Ada` · by you"
+    ]
+    assert list(either.visible()) == []
+
+
+@pytest.mark.slow
+def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
+
+    cell = notebook.start("%%autogen --confirm never\nAsk me.")
+    notebook.click("End of input")
+    notebook.finish(cell)
+
+    assert cell.about("stream") == ["nothing\n"]
+    assert cell.about("decision")[0].startswith("Typed for the code: nothing")

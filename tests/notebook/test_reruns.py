@@ -1,6 +1,10 @@
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
@@ -93,3 +97,56 @@ def test_going_on_says_what_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> No
     fresh.finish(again)
 
     assert "has forgotten the one after it" in again.about("note")[0]
+
+
+@pytest.mark.slow
+def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("print('one')"), "It is done.")
+    cell = fresh.start("%%autogen\nGo on, please.")
+    fresh.click("Run")
+    fresh.finish(cell)
+
+    shown = fresh.run("%autogen show main", "show")
+
+    assert shown.status == "ok", shown.error
+    assert "Go on, please." in shown.about("message")[0]
+    assert shown.about("message")[-1].endswith("It is done.")
+    assert shown.about("decision") == ["Run · by you"]
+    assert shown.about("stream") == ["one\n"]
+    assert len(model.requests) == 2
+
+
+@pytest.mark.slow
+def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
+    assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
+    assert "takes the name of a chat" in fresh.run("%autogen show --all").error
+
+
+@pytest.fixture
+def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
+    with FrontEnd(
+        tmp_path, environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+    ) as front:
+        front.run("%load_ext autogen_nb", "load")
+        yield front
+
+
+@pytest.mark.slow
+@pytest.mark.kernel
+def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", "Two.", "Three.", "Four.")
+    front.run("%%autogen\nFirst.", "one")
+    front.run("%%autogen\nSecond.", "two")
+
+    front.restart()
+    front.run("%load_ext autogen_nb", "load")
+    shown = front.run("%autogen show", "show")
+    followed = front.run("%%autogen\nAnd now?", "three")
+    after = front.run("%%autogen\nAnd then?", "four")
+
+    assert "the conversation of the 2 cells before is gone" in shown.text
+    assert "The next %%autogen cell begins a new one." in shown.text
+    assert "the conversation of the 2 cells before is gone" in followed.about("restart")[0]
+    assert "This cell begins a new conversation." in followed.about("restart")[0]
+    assert after.about("restart") == []
+    assert [message["content"] for message in model.requests[2].body["messages"][1:]] == ["And now?"]

@@ -1,6 +1,16 @@
+import base64
+import json
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.notebook.rendering import mime
+from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.output_merging import Content, merged
 from autogen_nb.notebook.view.slots import Slots
+from tests.notebook.markup import problems, text_of
 
 
 def _page(published: list[dict[str, Any]]) -> list[str]:
@@ -24,3 +34,48 @@ def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
     slots.tidy()
 
     assert "gone" not in "".join(_page(published))
+
+
+LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})
+TEXT: Content = ({"text/plain": "\x1b[31mred\x1b[0m <b>"}, {})
+IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
+JSON: Content = ({"application/json": {}, "text/plain": "{}"}, {})
+
+
+def test_images_are_joined_where_there_is_no_room() -> None:
+    [(data, _)] = merged([LINE, IMAGE] * 4, few=5)
+
+    assert data["text/html"].count('src="data:image/png;base64,AAAA"') == 4
+
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
+MIMES = ["text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/svg+xml", "application/json"]
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.binary() | st.integers(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.sampled_from(MIMES) | st.text(), json_values), json_values)
+def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], metadata: object) -> None:
+    kept, about = safe(data, metadata)
+
+    assert json.dumps([kept, about], allow_nan=False, ensure_ascii=False).encode()
+    assert isinstance(kept["text/plain"], str)
+    assert problems(kept.get("text/html", "")) == []
+
+
+def test_json_passes() -> None:
+    data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/plain": "{}"})
+
+    assert data["application/json"] == {"a": [1, "\ufffd"]}
+
+
+def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mime, "HTML_LIMIT", 3)
+
+    data, _ = safe({"text/html": "<p>long</p>", "text/plain": "long"})
+
+    assert text_of(data["text/html"]) == "HTML of 11 characters is not shown: the limit is 3.long"
+    assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 3."

@@ -1,11 +1,14 @@
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.executors.handed_functions import HandedFunctions
+from autogen_nb.models.client_types import Image
+from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.trusted.held_folder import HeldFolder
 
 
@@ -74,3 +77,12 @@ def test_a_folder_itself_is_never_cleared_by_name(tmp_path: Path, held: HeldFold
     held.clear(name)
 
     assert (tmp_path / "work" / "inner").is_dir()
+
+
+@pytest.mark.parametrize("read", [ReplayModel, Image.from_file])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "named.png")
+
+    with pytest.raises(ConfigError, match="it is no plain file"):
+        read(tmp_path / "named.png")
