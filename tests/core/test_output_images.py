@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.text.output_images import pixels
-from autogen_nb.core.text.output_images import LARGEST, pictures_of
+from autogen_nb.core.text.output_images import LARGEST, pictures_of, pixels
 from autogen_nb.outputs import Display
 
 
