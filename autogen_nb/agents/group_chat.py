@@ -1,4 +1,4 @@
-"""AutoGen 0.2's group of agents: who belongs to it, what was said, and who chooses the next speaker."""
+"""`GroupChat`: AutoGen 0.2's group of agents, its messages, and the selection of the next speaker."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -29,48 +29,48 @@ Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
 
 @dataclass(eq=False)
 class GroupChat(GroupSettings):
-    """Several agents that hear each other, and how the next of them to speak is chosen.
+    """A group of agents that read each other's messages, and the rules for the next speaker.
 
     Parameters
     ----------
     messages
-        What was said; filled while the chat goes on.
+        The messages of the group; the chat appends to them.
     max_round
-        How many messages are heard at most, the first one included.
+        The maximum number of messages, including the first one.
     admin_name
-        Whose messages `GroupChatManager.resume` takes for the manager's. Ctrl-C hands over to nobody: it ends the
-        call, and the chat can be resumed.
+        Another name for the manager in the messages of `GroupChatManager.resume`. Unlike in AutoGen 0.2, Ctrl-C does
+        not hand over to an admin: it ends the call, and the chat can be resumed.
     func_call_filter
-        Whether only agents that have a function can speak after a message that calls it.
+        Allows only agents that have a function to speak after a message that calls it.
     speaker_selection_method
-        "auto" (a model chooses), "manual" (a person does), "random", "round_robin", or a function of the last speaker
-        and the group: it returns an agent, one of those methods, or None to end the chat.
+        "auto" (a model selects), "manual" (a person selects), "random", "round_robin", or a function of the last
+        speaker and the group: it returns an agent, one of those methods, or None to end the chat.
     max_retries_for_selecting_speaker
-        How often the model is asked again when it named nobody, or several; then it goes by turns.
+        Further requests to a model that named no agent, or several; after these, the next agent in order speaks.
     allow_repeat_speaker
-        Whether an agent may speak twice in a row, or which ones may.
+        Whether an agent may speak twice in a row; a list names the agents that may.
     allowed_or_disallowed_speaker_transitions
-        Who may speak, or may not, after each agent; `speaker_transitions_type` says which, "allowed" or "disallowed".
+        The agents that may speak after each agent, or may not: `speaker_transitions_type` is "allowed" or "disallowed".
     enable_clear_history, select_speaker_transform_messages, select_speaker_auto_model_client_cls
         Not available.
     send_introductions
-        Whether each agent is told first who else is there.
+        Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
-        What the model is told before and after the conversation, with ``{roles}`` and ``{agentlist}`` in it; the second
-        one may be None.
+        The model's instructions before and after the conversation, with the fields ``{roles}`` and ``{agentlist}``; the
+        second one may be None.
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
-        What it is told when it named several agents, or none.
+        The model's instructions after it named several agents, or none.
     select_speaker_auto_verbose
-        Accepted; the log of the chat holds the model's words anyway.
+        Ignored; the log of the chat always holds the model's reply.
     select_speaker_auto_llm_config
-        The model that chooses; by default the manager's.
+        The model that selects speakers; by default the manager's.
     role_for_select_speaker_messages
         The role of these instructions, except for the first one.
 
     Raises
     ------
     ConfigError
-        When something does not fit together.
+        For invalid or contradictory settings.
     """
 
     agents: list[ConversableAgent]
@@ -104,71 +104,71 @@ class GroupChat(GroupSettings):
 
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
-        """Who may speak after each agent, whichever way that was said."""
-        followed = self.followers()
+        """The agents that may speak after each agent."""
+        followers = self.followers()
         return {
-            agent: [each for each in self.agents if followed is None or each.name in followed[agent.name]]
+            agent: [other for other in self.agents if followers is None or other.name in followers[agent.name]]
             for agent in self.agents
-            if followed is None or agent.name in followed
+            if followers is None or agent.name in followers
         }
 
     @property
     def own_choice(self) -> bool:
-        """Whether a subclass chooses the next speaker by a ``select_speaker`` of its own."""
+        """Whether a subclass overrides ``select_speaker``."""
         cls = type(self)
         return (cls.select_speaker, cls.a_select_speaker) != (GroupChat.select_speaker, GroupChat.a_select_speaker)
 
     @property
     def chooser(self) -> str:
-        """What of the caller's own code chooses the next speaker, for errors."""
+        """The name of the user's code that selects speakers, for errors."""
         if self.own_choice:
             return f"select_speaker of {type(self).__name__}"
         return f"the speaker_selection_method {getattr(self.speaker_selection_method, '__name__', 'given')!r}"
 
     def reset(self) -> None:
-        """Forgets what was said."""
+        """Forgets the messages."""
         self.messages.clear()
 
     def append(self, message: Mapping[str, Any], speaker: ConversableAgent) -> None:
-        """Takes in a message of a speaker, as text; a function's answer keeps the function's name."""
+        """Appends a speaker's message as text; a function's result keeps the function's name."""
         name = message.get("name") if message.get("role") == "function" else speaker.name
         self.messages.append({**message, "name": name, "content": _text(message.get("content"))})
 
     def agent_by_name(
         self, name: str, recursive: bool = False, raise_on_name_conflict: bool = False
     ) -> ConversableAgent | None:
-        """The agent of this name, looked for in groups within the group too where `recursive` says so.
+        """The agent with this name; with `recursive`, also from nested groups.
 
         Raises
         ------
         ConfigError
-            When there are several, and `raise_on_name_conflict` says so.
+            For several agents with the name, if `raise_on_name_conflict` is set.
         """
-        found = [agent for agent in (self.nested_agents() if recursive else self.agents) if agent.name == name]
-        if raise_on_name_conflict and len(found) > 1:
+        matches = [agent for agent in (self.nested_agents() if recursive else self.agents) if agent.name == name]
+        if raise_on_name_conflict and len(matches) > 1:
             raise ConfigError(f"several agents are called {name!r}; give each its own name")
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def nested_agents(self) -> list[ConversableAgent]:
-        """The agents, followed by those of groups that are led by one of them."""
-        found = list(self.agents)
-        for agent in found:
-            found += [
-                cast("ConversableAgent", each)
-                for each in agent.companions()
-                if all(each is not known for known in found)
+        """The agents, then those of the groups that they manage."""
+        agents = list(self.agents)
+        for agent in agents:
+            agents += [
+                cast("ConversableAgent", companion)
+                for companion in agent.companions()
+                if all(companion is not known for known in agents)
             ]
-        return found
+        return agents
 
     def next_agent(self, agent: ConversableAgent, agents: list[ConversableAgent] | None = None) -> ConversableAgent:
-        """Whose turn it is after an agent; of some of them only, where these are given.
+        """The next agent in order after this one, among all agents or those in the list.
 
         Raises
         ------
         ConfigError
-            When none is given, or one that is no member.
+            For an empty list, or one with an agent outside of the group.
         """
-        names = self.agent_names if agents is None else [each.name for each in agents]
+        names = self.agent_names if agents is None else [candidate.name for candidate in agents]
         strangers = set(names) - set(self.agent_names)
         if strangers or not names:
             raise ConfigError(f"{', '.join(sorted(strangers)) or 'nobody'} cannot speak next: no agent of the group")
@@ -176,49 +176,49 @@ class GroupChat(GroupSettings):
         return cast("ConversableAgent", self.agent_by_name(following))
 
     def select_speaker_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
-        """What a model that chooses the speaker is told before the conversation."""
+        """The instructions before the conversation, for the model that selects the speaker."""
         members = self.agents if agents is None else agents
         names = [member.name for member in members]
         return prompts.fill_template(self.select_speaker_message_template, roles=_roles(members), agentlist=str(names))
 
     def select_speaker_prompt(self, agents: Sequence[ConversableAgent] | None = None) -> str | None:
-        """What it is told after it; None for nothing."""
+        """The instructions after the conversation; None for no instructions."""
         names = [member.name for member in (self.agents if agents is None else agents)]
         template = self.select_speaker_prompt_template
         return prompts.fill_template(template, agentlist=str(names)) if template else None
 
     def introductions_msg(self, agents: Sequence[ConversableAgent] | None = None) -> str:
-        """What tells each agent who else is there."""
+        """The message that introduces the agents to each other."""
         return f"{self.DEFAULT_INTRO_MSG}\n\n{_roles(self.agents if agents is None else agents)}"
 
     async def _select_speaker(
         self, waits: run.Waits, /, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """Who speaks next, outside of a chat or in the place of a subclass's own choice; None for nobody."""
+        """The next speaker, for calls outside of a chat or from a subclass; None for no speaker."""
         selection = self.selection_rules(selector.name)
         message = Message.of(self.messages[-1]) if self.messages else Message("")
         human = call_context.current_human()
-        found: str | Stop | None = None
+        speaker: str | Stop | None = None
 
         def flow() -> Flow:
-            nonlocal found
-            found = yield from selection.next(last_speaker.name, message)
+            nonlocal speaker
+            speaker = yield from selection.next(last_speaker.name, message)
 
         def handler(question: Question) -> OnCaller | OnEngine:
             if isinstance(question, SpeakerAsked):
                 method = cast("Callable[..., Any]", self.speaker_selection_method)
                 return self.answer(question, selector, lambda: method(last_speaker, self))
-            # A choice asks for nothing else.
+            # The selection asks no other questions.
             return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
         exchange = ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits)
         await exchange.show(call_context.NestedView())
-        return self.agent_by_name(found) if isinstance(found, str) else None
+        return self.agent_by_name(speaker) if isinstance(speaker, str) else None
 
     select_speaker, a_select_speaker = both_forms(_select_speaker)
 
     def choose(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
-        """What the caller's own code says who speaks next: a subclass's ``select_speaker``, or the function given."""
+        """The result of the user's code for the next speaker: an overridden ``select_speaker``, or the function."""
         if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
             return self.a_select_speaker(last_speaker, selector)
         if self.own_choice:
@@ -232,10 +232,9 @@ class GroupChat(GroupSettings):
         function: Callable[[], Any],
         through: Callable[[Model], Model] = lambda model: model,
     ) -> OnCaller | OnEngine:
-        """Who says who speaks next: chance, the caller's own `function`, or a model."""
+        """The answerer for the next speaker: a random choice, the user's `function`, or a model."""
         match question.method:
             case "random":
-                # Nothing depends on its being hard to guess.
                 return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
             case "function":
                 return OnCaller(lambda: call_user_code(function, self.chooser, self._given))
@@ -246,8 +245,8 @@ class GroupChat(GroupSettings):
                         f"{manager.name} has no model to choose the next speaker with: give it an llm_config, or the "
                         "group another speaker_selection_method, such as 'round_robin'"
                     )
-                asked, request = through(model), self._request(question)
-                return OnEngine(lambda: ask_for_words(asked, request, SpeakerGiven))
+                wrapped, request = through(model), self._request(question)
+                return OnEngine(lambda: ask_for_words(wrapped, request, SpeakerGiven))
 
     def _given(self, chosen: Any) -> SpeakerGiven:
         if chosen is None:
@@ -262,21 +261,21 @@ class GroupChat(GroupSettings):
         )
 
     def _request(self, question: SpeakerAsked) -> ModelRequest:
-        members = [each for each in self.agents if each.name in question.candidates]
+        members = [agent for agent in self.agents if agent.name in question.candidates]
         names = [member.name for member in members]
         role = self.role_for_select_speaker_messages
-        told = self.select_speaker_prompt(members)
-        after = [] if told is None else [{"role": role, "content": told}]
+        instructions = self.select_speaker_prompt(members)
+        after = [] if instructions is None else [{"role": role, "content": instructions}]
         for words in question.tried:
             several = len(mentioned(words, names)) > 1
             template = self.select_speaker_auto_multiple_template if several else self.select_speaker_auto_none_template
             again = prompts.fill_template(template, agentlist=str(names))
             after += [{"role": "assistant", "content": words}, {"role": role, "content": again}]
         system = {"role": "system", "content": self.select_speaker_msg(members)}
-        # An endpoint refuses calls that nobody has answered.
+        # Servers refuse calls without results.
         *before, last = self.messages
-        uncalled = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
-        return ModelRequest((system, *wire([*before, uncalled]), *after))
+        without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
+        return ModelRequest((system, *wire([*before, without_calls]), *after))
 
 
 def _roles(agents: Sequence[ConversableAgent]) -> str:
@@ -284,7 +283,7 @@ def _roles(agents: Sequence[ConversableAgent]) -> str:
 
 
 def _text(content: Any) -> str:
-    """The content as text; AutoGen 0.2 marks pictures in the same way."""
+    """The content as text, with AutoGen 0.2's mark for images."""
     if not isinstance(content, list):
         return "" if content is None else str(content)
     return "".join(part.get("text", "") if part.get("type") == "text" else "<image>" for part in content)

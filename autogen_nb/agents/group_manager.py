@@ -1,4 +1,4 @@
-"""The agent that leads a group: it passes messages on and has the next speaker chosen, and says nothing itself."""
+"""`GroupChatManager`: relays the messages of a group and selects the speakers, and writes none itself."""
 
 import json
 import sys
@@ -21,23 +21,23 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class GroupChatManager(ConversableAgent):
-    """An agent that holds the chat of its group whenever it is to reply; `initiate_chat` with it begins one.
+    """An agent that runs the chat of its group as its reply; `initiate_chat` with it starts the chat.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
-    The manager's ``is_termination_msg`` ends the chat of the group, and its model chooses the speakers.
+    The manager's ``is_termination_msg`` ends the chat of the group, and its model selects the speakers.
 
     Parameters
     ----------
     groupchat
-        The group that it leads.
+        The group that it manages.
 
     Attributes
     ----------
     last_speaker
-        Who really said what the manager passed on last.
+        The author of the message that the manager relayed last.
     """
 
-    # The group's step stands where AutoGen 0.2 registers it, after the place of its async twin.
+    # The group's step has AutoGen 0.2's place, after that of the async function.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -80,21 +80,15 @@ class GroupChatManager(ConversableAgent):
         self.groupchat = groupchat
         self.last_speaker: ConversableAgent | None = None
 
-    # What a chat must know
+    # The manager's part of a flow
 
     def companions(self) -> Sequence[ConversableAgent]:
-        """The agents of the group.
-
-        Raises
-        ------
-        ConfigError
-            When the settings of the group do not fit together any more.
-        """
+        """The agents of the group; raises `ConfigError` for settings that are invalid now."""
         self.groupchat.check_settings()
         return self.groupchat.agents
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
-        """One of the manager's own steps; that of its group comes before all others."""
+        """A built-in step; that of the group comes before all others."""
         if step != "group":
             return super().builtin_step(step)
         group = self.groupchat
@@ -115,41 +109,41 @@ class GroupChatManager(ConversableAgent):
         awaits: bool,
         through: Callable[[Model], Model],
     ) -> OnCaller | OnEngine:
-        """Who says who speaks next; `through` is what is put around a model before it is asked."""
+        """The answerer for the next speaker; `through` wraps a model before the request."""
         group = self.groupchat
         return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), through)
 
-    # What it remembers
+    # History
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
-        """Takes a message into the manager's history; what it was sent bears the name of its speaker."""
+        """Adds a message to the manager's history; received messages carry the name of their author."""
         super().remember(message if sent else spoken_by(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
-        """Has the group remember what a speaker said, and those who heard it."""
+        """Adds a speaker's message to the histories of the group and of the recipients."""
         self.last_speaker = speaker
-        # A subclass's own `append` is not called: to replay a chat runs nothing of the caller's.
+        # Overridden `append` methods are not called: a replay runs no user code.
         GroupChat.append(self.groupchat, to_stored_message(message, speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)
 
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
-        """What was said in the group, whoever asks."""
+        """The messages of the group, for any agent."""
         del agent
         return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Forgets what was exchanged with an agent, without one with all, and what was said in the group."""
+        """Forgets the messages with an agent, or with all agents, and those of the group."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()
 
-    # The group's chat, where AutoGen 0.2's own programs call it
+    # The group's chat as a reply function of AutoGen 0.2
 
-    run_chat, a_run_chat = step_forms("run_chat", "group", "Holds the group's chat as a reply function does.")
+    run_chat, a_run_chat = step_forms("run_chat", "group", "Runs the group's chat as a reply function.")
 
-    # Going on with an earlier chat
+    # Resuming an earlier chat
 
     async def _resume(
         self,

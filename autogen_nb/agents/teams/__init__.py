@@ -1,1 +1,1 @@
-"""Teams, as AgentChat names them: over the same flow, log and views as all chats."""
+"""AgentChat's teams, with the flow, log and views of all chats."""

@@ -1,4 +1,4 @@
-"""`Console`: shows a team's run where the caller is, and gives what it came to."""
+"""`Console`: shows the run of a team and returns its result."""
 
 import sys
 import time
@@ -29,31 +29,31 @@ _RULE = "-" * 10
 async def Console(  # noqa: N802 - AgentChat's name
     stream: AsyncIterator[Any], *, no_inline_images: bool = False, output_stats: bool = False
 ) -> Any:
-    """The last item of a stream, a `TaskResult` or a `Response`, once all of it was shown.
+    """Shows the items of a stream and returns the last one, a `TaskResult` or a `Response`.
 
-    In a notebook a run is shown as ``%%autogen`` shows a chat; elsewhere each message is written as text, with its type
-    and source before it, and what streams as it comes.
+    In a notebook the run looks like a chat of ``%%autogen``. Elsewhere it is printed as text: each message after its
+    type and source, and streamed pieces as they arrive.
 
     Parameters
     ----------
     stream
-        What ``run_stream`` returned.
+        The result of ``run_stream``.
     no_inline_images
-        Accepted; pictures are not written to a terminal.
+        Ignored; images are not printed.
     output_stats
-        Whether tokens and seconds are written, too.
+        Whether tokens and seconds are printed.
 
     Raises
     ------
     ConfigError
-        When the stream gives neither a `TaskResult` nor a `Response`.
+        For a stream that ends without a `TaskResult` or a `Response`.
     """
     del no_inline_images
     if isinstance(stream, MessageStream) and (view := own_view()) is not None:
         stream.view = view
         with closing(view):
             return await _last(stream, lambda _: None)
-    return await _last(stream, _Written(stats=output_stats).show)
+    return await _last(stream, _Printer(stats=output_stats).show)
 
 
 async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:
@@ -66,14 +66,14 @@ async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:
     return last
 
 
-class _Written:
-    """Writes messages as text; control characters of what a model or its code wrote do nothing."""
+class _Printer:
+    """Prints messages as text, with control characters made visible."""
 
     def __init__(self, *, stats: bool) -> None:
         self._stats = stats
         self._streaming = False
         self._lines = WordFilter(END_WORD)
-        self._begun = time.monotonic()
+        self._started = time.monotonic()
         self._prompt = self._completion = 0
 
     def show(self, item: Any) -> None:
@@ -94,10 +94,10 @@ class _Written:
             _write(f"{_RULE} {type(message).__name__} ({visible(message.source)}) {_RULE}\n")
         if isinstance(message, ModelClientStreamingChunkEvent):
             self._streaming = True
-            _write(_shown(self._lines.add(message.content)))
+            _write(_printable(self._lines.add(message.content)))
             return
         text = self._lines.end() if self._streaming else _text(message)
-        _write(f"{_shown(text)}\n")
+        _write(f"{_printable(text)}\n")
         self._streaming, self._lines = False, WordFilter(END_WORD)
         self._count(message.models_usage)
 
@@ -109,12 +109,12 @@ class _Written:
         if self._stats:
             _write(f"({usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens)\n")
 
-    def _end(self, done: TaskResult) -> None:
+    def _end(self, result: TaskResult) -> None:
         if self._stats:
-            seconds = time.monotonic() - self._begun
+            seconds = time.monotonic() - self._started
             _write(
-                f"{_RULE} Summary {_RULE}\n{len(done.messages)} messages in {seconds:.1f} s, "
-                f"{self._prompt:,} + {self._completion:,} tokens\n{done.stop_reason or ''}\n"
+                f"{_RULE} Summary {_RULE}\n{len(result.messages)} messages in {seconds:.1f} s, "
+                f"{self._prompt:,} + {self._completion:,} tokens\n{result.stop_reason or ''}\n"
             )
 
 
@@ -130,7 +130,7 @@ def _text(message: BaseMessage) -> str:
             return message.to_text()
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     return visible(plain(text))
 
 

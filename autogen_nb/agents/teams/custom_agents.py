@@ -1,4 +1,4 @@
-"""Members of the caller's own making: from a plain function, or from a subclass with ``on_messages``."""
+"""Custom team members: from a function, or from a subclass with ``on_messages``."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,9 +16,9 @@ from autogen_nb.run import CancellationToken
 
 
 class BaseChatAgent(SoloAgent):
-    """The base for a member of one's own: a subclass has an async ``on_messages(messages, cancellation_token)``.
+    """The base class for custom agents: a subclass defines an async ``on_messages(messages, cancellation_token)``.
 
-    It is given what was said since it last spoke, and returns a `Response`, a message, a text, or None for nothing,
+    The method gets the messages since the agent last spoke. It returns a `Response`, a message, a string, or None,
     which ends the run.
     """
 
@@ -28,54 +28,54 @@ class BaseChatAgent(SoloAgent):
         self.description = description
 
     def respond(self) -> Respond:
-        """How it answers in a team: as its own code says."""
+        """The agent's step in a team: it calls the user's code."""
         return ask_member
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
-        """What its own code says to the messages that it has not heard."""
+        """The answer of ``on_messages`` to messages that the agent has not read yet."""
         if type(self).on_messages is SoloAgent.on_messages:
             raise ConfigError(f"{type(self).__name__} has no on_messages of its own, so {self.name} has nothing to say")
-        return self._answered(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
+        return self._call(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
 
-    def _answered(self, call: Callable[[], Any], what: str) -> ReplyGiven | Awaitable[ReplyGiven]:
-        return call_user_code(call, f"{what} of {self.name}", lambda said: self._read(said, what))
+    def _call(self, call: Callable[[], Any], what: str) -> ReplyGiven | Awaitable[ReplyGiven]:
+        return call_user_code(call, f"{what} of {self.name}", lambda answer: self._read(answer, what))
 
-    def _read(self, said: Any, what: str) -> ReplyGiven:
-        if said is None:
+    def _read(self, answer: Any, what: str) -> ReplyGiven:
+        if answer is None:
             return ReplyGiven(None)
-        message = said.chat_message if isinstance(said, Response) else said
+        message = answer.chat_message if isinstance(answer, Response) else answer
         if isinstance(message, str):
             message = TextMessage(source=self.name, content=message)
         if not isinstance(message, BaseChatMessage):
             raise CallbackError(
-                f"{what} of {self.name} returned {said!r}; it must return a text, a message, a Response or None"
+                f"{what} of {self.name} returned {answer!r}; it must return a text, a message, a Response or None"
             )
-        took = message.models_usage
-        usage = None if took is None else Usage(took.prompt_tokens, took.completion_tokens)
+        used = message.models_usage
+        usage = None if used is None else Usage(used.prompt_tokens, used.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
         return ReplyGiven(flow_message(message), kind=message.kind, target=target, usage=usage)
 
 
 class FunctionAgent(BaseChatAgent):
-    """A member that a plain function speaks for; it may be async.
+    """An agent whose answers come from a function, sync or async.
 
     Parameters
     ----------
     function
-        Takes the messages that were said since it last spoke, and returns a text, a message, or None for nothing.
+        Takes the messages since the agent last spoke, and returns a string, a message, or None, which ends the run.
     name
-        How the agent is called; by default as the function is.
+        The agent's name; by default the function's name.
     description
-        What it is for; by default the function's docstring.
+        The agent's purpose; by default the function's docstring.
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None, description: str | None = None) -> None:
         if not callable(function):
             raise ConfigError(f"{function!r} is no function; give one that takes messages and returns a text")
-        known = getattr(function, "__name__", type(function).__name__)
-        super().__init__(name or known, (inspect.getdoc(function) or "") if description is None else description)
+        default = getattr(function, "__name__", type(function).__name__)
+        super().__init__(name or default, (inspect.getdoc(function) or "") if description is None else description)
         self._function = function
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
-        """What the function says to the messages that the agent has not heard."""
-        return self._answered(lambda: self._function(messages), "the function")
+        """The function's answer to messages that the agent has not read yet."""
+        return self._call(lambda: self._function(messages), "the function")

@@ -1,4 +1,4 @@
-"""Functions as the tools of an agent of a team, and handovers, which are tools too."""
+"""The tools of a team's agents: functions, and handovers to other agents."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from autogen_nb.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class FunctionTool:
-    """A function with what a model is told of it."""
+    """A function as a tool, with its name and description for the model."""
 
     func: Callable[..., Any]
     description: str = ""
@@ -19,7 +19,7 @@ class FunctionTool:
 
     @property
     def call_name(self) -> str:
-        """The name that models call it by."""
+        """The tool's name for the model."""
         return self.name or str(getattr(self.func, "__name__", type(self.func).__name__))
 
     @property
@@ -31,14 +31,14 @@ class FunctionTool:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """That an agent can hand over to the one called `target`.
+    """A tool by which an agent hands over to the agent `target`.
 
     Parameters
     ----------
     name
-        The name of the function by which its model does so.
+        The name of the tool for the model.
     message
-        What it then says.
+        The agent's message when it hands over.
     """
 
     target: str
@@ -48,11 +48,11 @@ class Handoff:
 
     @property
     def tool(self) -> FunctionTool:
-        """The function."""
-        said = self.message or f"I hand over to {self.target}."
+        """The handover as a function for the model."""
+        message = self.message or f"I hand over to {self.target}."
 
         def hand_over() -> str:
-            return said
+            return message
 
         about = self.description or f"Hands the conversation over to {self.target}."
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
@@ -61,21 +61,20 @@ class Handoff:
 def read_tools(given: Any) -> list[FunctionTool]:
     if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
         raise ConfigError(f"tools is {given!r}; give a list of functions")
-    found: list[FunctionTool] = []
-    for each in given or ():
-        if isinstance(each, FunctionTool):
-            found.append(each)
-        elif callable(each):
-            found.append(FunctionTool(each))
+    tools: list[FunctionTool] = []
+    for tool in given or ():
+        if isinstance(tool, FunctionTool):
+            tools.append(tool)
+        elif callable(tool):
+            tools.append(FunctionTool(tool))
         else:
-            raise ConfigError(f"{each!r} is no tool; give a function, or FunctionTool(function, description)")
-    names = [tool.call_name for tool in found]
+            raise ConfigError(f"{tool!r} is no tool; give a function, or FunctionTool(function, description)")
+    names = [tool.call_name for tool in tools]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ConfigError(f"two tools are called {twice[0]!r}; give one of them another name by FunctionTool(name=...)")
-    return found
+    return tools
 
 
 def read_handoffs(given: Sequence[Handoff | str] | None) -> list[Handoff]:
-    """The handovers for names and handovers."""
-    return [Handoff(each) if isinstance(each, str) else each for each in given or ()]
+    return [Handoff(handoff) if isinstance(handoff, str) else handoff for handoff in given or ()]

@@ -1,4 +1,4 @@
-"""A team's run as a flow to be driven, and as its caller reads it: the messages as they come, then the `TaskResult`."""
+"""A run of a team: its flow, and the stream of its messages with the `TaskResult` as the last item."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -19,7 +19,7 @@ Item: TypeAlias = BaseMessage | TaskResult
 
 
 class TeamExchange(ChatExchange):
-    """One run of a team with who answers its questions, and its log; the members remember what is said in it."""
+    """A run of a team with its question handler and its log; the members remember its messages."""
 
     def __init__(
         self,
@@ -38,7 +38,6 @@ class TeamExchange(ChatExchange):
         self._hold = hold
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        """The events for either caller."""
         async with self._hold(self._waits), aclosing(super().stream_events(tick)) as stream:
             async for event in stream:
                 yield event
@@ -48,31 +47,31 @@ class TeamExchange(ChatExchange):
         self.follower.follow(event)
 
     def _count(self) -> None:
-        """Counts nothing: members do not reply a limited number of times."""
+        """Teams have no limit of automatic replies."""
 
 
 def own_view() -> run.View | None:
-    """The view of the place where the caller is, if it can show more than text."""
-    # Without autogen_nb itself no place is known; text can be written anywhere.
-    made = run.surface().view if run.has_surface() else PlainView
-    return None if made is PlainView else made()
+    """A new view of the surface if it shows more than text; None for a terminal."""
+    # Only the autogen_nb package itself sets a surface.
+    view = run.surface().view if run.has_surface() else PlainView
+    return None if view is PlainView else view()
 
 
 class MessageStream(AsyncIterator[Item]):
-    """An async iterator; it begins with the first item that is asked for."""
+    """An async iterator over the items of a run, which starts with the first `anext`."""
 
     def __init__(
         self,
         begin: Callable[[], TeamExchange],
         *,
         token: run.CancellationToken | None,
-        tells_task: bool = True,
-        tells_end: bool = True,
+        yields_task: bool = True,
+        has_stop_reason: bool = True,
     ) -> None:
         self._begin = begin
         self._token = token
-        self._tells_task = tells_task
-        self._tells_end = tells_end
+        self._yields_task = yields_task
+        self._has_stop_reason = has_stop_reason
         self._items = self._run()
         self.view: run.View = call_context.NestedView()
 
@@ -90,32 +89,34 @@ class MessageStream(AsyncIterator[Item]):
         return await following
 
     async def aclose(self) -> None:
-        """Ends the run where it is."""
+        """Stops the run."""
         await self._items.aclose()
 
     async def result(self) -> TaskResult:
-        """What the run comes to, once it has."""
+        """The result at the end of the run."""
         async for item in self:
             if isinstance(item, TaskResult):
                 return item
         raise RuntimeError("the run was read to its end before")
 
     async def shown_result(self, view: run.View) -> TaskResult:
-        """The same, shown in a view, which is closed then."""
+        """The result at the end of the run, which is shown in the view; closes the view."""
         self.view = view
         with closing(view), call_context.during(call_context.SHOW, view.show):
             return await self.result()
 
     async def _run(self) -> AsyncGenerator[Item, None]:
         exchange = self._begin()
-        came: list[BaseMessage] = []
+        messages: list[BaseMessage] = []
         async with aclosing(exchange.stream_events(self.view.tick)) as stream:
             async for event in stream:
                 self.view.show(event)
                 for message in exchange.follower.take_messages():
-                    if not self._tells_task and exchange.follower.is_task(message):
+                    if not self._yields_task and exchange.follower.is_task(message):
                         continue
                     if not isinstance(message, ModelClientStreamingChunkEvent):
-                        came.append(message)
+                        messages.append(message)
                     yield message
-        yield TaskResult(messages=came, stop_reason=exchange.follower.stop_reason if self._tells_end else None)
+        yield TaskResult(
+            messages=messages, stop_reason=exchange.follower.stop_reason if self._has_stop_reason else None
+        )

@@ -1,8 +1,8 @@
-"""Follows the events of a team's run: what each member's model is to be told, and what the caller is team_messages.
+"""Follows the events of a team's run: updates the members' contexts, and makes AgentChat's messages for the caller.
 
-1. What is said to the team, every member hears. What a member does on the way to its answer is its own: it is kept
-   once the answer is said, and forgotten where the turn broke off, since no model takes calls without their results.
-2. The caller gets a message or an event for each thing that AgentChat has one for; the transcript keeps them.
+1. All members get each message to the team. A member's intermediate steps go into its own context, but only once it
+   has answered: models refuse calls without results, which an interrupted turn may leave.
+2. The caller gets AgentChat's message or event for each event that has one; the transcript keeps them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,51 +37,49 @@ from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult
 
 @dataclass(slots=True)
 class TeamTranscript:
-    """What a team has said and done, as its callers know it."""
+    """The messages and events of a team, as its callers get them."""
 
     messages: list[BaseMessage] = field(default_factory=list)
     heard: dict[str, int] = field(default_factory=dict)
-    """Up to where each member had heard it when it last spoke."""
+    """For each member the number of messages up to its last answer."""
 
     def unheard(self, name: str) -> list[BaseChatMessage]:
-        """What was said since a member last spoke."""
-        return [each for each in self.messages[self.heard.get(name, 0) :] if isinstance(each, BaseChatMessage)]
+        """The messages since a member last spoke."""
+        return [item for item in self.messages[self.heard.get(name, 0) :] if isinstance(item, BaseChatMessage)]
 
 
 class RunFollower:
-    """Follows one run."""
-
     def __init__(
-        self, members: Mapping[str, TeamMember], transcript: TeamTranscript, given: Sequence[BaseChatMessage]
+        self, members: Mapping[str, TeamMember], transcript: TeamTranscript, task: Sequence[BaseChatMessage]
     ) -> None:
         self.members = members
         self.transcript = transcript
-        self._given = list(given)
-        self._tasks = {id(each) for each in given}
+        self._task = list(task)
+        self._task_ids = {id(message) for message in task}
         self._draft: list[Mapping[str, Any]] = []
         self._speaker = ""
         self._usage: Usage | None = None
-        self._asking = Message()
+        self._call_message = Message()
         self._calls: list[FunctionCall] = []
         self._results: list[FunctionExecutionResult] = []
         self._ran: list[CodeRan] = []
         self._written = 0
         self._may_call = True
-        self._over = False
+        self._turn_ended = False
         self._turn = len(transcript.messages)
-        self._news: list[BaseMessage] = []
+        self._new: list[BaseMessage] = []
         self.stop_reason: str | None = None
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
-        """What the turn that has just ended brought."""
+        """The messages of the last turn."""
         return self.transcript.messages[self._turn :]
 
     def is_task(self, message: BaseMessage) -> bool:
-        return id(message) in self._tasks
+        return id(message) in self._task_ids
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
-        """What the model of a member is to be told of the conversation, and of its turn so far."""
+        """The conversation for a member's model, with the member's turn so far."""
         return [*self.members[name].context, *self._draft]
 
     def follow(self, event: Event) -> None:
@@ -89,16 +87,16 @@ class RunFollower:
         for message in self._messages_of(event):
             if not isinstance(message, team_messages.ModelClientStreamingChunkEvent):
                 self.transcript.messages.append(message)
-            self._news.append(message)
+            self._new.append(message)
 
     def take_messages(self) -> list[BaseMessage]:
-        """What the caller is to be told since it was last asked for."""
-        news, self._news = self._news, []
-        return news
+        """The new messages since the last call."""
+        messages, self._new = self._new, []
+        return messages
 
     def _begin(self, event: Event) -> None:
-        if self._over and not isinstance(event, EndingAsked | EndingJudged | Ended):
-            self._over, self._turn = False, len(self.transcript.messages)
+        if self._turn_ended and not isinstance(event, EndingAsked | EndingJudged | Ended):
+            self._turn_ended, self._turn = False, len(self.transcript.messages)
             self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
         if (agent := getattr(event, "agent", "")) in self.members:
             self._speaker = agent
@@ -110,9 +108,9 @@ class RunFollower:
             case ModelDelta(agent=agent, text=text) if self.members[agent].streams:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied():
-                yield from self._replied(event)
+                yield from self._model_replied(event)
             case FunctionsReturned(contents=contents):
-                yield self._returned(contents)
+                yield self._functions_returned(contents)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
             case ReplyGiven(usage=usage):
@@ -120,42 +118,42 @@ class RunFollower:
             case CodeRan():
                 self._ran.append(event)
             case Said(sender=sender, recipient=recipient) if sender == recipient:
-                yield self._noted(event)
+                yield self._own_step(event)
             case Said():
-                yield self._said(event)
+                yield self._spoken(event)
             case Ended(detail=detail):
                 self.stop_reason = detail
             case _:
                 pass
 
-    def _replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
+    def _model_replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
         self._usage = replied.usage
         self.members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
-        # Of a model that calls where it may not, only the words are taken.
+        # Calls are ignored if the request allowed none.
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
         self._draft += wire([to_stored_message(replied.message, self._speaker, own=True)])
         if replied.message.text:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
-        self._asking = replied.message
-        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in self._asking.calls]
+        self._call_message = replied.message
+        self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in self._call_message.calls]
         yield team_messages.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
 
-    def _returned(self, contents: Sequence[str]) -> BaseMessage:
+    def _functions_returned(self, contents: Sequence[str]) -> BaseMessage:
         self._results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
             )
             for call, content in zip(self._calls, contents, strict=True)
         ]
-        answer = answered_by(self._asking, contents)
+        answer = answered_by(self._call_message, contents)
         self._draft += wire([to_stored_message(answer, self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
-    def _noted(self, said: Said) -> BaseMessage:
+    def _own_step(self, said: Said) -> BaseMessage:
         name, text = said.sender, said.message.text
         if said.kind == "output":
             self._draft.append(to_stored_message(said.message, name, own=False))
@@ -172,23 +170,23 @@ class RunFollower:
             models_usage=_usage(self._usage),
         )
 
-    def _said(self, said: Said) -> BaseMessage:
-        message = self._given.pop(0) if said.kind == "task" and self._given else self._message(said)
-        self._over = not self._given
+    def _spoken(self, said: Said) -> BaseMessage:
+        message = self._task.pop(0) if said.kind == "task" and self._task else self._message(said)
+        self._turn_ended = not self._task
         if said.kind != "task":
-            self._keep(said)
+            self._keep_draft(said)
         heard = to_stored_message(said.message, said.sender, own=False)
         for member in self.members.values():
             if said.kind == "task" or member.name != said.sender:
                 member.context.append(heard)
         return message
 
-    def _keep(self, said: Said) -> None:
+    def _keep_draft(self, said: Said) -> None:
         speaker = self.members[said.sender]
         speaker.context += self._draft
         self._draft = []
         self.transcript.heard[said.sender] = len(self.transcript.messages) + 1
-        # The results of calls, and a handover, are in the draft already.
+        # The draft already contains the results of calls, and a handover.
         if said.kind not in ("tools", "handoff"):
             speaker.context.append(to_stored_message(said.message, said.sender, own=True))
 

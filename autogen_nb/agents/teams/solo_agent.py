@@ -1,4 +1,4 @@
-"""An agent that is run by itself: as a team of one."""
+"""Runs a single agent as a team of one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,38 +14,37 @@ if TYPE_CHECKING:
 
 
 class SoloAgent(TeamMember, TaskRunner):
-    """A member of a team that can be run without one."""
+    """A team member that can also run without a team."""
 
-    tells_end = False
+    has_stop_reason = False
 
     def __init__(self) -> None:
         super().__init__()
         self._solo: BaseGroupChat | None = None
 
     def begin_run(self, task: Any) -> "TeamExchange":
-        """A run of this task, to be driven."""
         return self.solo().exchange(task)
 
     async def on_messages(
         self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
     ) -> "Response":
-        """What the agent answers to these messages."""
+        """The agent's answer to these messages."""
         from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
 
-        done = await self.run(
+        result = await self.run(
             task=list(messages) or None, cancellation_token=cancellation_token, output_task_messages=False
         )
-        *inner, last = done.messages
+        *inner, last = result.messages
         assert isinstance(last, BaseChatMessage)
         return Response(chat_message=last, inner_messages=inner)
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
-        """Forgets what it has heard in teams."""
+        """Forgets the conversations in teams."""
         await super().on_reset(cancellation_token)
         self._solo = None
 
     def solo(self) -> "BaseGroupChat":
-        """The team of one that the agent is by itself."""
+        """The team whose only member is this agent."""
         if self._solo is None:
             from autogen_nb.agents.teams.team_chats import BaseGroupChat
 

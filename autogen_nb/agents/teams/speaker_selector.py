@@ -1,4 +1,4 @@
-"""Who says who speaks next in a team: the caller's functions, or a model."""
+"""Selects the next speaker of a team, by the user's functions or by a model."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,8 +28,6 @@ Who of {participants} should speak next? Answer with that one name, and with not
 
 @dataclass(frozen=True, slots=True)
 class SpeakerSelector:
-    """How a team's next speaker is chosen."""
-
     members: Mapping[str, TeamMember]
     model: Model
     prompt: str = PROMPT
@@ -38,33 +36,32 @@ class SpeakerSelector:
 
     def answer(self, question: SpeakerAsked | CandidatesAsked, messages: Sequence[BaseMessage]) -> OnCaller | OnEngine:
         if isinstance(question, CandidatesAsked):
-            return OnCaller(lambda: self._called(self.candidates, "candidate_func", messages, self._narrowed))
+            return OnCaller(lambda: self._call(self.candidates, "candidate_func", messages, self._read_candidates))
         if question.method == "function":
-            return OnCaller(lambda: self._called(self.function, "selector_func", messages, self._chosen))
+            return OnCaller(lambda: self._call(self.function, "selector_func", messages, self._read_speaker))
         return OnEngine(lambda: ask_for_words(self.model, self._request(question, messages), SpeakerGiven))
 
-    def _chosen(self, said: Any) -> SpeakerGiven:
-        if said is None:
+    def _read_speaker(self, result: Any) -> SpeakerGiven:
+        if result is None:
             return SpeakerGiven(None, "auto")
-        if said not in self.members:
-            raise CallbackError(f"selector_func returned {said!r}; it must return one of {self._names()}, or None")
-        return SpeakerGiven(said)
+        if result not in self.members:
+            raise CallbackError(f"selector_func returned {result!r}; it must return one of {self._names()}, or None")
+        return SpeakerGiven(result)
 
-    def _narrowed(self, said: Any) -> CandidatesGiven:
-        names = list(said) if isinstance(said, list | tuple) else []
+    def _read_candidates(self, result: Any) -> CandidatesGiven:
+        names = list(result) if isinstance(result, list | tuple) else []
         if not names or not all(name in self.members for name in names):
-            raise CallbackError(f"candidate_func returned {said!r}; it must return a list of some of {self._names()}")
+            raise CallbackError(f"candidate_func returned {result!r}; it must return a list of some of {self._names()}")
         return CandidatesGiven(tuple(dict.fromkeys(names)))
 
-    def _called(
+    def _call(
         self,
         function: Callable[..., Any] | None,
         name: str,
         messages: Sequence[BaseMessage],
         read: Callable[[Any], Answer],
     ) -> Answer | Awaitable[Answer]:
-        # Only a team that has the function asks for it.
-        assert function is not None
+        assert function is not None  # a team asks only for functions that it has
         return call_user_code(lambda: function(messages), name, read)
 
     def _names(self) -> str:
@@ -73,14 +70,14 @@ class SpeakerSelector:
     def _request(self, question: SpeakerAsked, messages: Sequence[BaseMessage]) -> ModelRequest:
         names = question.candidates
         roles = "\n".join(
-            f"{name}: {' '.join(each.description.split())}".strip() for name, each in self.members.items()
+            f"{name}: {' '.join(member.description.split())}".strip() for name, member in self.members.items()
         )
         history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
         prompt = fill_template(self.prompt, roles=roles, participants=str(list(names)), history=history)
-        asked: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
+        conversation: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
         for words in question.tried:
             again = fill_template(
                 NAMED_SEVERAL if len(mentioned(words, names)) > 1 else NAMED_NOBODY, agentlist=str(list(names))
             )
-            asked += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
-        return ModelRequest(tuple(asked))
+            conversation += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
+        return ModelRequest(tuple(conversation))

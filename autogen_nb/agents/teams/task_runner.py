@@ -1,4 +1,4 @@
-"""What a task can be given to: a team, or an agent by itself."""
+"""`run` and `run_stream`, for teams and for single agents."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 class TaskRunner:
-    """What a task can be given to."""
+    """The base class of teams and agents that run tasks."""
 
-    tells_end = True
-    """Whether a result says how the run ended."""
+    has_stop_reason = True
+    """Whether a result has a `stop_reason`."""
     is_shown = False
-    """Whether `run` shows what happens, where more than text can be shown; never within what is shown already."""
+    """Whether `run` shows the run in a notebook, unless an outer run shows it."""
 
     async def run(
         self,
@@ -25,16 +25,16 @@ class TaskRunner:
         cancellation_token: CancellationToken | None = None,
         output_task_messages: bool = True,
     ) -> "TaskResult":
-        """What the run comes to.
+        """Runs a task and returns the result.
 
         Parameters
         ----------
         task
-            A text, a message, or several; None goes on with the earlier one.
+            A string, a message, or a list of messages; None continues the earlier task.
         cancellation_token
             Cancels the run, which then raises ``asyncio.CancelledError``.
         output_task_messages
-            Whether the result holds the messages of the task, too.
+            Whether the result contains the messages of the task.
         """
         from autogen_nb.agents.teams.message_stream import own_view
 
@@ -51,16 +51,16 @@ class TaskRunner:
         cancellation_token: CancellationToken | None = None,
         output_task_messages: bool = True,
     ) -> "MessageStream":
-        """The messages as they come; the `TaskResult` is the last item."""
+        """Runs a task and yields its messages as they arrive, then the `TaskResult`."""
         from autogen_nb.agents.teams.message_stream import MessageStream
 
         return MessageStream(
             lambda: self.begin_run(task),
             token=cancellation_token,
-            tells_task=output_task_messages,
-            tells_end=self.tells_end,
+            yields_task=output_task_messages,
+            has_stop_reason=self.has_stop_reason,
         )
 
     def begin_run(self, task: Any) -> "TeamExchange":
-        """A run of this task, to be driven."""
+        """Prepares a run of the task."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Teams with AgentChat's names: several agents, one conversation, and who speaks when."""
+"""AgentChat's teams: several agents in one conversation, and the order of their turns."""
 
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -28,20 +28,20 @@ from autogen_nb.run import CancellationToken, Log, Waits, result
 
 
 class BaseGroupChat(TaskRunner):
-    """What all teams share.
+    """The base class of teams.
 
     Parameters
     ----------
     participants
         The members, in their order.
     termination_condition
-        What ends a run; each run watches it anew.
+        The condition that ends a run; each run starts to watch it anew.
     max_turns
-        How many answers a run has at most.
+        The maximum number of answers in a run.
     name
-        What the team is called in its log.
+        The team's name in its log.
     description
-        What the team is for.
+        The team's purpose.
     """
 
     is_shown = True
@@ -71,16 +71,15 @@ class BaseGroupChat(TaskRunner):
 
     @property
     def messages(self) -> list[BaseMessage]:
-        """What was said and done so far, as callers are told it."""
+        """The messages and events so far."""
         return list(self._transcript.messages)
 
     @property
     def ending_words(self) -> tuple[str, ...]:
-        """What members say to end a run, and nobody asked for."""
+        """The texts that end a run when a member says them."""
         return () if self._condition is None else self._condition.ending_words
 
     def begin_run(self, task: Any) -> TeamExchange:
-        """A run of this task, to be driven."""
         return self.exchange(task)
 
     def exchange(
@@ -91,50 +90,41 @@ class BaseGroupChat(TaskRunner):
         human: Human | None = None,
         waits: Waits = "async",
     ) -> TeamExchange:
-        """A run of the team as a flow to be driven.
+        """Prepares a run of the team.
 
         Parameters
         ----------
         log
-            The record so far: a run that was cut off goes on at its first open question, with agents that have heard
-            nothing of it.
+            The log of an interrupted run, which continues at its first open question; the agents must be new.
         human
-            Who is asked; by default the person at the place where the caller is.
+            The person who answers questions; by default the one at the surface.
 
         Raises
         ------
         ConfigError
-            When the team is running already, a member cannot answer, or the task is none.
+            If the team is running, a member cannot answer, or the task is invalid.
         """
         self._check_idle()
-        given = task_messages(task)
+        messages = task_messages(task)
         conditions = JudgedConditions()
         settings = TeamRun(
             self.name,
             {name: member.respond() for name, member in self._members.items()},
             self._selection(),
-            [Said(each.source, self.name, flow_message(each), kind="task") for each in given],
+            [Said(message.source, self.name, flow_message(message), kind="task") for message in messages],
             None if self._condition is None else self._condition.named_watch(conditions),
             self._max_turns,
         )
-        if not given and not self._state.said:
+        if not messages and not self._state.said:
             raise ConfigError(f"{self.name} has nothing to work on; give it a task")
-        follower = RunFollower(self._members, self._transcript, given)
+        follower = RunFollower(self._members, self._transcript, messages)
         person = human or call_context.current_human()
         handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits)
-        kept = [] if log is None else log
-        return TeamExchange(
-            team_chat(settings, self._state), handler, follower, self._held, state=self._state, log=kept, waits=waits
-        )
+        flow, run_log = team_chat(settings, self._state), [] if log is None else log
+        return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
 
     async def reset(self) -> None:
-        """Forgets everything that was said, and so do the members.
-
-        Raises
-        ------
-        ConfigError
-            When the team is running.
-        """
+        """Resets the team and its members; raises `ConfigError` during a run."""
         self._check_idle()
         self._state, self._transcript = TeamState(self.name), TeamTranscript()
         for member in self._members.values():
@@ -143,7 +133,7 @@ class BaseGroupChat(TaskRunner):
             await self._condition.reset()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """All that was said, as JSON-ready values."""
+        """The state of the team and its members, as JSON-ready values."""
         return {
             "type": type(self).__name__,
             "version": 1,
@@ -155,28 +145,28 @@ class BaseGroupChat(TaskRunner):
         }
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Takes the team to where `save_state` was called; its members must have the same names.
+        """Restores a state from `save_state`; the members must have the same names.
 
         Raises
         ------
         SessionError
-            When it is no such state, or that of another team.
+            For an invalid state, or one of another team.
         """
         if state.get("type") != type(self).__name__ or state.get("version") != 1:
             raise SessionError(f"this is no state of a {type(self).__name__}: it says {state.get('type')!r}")
         try:
-            await self._take(state)
+            await self._restore(state)
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
             raise SessionError(f"this state of a {type(self).__name__} does not have its shape: {error}") from error
 
-    async def _take(self, state: Mapping[str, Any]) -> None:
+    async def _restore(self, state: Mapping[str, Any]) -> None:
         agents = state["agents"]
         if set(agents) != set(self._members):
             raise SessionError(
                 f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
             )
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
-        transcript = TeamTranscript([load_message(each) for each in state["messages"]], dict(state["heard"]))
+        transcript = TeamTranscript([load_message(message) for message in state["messages"]], dict(state["heard"]))
         last = str(state["last_speaker"])
         for name, member in self._members.items():
             await member.load_state(agents[name])
@@ -193,14 +183,14 @@ class BaseGroupChat(TaskRunner):
     def _executors(self) -> list[Any]:
         codes = (getattr(member, "code", None) for member in self._members.values())
         executors = (code.executor for code in codes if code is not None)
-        return [each for each in executors if getattr(each, "held", True) is False]
+        return [executor for executor in executors if getattr(executor, "held", True) is False]
 
     def _check_idle(self) -> None:
         if self._running:
             raise ConfigError(f"{self.name} is running; await the end of that run, or cancel it first")
 
     @asynccontextmanager
-    async def _held(self, waits: Waits) -> AsyncGenerator[None]:
+    async def _hold(self, waits: Waits) -> AsyncGenerator[None]:
         self._check_idle()
         self._running = True
         try:
@@ -214,32 +204,31 @@ class BaseGroupChat(TaskRunner):
 
 
 class RoundRobinGroupChat(BaseGroupChat):
-    """A team whose members speak in their order; the first one begins each task.
+    """A team whose members speak in order; the first member starts each task.
 
     The parameters are those of `BaseGroupChat`.
     """
 
 
 class SelectorGroupChat(BaseGroupChat):
-    """A team whose next speaker is chosen by a model, or by a function.
+    """A team in which a model, or a function, selects the next speaker.
 
     The other parameters are those of `BaseGroupChat`.
 
     Parameters
     ----------
     model_client
-        The model that chooses.
+        The model that selects the speaker.
     selector_prompt
-        What it is asked, with ``{roles}``, ``{participants}`` and ``{history}`` in it.
+        The prompt for the model, with the fields ``{roles}``, ``{participants}`` and ``{history}``.
     allow_repeated_speaker
         Whether an agent may speak twice in a row.
     max_selector_attempts
-        How often the model is asked at most; then it goes by turns.
+        The maximum number of requests to the model; after that, the next agent in order speaks.
     selector_func
-        Takes what was said, and returns the name of the next speaker, or None to leave it to the model;
-        it may be async.
+        Takes the messages, and returns the name of the next speaker, or None to ask the model; it may be async.
     candidate_func
-        Takes what was said, and returns the names among which the model chooses; it may be async.
+        Takes the messages, and returns the names from which the model selects; it may be async.
     """
 
     def __init__(
@@ -269,7 +258,7 @@ class SelectorGroupChat(BaseGroupChat):
                 f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
             )
         if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
-            raise ConfigError("a SelectorGroupChat needs at least two participants; one has nobody to be chosen from")
+            raise ConfigError("a SelectorGroupChat needs at least two participants; with one there is no choice")
         self._repeats = allow_repeated_speaker
         self._attempts = read_count("max_selector_attempts", max_selector_attempts)
         self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
@@ -288,10 +277,10 @@ class SelectorGroupChat(BaseGroupChat):
 def _checked(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
     if not participants:
         raise ConfigError("a team needs participants; give at least one agent")
-    for each in participants:
-        if not isinstance(each, TeamMember):
-            raise ConfigError(f"{each!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
-    names = [each.name for each in participants]
+    for agent in participants:
+        if not isinstance(agent, TeamMember):
+            raise ConfigError(f"{agent!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
+    names = [agent.name for agent in participants]
     twice = [name for name, count in Counter([*names, team]).items() if count > 1]
     if twice:
         raise ConfigError(f"two of a team are called {twice[0]!r}; give each its own name")

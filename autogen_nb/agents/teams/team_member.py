@@ -1,4 +1,4 @@
-"""What a team needs of its members: how they answer, and what they have heard."""
+"""`TeamMember`: the interface of a team's members."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,11 @@ class TeamMember(Agent):
     Attributes
     ----------
     context
-        What its model is told of the conversation, in the form of OpenAI's API.
+        The conversation for its model, in the form of OpenAI's API.
     description
-        What it is for; a model that chooses speakers is told.
+        The agent's purpose, for a model that selects speakers.
     streams
-        Whether pieces of its replies are told as they come.
+        Whether a run yields pieces of its replies as they arrive.
     """
 
     description: str
@@ -33,34 +33,28 @@ class TeamMember(Agent):
         self.context: list[Mapping[str, Any]] = []
 
     def respond(self) -> Respond:
-        """How it answers in a team."""
+        """The agent's step in a team."""
         raise NotImplementedError
 
     def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
-        """What its own code says to messages, where `respond` says that this is to be asked."""
+        """The answer of the user's code to messages, for agents whose step asks for it."""
         raise NotImplementedError
 
     def count_usage(self, reply: ModelReplied) -> None:
-        """Counts what a reply of its model took; a member without a model counts nothing."""
+        """Adds a reply of its model to the usage; a member without a model counts nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
-        """Forgets what it has heard in teams."""
+        """Forgets the conversations in teams."""
         del cancellation_token
         self.context.clear()
 
     async def save_state(self) -> Mapping[str, Any]:
-        """What it has heard in teams, as JSON-ready values."""
-        return {"type": "agent", "version": 1, "context": [dict(each) for each in self.context]}
+        """The conversations in teams, as JSON-ready values."""
+        return {"type": "agent", "version": 1, "context": [dict(message) for message in self.context]}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Remembers what `save_state` gave.
-
-        Raises
-        ------
-        SessionError
-            When it is no such state.
-        """
+        """Restores a state from `save_state`; raises `SessionError` for an invalid one."""
         context = state.get("context")
         if state.get("type") != "agent" or not isinstance(context, list):
             raise SessionError(f"this is no state of an agent: {', '.join(map(str, state)) or 'it is empty'}")
-        self.context[:] = [dict(each) for each in context]
+        self.context[:] = [dict(message) for message in context]

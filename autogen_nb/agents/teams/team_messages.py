@@ -1,6 +1,6 @@
-"""The messages and events of a team as AgentChat names them: what `run_stream` gives and a `TaskResult` holds.
+"""AgentChat's messages and events: the items of `run_stream` and of a `TaskResult`.
 
-They are made from the events of the flow (`run_follower`), and what a caller gives is turned into those.
+`run_follower` makes them from the events of the flow; a caller's messages are converted to `Message`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,16 +27,16 @@ from autogen_nb.models.client_types import (
 
 
 class BaseMessage(BaseModel):
-    """What all messages and events have.
+    """The base class of messages and events.
 
     Parameters
     ----------
     source
-        Who said it, or in whose turn it happened.
+        The author, or the agent whose turn it was.
     models_usage
-        The tokens that it took.
+        The tokens that the model used for it.
     metadata
-        The caller's own remarks.
+        Custom data of the caller.
     """
 
     source: str
@@ -56,12 +56,12 @@ class BaseMessage(BaseModel):
 
     @classmethod
     def load(cls, data: Mapping[str, Any]) -> Self:
-        """The message that `dump` gave."""
+        """The message from the values of `dump`."""
         return cls.model_validate(data)
 
 
 class BaseChatMessage(BaseMessage):
-    """What agents say to each other."""
+    """The base class of messages between agents."""
 
     kind: ClassVar[Kind] = "text"
 
@@ -70,33 +70,33 @@ class BaseChatMessage(BaseMessage):
         return self.to_text()
 
     def to_model_message(self) -> UserMessage:
-        """The message as another agent's model is told it."""
+        """The message for another agent's model."""
         return UserMessage(content=self.to_model_text(), source=self.source)
 
 
 class BaseAgentEvent(BaseMessage):
-    """What happens on the way to a message."""
+    """The base class of events before an agent's answer."""
 
 
 class TextMessage(BaseChatMessage):
-    """Plain words."""
+    """A text."""
 
     content: str
     type: Literal["TextMessage"] = "TextMessage"
 
 
 class MultiModalMessage(BaseChatMessage):
-    """Words and pictures."""
+    """Text and images."""
 
     content: list[str | Image]
     type: Literal["MultiModalMessage"] = "MultiModalMessage"
 
     def to_text(self) -> str:
-        """The words, with a mark where a picture is."""
+        """The text, with a mark for each image."""
         return "\n".join(part if isinstance(part, str) else "[image]" for part in self.content)
 
     def to_model_message(self) -> UserMessage:
-        """The message as another agent's model is told it, with its pictures."""
+        """The message for another agent's model, with its images."""
         return UserMessage(content=self.content, source=self.source)
 
 
@@ -109,7 +109,7 @@ class StopMessage(BaseChatMessage):
 
 
 class HandoffMessage(BaseChatMessage):
-    """A handover to the agent called `target`."""
+    """A handover to the agent `target`."""
 
     kind: ClassVar[Kind] = "handoff"
     content: str
@@ -118,7 +118,7 @@ class HandoffMessage(BaseChatMessage):
 
 
 class ToolCallSummaryMessage(BaseChatMessage):
-    """What an agent's calls came to, where that is its answer."""
+    """The results of an agent's calls, as its answer."""
 
     kind: ClassVar[Kind] = "tools"
     content: str
@@ -135,14 +135,14 @@ class ToolCallRequestEvent(BaseAgentEvent):
 
 
 class ToolCallExecutionEvent(BaseAgentEvent):
-    """What the calls came to."""
+    """The results of the calls."""
 
     content: list[FunctionExecutionResult]
     type: Literal["ToolCallExecutionEvent"] = "ToolCallExecutionEvent"
 
 
 class CodeGenerationEvent(BaseAgentEvent):
-    """An agent's model has written code, which runs next."""
+    """An agent's model wrote code, which runs next."""
 
     content: str
     code_blocks: list[CodeBlock]
@@ -151,14 +151,14 @@ class CodeGenerationEvent(BaseAgentEvent):
 
 
 class CodeExecutionEvent(BaseAgentEvent):
-    """Code that an agent's model wrote has run."""
+    """The code of an agent's model ran."""
 
     result: CodeResult
     retry_attempt: int = 0
     type: Literal["CodeExecutionEvent"] = "CodeExecutionEvent"
 
     def to_text(self) -> str:
-        """What the code put out."""
+        """The output of the code."""
         return self.result.output
 
 
@@ -171,39 +171,39 @@ class UserInputRequestedEvent(BaseAgentEvent):
 
 
 class ModelClientStreamingChunkEvent(BaseAgentEvent):
-    """A piece of a reply that is being written; no `TaskResult` holds it."""
+    """A piece of a streamed reply; a `TaskResult` does not contain it."""
 
     content: str
     type: Literal["ModelClientStreamingChunkEvent"] = "ModelClientStreamingChunkEvent"
 
 
 class ThoughtEvent(BaseAgentEvent):
-    """Words that an agent's model said beside its calls."""
+    """The text that an agent's model wrote along with its calls, or its reasoning."""
 
     content: str
     type: Literal["ThoughtEvent"] = "ThoughtEvent"
 
 
 _SHOWN = 200
-"""Characters of the last message in what a notebook shows of a result."""
+"""Characters of the last message in a notebook's output of a result."""
 
 
 class TaskResult(BaseModel):
-    """What a run came to.
+    """The result of a run.
 
     Parameters
     ----------
     messages
-        The task, then what was said and what happened on the way, in order.
+        The task, then the messages and events of the run, in order.
     stop_reason
-        Which condition ended the run, and what it saw.
+        The condition that ended the run, and the reason that it gave.
     """
 
     messages: Sequence[SerializeAsAny[BaseMessage]]
     stop_reason: str | None = None
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        # IPython shows a cell's last value by this; `repr` has all of it.
+        # IPython calls this for a cell's last value; `repr` is the full text.
         del cycle
         last = visible(self.messages[-1].to_text()) if self.messages else ""
         last = last if len(last) <= _SHOWN else f"{last[:_SHOWN]}…"
@@ -212,7 +212,7 @@ class TaskResult(BaseModel):
 
 
 class Response(BaseModel):
-    """An agent's answer, and what happened on the way to it."""
+    """An agent's answer, and the messages and events before it."""
 
     chat_message: SerializeAsAny[BaseChatMessage]
     inner_messages: Sequence[SerializeAsAny[BaseMessage]] | None = None
@@ -222,7 +222,7 @@ _KINDS = {cls.__name__: cls for base in (BaseChatMessage, BaseAgentEvent) for cl
 
 
 def load_message(data: Mapping[str, Any]) -> BaseMessage:
-    """The message or event that its `dump` gave."""
+    """The message or event from the values of `dump`."""
     cls = _KINDS.get(str(data.get("type")))
     if cls is None:
         raise SessionError(f"{data.get('type')!r} is no message of a team; known are {', '.join(_KINDS)}")
@@ -230,15 +230,15 @@ def load_message(data: Mapping[str, Any]) -> BaseMessage:
 
 
 def task_messages(task: Any) -> list[BaseChatMessage]:
-    """The messages that a task is: a text, a message, or several of them; none for None."""
+    """The messages of a task: a string, a message, or a list of messages; None has no messages."""
     if task is None:
         return []
     if isinstance(task, str):
         return [TextMessage(source="user", content=task)]
-    found = [task] if isinstance(task, BaseChatMessage) else list(task) if isinstance(task, Sequence) else []
-    if not found or not all(isinstance(each, BaseChatMessage) for each in found):
+    messages = [task] if isinstance(task, BaseChatMessage) else list(task) if isinstance(task, Sequence) else []
+    if not messages or not all(isinstance(message, BaseChatMessage) for message in messages):
         raise ConfigError(f"task is {task!r}; give a text, a message such as TextMessage, or a list of messages")
-    return found
+    return messages
 
 
 def flow_message(message: BaseChatMessage) -> Message:
@@ -248,5 +248,5 @@ def flow_message(message: BaseChatMessage) -> Message:
 
 
 def message_content(message: Message) -> str | list[str | Image]:
-    """The content of a message of the flow: words, or words and pictures."""
+    """The content of a flow's message: text, or text and images."""
     return parts_from(message.content) if isinstance(message.content, list) else message.text

@@ -1,4 +1,4 @@
-"""Who answers the questions of a team's run: its members, the caller's own functions, a person."""
+"""Answers the questions of a team's run through its members, the user's functions, or a person."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,8 +31,6 @@ from autogen_nb.run import OnCaller, OnEngine
 
 @dataclass(frozen=True, slots=True)
 class TeamQuestionHandler:
-    """Who answers the questions of a team's run."""
-
     follower: RunFollower
     human: Human
     conditions: JudgedConditions
@@ -40,7 +38,6 @@ class TeamQuestionHandler:
     waits: run.Waits
 
     def __call__(self, question: Question) -> OnCaller | OnEngine:
-        """Who answers the question."""
         members, transcript = self.follower.members, self.follower.transcript
         match question:
             case ModelAsked():
@@ -75,7 +72,7 @@ class TeamQuestionHandler:
 
 
 def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:
-    takes = len(inspect.signature(function).parameters)
-    given = (asked.prompt, None) if takes > 1 else (asked.prompt,)
+    takes_token = len(inspect.signature(function).parameters) > 1
+    arguments = (asked.prompt, None) if takes_token else (asked.prompt,)
     what = f"input_func of {asked.agent}"
-    return call_user_code(lambda: function(*given), what, lambda said: HumanInputGiven(str(said), by=asked.agent))
+    return call_user_code(lambda: function(*arguments), what, lambda text: HumanInputGiven(str(text), by=asked.agent))

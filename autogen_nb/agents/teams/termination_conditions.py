@@ -1,11 +1,11 @@
-"""Termination conditions with AgentChat's names; `&` and `|` put them together.
+"""AgentChat's termination conditions, which `&` and `|` combine.
 
-1. A condition says how it is watched. Each run watches it anew, and shows it what each turn brings: once, in order.
-2. A condition that is met says what it saw. One that only the world can judge asks (`JudgedConditions`): the clock,
-   somebody outside and the caller's own function are the world's.
-3. The word that ends a run is looked for in what agents and persons say: neither in the task, which may name it, nor
-   in what running code put out, nor in code, which is yet to run.
-4. Of conditions that must all be met, each stays met once it is.
+1. Each run creates a watch for its condition, and passes it the messages of each turn, once and in order.
+2. A watch returns the reason once its condition is met. Conditions that depend on the clock, on a call from outside or
+   on the user's function ask a question of the flow (`JudgedConditions`).
+3. A text that ends a run counts in the messages of agents and persons, but not in the task (which may mention it), in
+   the output of code, or in code blocks.
+4. Conditions combined with `&` need not be met in the same turn.
 """
 
 import time
@@ -24,11 +24,11 @@ from autogen_nb.events import EndingAsked, EndingJudged
 
 
 class JudgedConditions:
-    """The conditions of a run that are asked for, by their numbers."""
+    """The conditions of a run that are judged outside of the flow, by their numbers."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._begun = clock()
+        self._started = clock()
         self._conditions: list[TerminationCondition] = []
 
     def watch(self, condition: "TerminationCondition") -> Watch:
@@ -42,20 +42,19 @@ class JudgedConditions:
         return seen
 
     def judge(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
-        """What such a condition says."""
-        return self._conditions[asked.number].judge(messages, self._clock() - self._begun)
+        return self._conditions[asked.number].judge(messages, self._clock() - self._started)
 
 
 class TerminationCondition:
-    """What ends a team's run.
+    """The base class of conditions that end a team's run.
 
-    A condition of one's own is a subclass with an async ``__call__(messages)``: it is given the messages of each turn,
-    and returns a `StopMessage` where it is met, else None.
+    A custom condition is a subclass with an async ``__call__(messages)``. It gets the messages of each turn and returns
+    a `StopMessage` if the condition is met, else None.
     """
 
     what: Literal["function", "time", "outside"] = "function"
     ending_words: tuple[str, ...] = ()
-    """What is said to meet it."""
+    """The texts that meet the condition when an agent or a person says them."""
 
     def __and__(self, other: "TerminationCondition") -> "TerminationCondition":
         return AndTerminationCondition(self, other)
@@ -64,94 +63,93 @@ class TerminationCondition:
         return OrTerminationCondition(self, other)
 
     async def __call__(self, messages: Sequence[Any]) -> StopMessage | None:
-        """What ends the run, and why."""
+        """The `StopMessage` with the reason if the condition is met, else None."""
         raise NotImplementedError(f"{type(self).__name__} is judged by a team's run; it has no __call__ of its own")
 
     async def reset(self) -> None:
-        """Forgets what it has seen; a condition of this package has nothing to forget, for each run begins anew."""
+        """Resets the condition; those of this package keep no state between runs."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which tells what it saw."""
+        """A watch for one run."""
         return judged.watch(self)
 
     def named_watch(self, judged: JudgedConditions) -> Watch:
-        """The same, with the condition's name before what it saw."""
+        """A watch whose reasons begin with the condition's name."""
         name, watch = type(self).__name__, self.watch(judged)
 
         def seen(turn: TeamTurn) -> Asking[str | None]:
-            told = yield from watch(turn)
-            return None if told is None else f"{name}: {told}" if told else name
+            reason = yield from watch(turn)
+            return None if reason is None else f"{name}: {reason}" if reason else name
 
         return seen
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
-        """Whether it is met, for the messages of the last turn, this many seconds after the run began."""
+        """Judges the condition by the messages of the last turn and the seconds since the start of the run."""
         del seconds
 
-        def read(said: StopMessage | None) -> EndingJudged:
-            return EndingJudged(said is not None, "" if said is None else said.content)
+        def read(stop: StopMessage | None) -> EndingJudged:
+            return EndingJudged(stop is not None, "" if stop is None else stop.content)
 
         what = f"the termination condition {type(self).__name__}"
         return call_user_code(lambda: self(messages), what, read)
 
 
-class _Joined(TerminationCondition):
-    """A condition that is made of others; it is they that are named."""
+class _Combined(TerminationCondition):
+    """A combination of conditions, whose reasons name those conditions."""
 
     def __init__(self, *conditions: TerminationCondition) -> None:
-        for each in conditions:
-            if not isinstance(each, TerminationCondition):
+        for condition in conditions:
+            if not isinstance(condition, TerminationCondition):
                 raise ConfigError(
-                    f"{each!r} is no termination condition; give one such as TextMentionTermination('DONE')"
+                    f"{condition!r} is no termination condition; give one such as TextMentionTermination('DONE')"
                 )
         self._conditions = conditions
-        self.ending_words = tuple(word for each in conditions for word in each.ending_words)
+        self.ending_words = tuple(word for condition in conditions for word in condition.ending_words)
 
     def named_watch(self, judged: JudgedConditions) -> Watch:
-        """The same as `watch`."""
         return self.watch(judged)
 
 
-class AndTerminationCondition(_Joined):
-    """All of several conditions, in one turn or over several."""
+class AndTerminationCondition(_Combined):
+    """Ends the run when all conditions are met, in the same turn or in different ones."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which tells what all of them saw."""
-        watches = [each.named_watch(judged) for each in self._conditions]
+        """A watch for one run, which returns the reasons of all conditions."""
+        watches = [condition.named_watch(judged) for condition in self._conditions]
         met: dict[int, str] = {}
 
         def seen(turn: TeamTurn) -> Asking[str | None]:
             for number, watch in enumerate(watches):
-                if number not in met and (told := (yield from watch(turn))) is not None:
-                    met[number] = told
+                if number not in met and (reason := (yield from watch(turn))) is not None:
+                    met[number] = reason
             return " and ".join(met[number] for number in sorted(met)) if len(met) == len(watches) else None
 
         return seen
 
 
-class OrTerminationCondition(_Joined):
-    """One of several conditions."""
+class OrTerminationCondition(_Combined):
+    """Ends the run when one of the conditions is met."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which tells what those that are met saw."""
-        watches = [each.named_watch(judged) for each in self._conditions]
+        """A watch for one run, which returns the reasons of the conditions that are met."""
+        watches = [condition.named_watch(judged) for condition in self._conditions]
 
         def seen(turn: TeamTurn) -> Asking[str | None]:
-            told: list[str] = []
-            # Each sees every turn, whichever is met.
+            reasons: list[str] = []
+            # All watches get every turn, even after one condition is met.
             for watch in watches:
-                one = yield from watch(turn)
-                told += [] if one is None else [one]
-            return "; ".join(told) or None
+                reason = yield from watch(turn)
+                reasons += [] if reason is None else [reason]
+            return "; ".join(reasons) or None
 
         return seen
 
 
 class _Pure(TerminationCondition):
-    """A condition that looks at nothing but what happened in the run."""
+    """A condition that depends only on the messages and events of the run."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
-        """A watch for one run, which asks nobody."""
+        """A watch for one run, which asks no questions."""
         del judged
         totals = Counter[str]()
 
@@ -161,23 +159,23 @@ class _Pure(TerminationCondition):
                 if heard.usage is not None:
                     totals["prompt tokens"] += heard.usage.prompt_tokens
                     totals["completion tokens"] += heard.usage.completion_tokens
-            return self._seen_in_run(totals, turn)
+            return self._reason_in_run(totals, turn)
             yield  # a generator that asks nothing
 
         return seen
 
-    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
+    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del totals
-        return next((told for told in map(self._seen, turn.heard) if told), None)
+        return next((reason for reason in map(self._reason, turn.heard) if reason), None)
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         raise NotImplementedError
 
 
 class TextMentionTermination(_Pure):
-    """Somebody says `text`; with `sources`, one of those.
+    """Ends the run when a message contains `text`; with `sources`, only a message of these agents.
 
-    It is looked for neither in the task, nor in what running code put out, nor within code.
+    The task, the output of code, and code blocks do not count.
     """
 
     def __init__(self, text: str, sources: Sequence[str] | None = None) -> None:
@@ -187,7 +185,7 @@ class TextMentionTermination(_Pure):
         self.ending_words = (text,)
         self._sources = None if sources is None else _names("sources", sources)
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         if heard.kind in ("task", "output", "event") or heard.message is None:
             return None
         if self._sources is not None and heard.source not in self._sources:
@@ -195,32 +193,26 @@ class TextMentionTermination(_Pure):
         text = heard.message.text
         if self._text in text:
             reading = read(text)
-            # A fence that only shows something is no code.
+            # Fences that hold no code, such as an example output, count as text.
             text = reading.prose if reading.blocks or reading.unclosed else text
         return f"{heard.source} said {self._text!r}" if self._text in text else None
 
 
 class MaxMessageTermination(_Pure):
-    """So many messages have come, those of the task among them; with `include_agent_event`, events count too."""
+    """Ends the run after `max_messages` messages, including the task; with `include_agent_event`, events count too."""
 
     def __init__(self, max_messages: int, include_agent_event: bool = False) -> None:
         self._limit = read_count("max_messages", max_messages)
         self._events = include_agent_event
 
-    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
+    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
-        came = totals["messages"] + (totals["events"] if self._events else 0)
-        return f"{came} messages came, and {self._limit} are the limit" if came >= self._limit else None
+        count = totals["messages"] + (totals["events"] if self._events else 0)
+        return f"{count} messages came, and {self._limit} are the limit" if count >= self._limit else None
 
 
 class TokenUsageTermination(_Pure):
-    """The models of the team's agents took so many tokens.
-
-    Raises
-    ------
-    ConfigError
-        When no limit is given.
-    """
+    """Ends the run when the agents' models have used that many tokens; at least one limit is required."""
 
     def __init__(
         self,
@@ -228,78 +220,78 @@ class TokenUsageTermination(_Pure):
         max_prompt_token: int | None = None,
         max_completion_token: int | None = None,
     ) -> None:
-        given = {
+        limits = {
             "max_total_token": max_total_token,
             "max_prompt_token": max_prompt_token,
             "max_completion_token": max_completion_token,
         }
-        if all(value is None for value in given.values()):
-            raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(given)}")
-        self._limits = [None if value is None else read_count(name, value) for name, value in given.items()]
+        if all(value is None for value in limits.values()):
+            raise ConfigError(f"TokenUsageTermination needs a limit; give one of {', '.join(limits)}")
+        self._limits = [None if value is None else read_count(name, value) for name, value in limits.items()]
 
-    def _seen_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
+    def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
         prompt, completion = totals["prompt tokens"], totals["completion tokens"]
-        took = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
-        for (what, count), limit in zip(took.items(), self._limits, strict=True):
+        used = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
+        for (unit, count), limit in zip(used.items(), self._limits, strict=True):
             if limit is not None and count >= limit:
-                return f"{count:,} {what} were used, and {limit:,} are the limit"
+                return f"{count:,} {unit} were used, and {limit:,} are the limit"
         return None
 
 
 class SourceMatchTermination(_Pure):
-    """One of these agents has spoken."""
+    """Ends the run after a message of one of these agents."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._sources = _names("sources", sources)
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         if heard.kind in ("task", "event") or heard.source not in self._sources:
             return None
         return f"{heard.source} has spoken"
 
 
 class StopMessageTermination(_Pure):
-    """Somebody said a `StopMessage`."""
+    """Ends the run after a `StopMessage`."""
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         return f"{heard.source} asked to stop" if heard.kind == "stop" else None
 
 
 class HandoffTermination(_Pure):
-    """Somebody handed over to `target`."""
+    """Ends the run after a handover to `target`."""
 
     def __init__(self, target: str) -> None:
         self._target = target
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         met = heard.kind == "handoff" and heard.target == self._target
         return f"{heard.source} handed over to {heard.target}" if met else None
 
 
 class TextMessageTermination(_Pure):
-    """Somebody said a `TextMessage`; with `source`, that one."""
+    """Ends the run after a `TextMessage`; with `source`, only after one of this agent."""
 
     def __init__(self, source: str | None = None) -> None:
         self._source = source
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         met = heard.kind == "text" and (not self._source or heard.source == self._source)
         return f"{heard.source} has spoken in plain words" if met else None
 
 
 class FunctionCallTermination(_Pure):
-    """An agent has called the function of this name."""
+    """Ends the run after an agent has called the function `function_name`."""
 
     def __init__(self, function_name: str) -> None:
         self._name = function_name
 
-    def _seen(self, heard: Observation) -> str | None:
+    def _reason(self, heard: Observation) -> str | None:
         return f"{heard.source} has called {self._name}" if self._name in heard.called else None
 
 
 class TimeoutTermination(TerminationCondition):
-    """So many seconds have passed since the run began; it is looked at after each turn."""
+    """Ends the run after the first turn that ends later than `timeout_seconds` after the start."""
 
     what = "time"
 
@@ -309,14 +301,13 @@ class TimeoutTermination(TerminationCondition):
         self._seconds = timeout_seconds
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
-        """Whether they have."""
         del messages
-        told = f"{seconds:.1f} seconds have passed, and {self._seconds:g} are the limit"
-        return EndingJudged(seconds >= self._seconds, told)
+        reason = f"{seconds:.1f} seconds have passed, and {self._seconds:g} are the limit"
+        return EndingJudged(seconds >= self._seconds, reason)
 
 
 class ExternalTermination(TerminationCondition):
-    """Somebody outside has called `set`; the turn that goes on is finished first."""
+    """Ends the run after a call of `set`, once the current turn is over."""
 
     what = "outside"
 
@@ -325,26 +316,25 @@ class ExternalTermination(TerminationCondition):
 
     @property
     def terminated(self) -> bool:
-        """Whether it was asked for and the run has not ended yet."""
+        """Whether `set` was called and the run has not ended yet."""
         return self._set
 
     def set(self) -> None:
-        """Asks for the end of the run."""
+        """Requests the end of the run."""
         self._set = True
 
     async def reset(self) -> None:
-        """Takes that back; so does the end of the run."""
+        """Withdraws the request; the end of the run also does."""
         self._set = False
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
-        """Whether it was asked for."""
         del messages, seconds
         met, self._set = self._set, False
         return EndingJudged(met, "it was asked for from outside" if met else "")
 
 
 class FunctionalTermination(TerminationCondition):
-    """A function of the messages of a turn says so; it may be async."""
+    """Ends the run when a function of a turn's messages returns true; it may be async."""
 
     def __init__(self, func: Callable[[Sequence[Any]], bool | Awaitable[bool]]) -> None:
         if not callable(func):
@@ -352,16 +342,15 @@ class FunctionalTermination(TerminationCondition):
         self._func = func
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
-        """What the function says."""
         del seconds
         name = getattr(self._func, "__name__", type(self._func).__name__)
         what = f"the termination condition {name}"
         return call_user_code(
-            lambda: self._func(messages), what, lambda said: EndingJudged(bool(said), f"{name} said so")
+            lambda: self._func(messages), what, lambda result: EndingJudged(bool(result), f"{name} said so")
         )
 
 
 def _names(name: str, value: Any) -> frozenset[str]:
     if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
         raise ConfigError(f"{name} is {value!r}; it must be a list of agents' names")
-    return frozenset(str(getattr(each, "name", each)) for each in value)
+    return frozenset(str(getattr(agent, "name", agent)) for agent in value)
