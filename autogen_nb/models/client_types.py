@@ -1,4 +1,4 @@
-"""What AgentChat's model clients take and give: messages to a model, its result, and calls of functions."""
+"""The types of AgentChat's model clients: messages to a model, its result, and function calls."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from autogen_nb.trusted import plain_file
 
 @dataclass(frozen=True)
 class RequestUsage:
-    """Tokens of a request, as the server counted them."""
+    """The tokens of a request, as counted by the server."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -23,7 +23,7 @@ class RequestUsage:
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A call that a model asks for; `arguments` is JSON text."""
+    """A function call by a model; `arguments` is JSON text."""
 
     id: str
     arguments: str
@@ -31,7 +31,7 @@ class FunctionCall:
 
 
 class FunctionExecutionResult(BaseModel):
-    """What a call came to."""
+    """The result of a function call."""
 
     content: str
     name: str
@@ -40,7 +40,7 @@ class FunctionExecutionResult(BaseModel):
 
 
 class Image(BaseModel):
-    """A picture as a ``data:`` address, or as one that the model's server fetches."""
+    """An image as a ``data:`` URL, or as a URL that the model's server fetches."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,23 +48,17 @@ class Image(BaseModel):
 
     @classmethod
     def from_uri(cls, uri: str) -> "Image":
-        """The picture at an address."""
+        """An image by its URL."""
         return cls(uri=uri)
 
     @classmethod
     def from_base64(cls, base64_str: str, media_type: str = "image/png") -> "Image":
-        """The picture that a base64 text holds."""
+        """An image from base64 text."""
         return cls(uri=f"data:{media_type};base64,{base64_str}")
 
     @classmethod
     def from_file(cls, file_path: str | Path) -> "Image":
-        """The picture in a file.
-
-        Raises
-        ------
-        ConfigError
-            When the file cannot be read, or its name is not a picture's.
-        """
+        """An image from a file; raises `ConfigError` for a file that cannot be read or is not named like an image."""
         media_type = guess_type(str(file_path))[0] or ""
         if not media_type.startswith("image/"):
             raise ConfigError(f"{str(file_path)!r} is not named like a picture; use a name such as 'figure.png'")
@@ -76,7 +70,6 @@ class Image(BaseModel):
 
     @property
     def data_uri(self) -> str:
-        """The address."""
         return self.uri
 
 
@@ -84,14 +77,14 @@ Parts: TypeAlias = str | Sequence[str | Image]
 
 
 class SystemMessage(BaseModel):
-    """What a model is told first."""
+    """A system message."""
 
     content: str
     type: Literal["SystemMessage"] = "SystemMessage"
 
 
 class UserMessage(BaseModel):
-    """What somebody other than the model has said."""
+    """A message by a person, or by another agent."""
 
     content: str | list[str | Image]
     source: str
@@ -99,7 +92,7 @@ class UserMessage(BaseModel):
 
 
 class AssistantMessage(BaseModel):
-    """What the model has said, in words or in calls."""
+    """A message by the model: text, or function calls."""
 
     content: str | list[FunctionCall]
     source: str
@@ -108,7 +101,7 @@ class AssistantMessage(BaseModel):
 
 
 class FunctionExecutionResultMessage(BaseModel):
-    """What the calls of the message before came to."""
+    """The results of the calls in the message before."""
 
     content: list[FunctionExecutionResult]
     type: Literal["FunctionExecutionResultMessage"] = "FunctionExecutionResultMessage"
@@ -118,7 +111,7 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Functio
 
 
 class CreateResult(BaseModel):
-    """A model's reply: words, or calls; `thought` are words beside calls, or what was thought before words."""
+    """A model's reply: text, or calls; `thought` is the text along with calls, or the reasoning before text."""
 
     finish_reason: str
     content: str | list[FunctionCall]
@@ -128,18 +121,18 @@ class CreateResult(BaseModel):
 
 
 def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The messages as OpenAI's chat completions API takes them; a mapping is taken to be in that form."""
+    """The messages in the form of OpenAI's chat completions API; mappings pass unchanged."""
     for message in messages:
         match message:
             case SystemMessage(content=content):
                 yield {"role": "system", "content": content}
             case UserMessage(content=content, source=source):
                 yield {"role": "user", "content": parts_of(content), "name": source}
-            case AssistantMessage(content=str() as words, source=source):
-                yield {"role": "assistant", "content": words, "name": source}
+            case AssistantMessage(content=str() as text, source=source):
+                yield {"role": "assistant", "content": text, "name": source}
             case AssistantMessage(content=[*calls], thought=thought):
-                asked = [call_on_the_wire(call) for call in calls if isinstance(call, FunctionCall)]
-                yield {"role": "assistant", "content": thought, "tool_calls": asked}
+                tool_calls = [call_on_the_wire(call) for call in calls if isinstance(call, FunctionCall)]
+                yield {"role": "assistant", "content": thought, "tool_calls": tool_calls}
             case FunctionExecutionResultMessage(content=results):
                 yield from ({"role": "tool", "tool_call_id": r.call_id, "content": r.content} for r in results)
             case Mapping():
@@ -149,7 +142,7 @@ def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[
 
 
 def parts_of(content: Parts) -> str | list[dict[str, Any]]:
-    """Words as they are; words and pictures as the parts of a message."""
+    """A text unchanged; text and images as the parts of a message."""
     if isinstance(content, str):
         return content
     return [
@@ -161,17 +154,17 @@ def parts_of(content: Parts) -> str | list[dict[str, Any]]:
 
 
 def parts_from(content: Iterable[Any]) -> list[str | Image]:
-    """The words and pictures of a message's parts; what is neither is left out."""
-    found: list[str | Image] = []
+    """The texts and images of a message's parts, without other parts."""
+    contents: list[str | Image] = []
     for part in content:
         match part:
             case {"type": "text", "text": str() as text}:
-                found.append(text)
+                contents.append(text)
             case {"type": "image_url", "image_url": {"url": str() as url}}:
-                found.append(Image(uri=url))
+                contents.append(Image(uri=url))
             case _:
                 pass
-    return found
+    return contents
 
 
 def call_on_the_wire(call: FunctionCall) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Model clients with AgentChat's names: what an agent of a team thinks with, and what a program may ask by itself.
+"""AgentChat's model clients, for the agents of a team and for direct requests by a program.
 
-A client is a model like any other (`autogen_nb.core.ports.Model`); `create` and `create_stream` ask it in the
-caller's own loop. Tokens are those that the server counted.
+A client is also a `autogen_nb.core.ports.Model`; `create` and `create_stream` run in the caller's event loop.
+Token counts are the server's.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from autogen_nb.models.wrappers.reply_streams import open_reply
 from autogen_nb.run import CancellationToken, engine, result
 
 _PER_TOKEN = 4
-"""Characters of a token, about."""
+"""Average characters per token."""
 
 _FAMILIES = ("gpt-5", "gpt-4.1", "gpt-4o", "gpt-45", "gpt-4", "gpt-35", "o1", "o3", "o4", "claude", "gemini", "llama")
 
 
 class ChatCompletionClient(ABC):
-    """What all clients share; a client of one's own says what it asks (`model`)."""
+    """The base class of model clients; a custom client implements `model`."""
 
     def __init__(self, model_info: Mapping[str, Any] | None = None) -> None:
         self._info = dict(model_info or {})
@@ -36,9 +36,9 @@ class ChatCompletionClient(ABC):
 
     @abstractmethod
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model that is asked, with these parameters beside its own."""
+        """The model for requests with these extra parameters."""
 
-    # What an agent asks
+    # The interface for agents
 
     @property
     def name(self) -> str:
@@ -46,10 +46,10 @@ class ChatCompletionClient(ABC):
         return self.model({}).name
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Pieces of text as they come, then the `Completion`."""
-        return self._counted(self.model({}), request)
+        """Pieces of text as they arrive, then the `Completion`."""
+        return self._count_usage(self.model({}), request)
 
-    # What a program asks
+    # The interface for programs
 
     async def create(
         self,
@@ -61,7 +61,7 @@ class ChatCompletionClient(ABC):
         extra_create_args: Mapping[str, Any] | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> CreateResult:
-        """What the model replies; the parameters are those of `create_stream`."""
+        """The model's reply; the parameters are those of `create_stream`."""
         stream = self.create_stream(
             messages,
             tools=tools,
@@ -86,18 +86,18 @@ class ChatCompletionClient(ABC):
         extra_create_args: Mapping[str, Any] | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Pieces of text as they come, then the whole reply.
+        """Pieces of text as they arrive, then the whole reply.
 
         Parameters
         ----------
         tools
-            Definitions as OpenAI's API has them, or tools with a ``schema``.
+            Definitions in the form of OpenAI's API, or tools with a ``schema``.
         tool_choice
-            "auto", "required", "none", or a tool that must be called.
+            "auto", "required", "none", or a tool that the model must call.
         json_output
-            True for an object, or a pydantic class that says which.
+            True for a JSON object, or a pydantic class for an object with its schema.
         extra_create_args
-            More parameters of the request.
+            Extra parameters of the request.
         """
         extra = dict(extra_create_args or {})
         if json_output:
@@ -109,30 +109,30 @@ class ChatCompletionClient(ABC):
             extra["tool_choice"] = {"type": "function", "function": {"name": name}}
         request = ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))
         token = cancellation_token or CancellationToken()
-        async with aclosing(self._counted(self.model(extra), request)) as parts:
+        async with aclosing(self._count_usage(self.model(extra), request)) as parts:
             while True:
                 part = await token.link_future(asyncio.ensure_future(anext(parts, None)))
                 if part is None:
                     return
-                # A client streams words; what the model thought is its result's `thought`.
+                # AgentChat streams no reasoning; the result's `thought` contains it.
                 if not isinstance(part, Reasoning | Waiting):
                     yield result_of(part) if isinstance(part, Completion) else part
 
     async def close(self) -> None:  # noqa: B027 - a client need not hold anything
-        """Lets go of connections; the client can be used again."""
+        """Closes connections; the next request opens new ones."""
 
-    # What it knows
+    # Properties and usage
 
     @property
     def model_info(self) -> Mapping[str, Any]:
-        """What the model can do: vision, function_calling, json_output, structured_output, family.
+        """The model's capabilities: vision, function_calling, json_output, structured_output, family.
 
-        What was not given is taken to be so; the family is told by the name.
+        Capabilities default to True; the family is derived from the model's name.
         """
         name = self.name
-        family = next((each for each in _FAMILIES if name.startswith(each)), "unknown")
-        able = dict.fromkeys(("vision", "function_calling", "json_output", "structured_output"), True)
-        return {**able, "family": family, **self._info}
+        family = next((prefix for prefix in _FAMILIES if name.startswith(prefix)), "unknown")
+        capabilities = dict.fromkeys(("vision", "function_calling", "json_output", "structured_output"), True)
+        return {**capabilities, "family": family, **self._info}
 
     def total_usage(self) -> RequestUsage:
         """The tokens of all replies so far."""
@@ -143,10 +143,10 @@ class ChatCompletionClient(ABC):
         return _client_usage(self._actual)
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
-        """About how many tokens the messages are, told by their characters."""
+        """The approximate number of tokens of the messages, by their characters."""
         return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
-    async def _counted(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
+    async def _count_usage(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
         async with open_reply(model, request) as parts:
             async for part in parts:
                 if isinstance(part, Completion):
@@ -157,31 +157,31 @@ class ChatCompletionClient(ABC):
 
 
 class OpenAIChatCompletionClient(ChatCompletionClient):
-    """A model of OpenAI, or of any server that speaks its protocol.
+    """A model of OpenAI, or of any server with a compatible API.
 
     Parameters
     ----------
     model
         The model's name.
     model_info
-        What the model can do, for those who look at it (`ChatCompletionClient.model_info`).
+        The model's capabilities, for `ChatCompletionClient.model_info`.
     **settings
-        Those of an entry of an ``llm_config``: ``api_key``, ``base_url``, ``organization``, ``timeout``,
-        ``max_retries``, ``default_headers``, ``temperature``, ``response_format``, ... What is not known goes into each
-        request.
+        The settings of an ``llm_config`` entry: ``api_key``, ``base_url``, ``organization``, ``timeout``,
+        ``max_retries``, ``default_headers``, ``temperature``, ``response_format``, ... Unknown settings become
+        parameters of each request.
 
     Raises
     ------
     ConfigError
-        When a setting cannot be right.
+        For an invalid setting.
     """
 
     _API_TYPE = "openai"
 
     def __init__(self, *, model: str, model_info: Mapping[str, Any] | None = None, **settings: Any) -> None:
         super().__init__(model_info)
-        for ours in ("model_capabilities", "include_name_in_message", "add_name_prefixes"):
-            settings.pop(ours, None)
+        for ignored in ("model_capabilities", "include_name_in_message", "add_name_prefixes"):
+            settings.pop(ignored, None)
         given = {key: value for key, value in settings.items() if value is not None}
         self._settings = {"model": model, "api_type": self._API_TYPE, **given}
         self._models: dict[str, Model] = {}
@@ -191,14 +191,14 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         return f"<{type(self).__name__} {self._settings['model']!r}>"
 
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model with these parameters beside its own; each is made once."""
+        """The model with these extra parameters; it is created once."""
         key = repr(sorted(extra.items(), key=str))
         if key not in self._models:
             self._models[key] = entry_model({**self._settings, **extra})
         return ContextTruncation(self._models[key])
 
     async def close(self) -> None:
-        """Closes the connections of the running loop, and those of the chats."""
+        """Closes the connections of the running loop and of the chats."""
         for model in self._models.values():
             if isinstance(model, OpenAIModel):
                 await model.close()
@@ -207,7 +207,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
 
 
 class AzureOpenAIChatCompletionClient(OpenAIChatCompletionClient):
-    """A model of OpenAI on Azure: ``azure_endpoint``, ``azure_deployment``, ``api_version``, and a key or a token.
+    """An OpenAI model on Azure, with ``azure_endpoint``, ``azure_deployment``, ``api_version``, and a key or a token.
 
     The parameters are those of `OpenAIChatCompletionClient`.
     """
@@ -216,7 +216,7 @@ class AzureOpenAIChatCompletionClient(OpenAIChatCompletionClient):
 
 
 def result_of(completion: Completion) -> CreateResult:
-    """A reply as AgentChat has it."""
+    """A reply in AgentChat's form."""
     message = completion.message
     calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in message.calls]
     thought = None if completion.reasoning is None else completion.reasoning.text
@@ -234,7 +234,7 @@ def _client_usage(usage: Usage | None) -> RequestUsage:
 
 
 def definition(tool: Any) -> Mapping[str, Any]:
-    """What a model is told of a tool."""
+    """A tool's definition in the form of OpenAI's API."""
     schema = tool if isinstance(tool, Mapping) else getattr(tool, "schema", None)
     if not isinstance(schema, Mapping):
         raise ConfigError(f"{tool!r} is no tool; give a FunctionTool, or the definition that OpenAI's API takes")

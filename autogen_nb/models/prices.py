@@ -1,10 +1,10 @@
-"""What tokens cost, by the price list that the installed `genai-prices` holds; no network is used.
+"""The cost of tokens, by the price list in the installed `genai-prices` package, without network access.
 
-1. A model that is not on the list costs an unknown amount, which is never 0: a model of another maker, a model of the
-   same name on somebody else's server.
-2. A price that the user gave wins over the list.
-3. The list is that of the standard service; what the server saves by its own prompt cache is not deducted, so a
-   cost is at most a little too high.
+1. A model that is not on the list has an unknown cost, never 0: a model of another vendor, or one of the same name on
+   another server.
+2. A price from the user takes precedence over the list.
+3. The list is that of the standard service. Discounts for the server's prompt cache are not deducted, so a cost may be
+   slightly too high.
 """
 
 from typing import TypeAlias
@@ -19,7 +19,7 @@ _HOSTS = ("api.openai.com", "openai.azure.com", "cognitiveservices.azure.com", "
 
 
 def is_listed_at(url: str | None) -> bool:
-    """Whether the list is that of the server at this address: OpenAI's (None) or Azure's."""
+    """Whether the list covers the server at this address: OpenAI's (None) or Azure's."""
     if url is None:
         return True
     host = (urlsplit(url).hostname or "").lower()
@@ -27,24 +27,24 @@ def is_listed_at(url: str | None) -> bool:
 
 
 def price_at(model: str, url: str | None = None) -> Price | None:
-    """The price of a short request at this address; None where the list is silent.
+    """The price of a short request at this address; None for a model that is not on the list.
 
-    A snapshot with its date costs what its family costs, unless the list says otherwise.
+    A dated snapshot has the price of its family, unless the list has one for it.
     """
     # Prices depend on a request's length; 1,000 tokens are below every step.
     return _listed(model, Usage(1000, 1000), url)
 
 
 def cost_of(model: str, usage: Usage, price: Price | None = None, *, url: str | None = None) -> float | None:
-    """What a reply cost in US dollars; None where it is not known."""
+    """The cost of a reply in US dollars; None if it is not known."""
     if price is not None:
         return cost_at(usage, price)
-    found = _listed(model, usage, url)
-    return None if found is None else sum(found)
+    costs = _listed(model, usage, url)
+    return None if costs is None else sum(costs)
 
 
 def cost_at(usage: Usage, price: Price) -> float:
-    """What the tokens cost at this price, in US dollars."""
+    """The cost of the tokens at this price, in US dollars."""
     return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
 
 
@@ -53,9 +53,9 @@ def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | 
         return None
     import genai_prices
 
-    asked = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
+    tokens = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
     try:
-        found = genai_prices.calc_price(asked, model.strip(), provider_id="openai")
+        calculation = genai_prices.calc_price(tokens, model.strip(), provider_id="openai")
     except LookupError:
         return None
-    return float(found.input_price), float(found.output_price)
+    return float(calculation.input_price), float(calculation.output_price)

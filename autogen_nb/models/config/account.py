@@ -1,7 +1,7 @@
-"""Where requests go, and with which key: what was given, completed from the environment when it is needed.
+"""The server and the key of requests: explicit settings, completed from the environment at the first request.
 
-A key from the environment goes where the environment says, to OpenAI, or to what is called Azure's: never to
-another server that was named in code, which it is not meant for.
+A key from the environment is sent only to the environment's address, to OpenAI, or to Azure, and never to another
+server that the code names.
 """
 
 import os
@@ -13,7 +13,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.address import checked_url
 
 PLACEHOLDER = "no-key"
-"""Sent as the key to a server that needs none; the protocol knows no request without one."""
+"""Sent to a server that needs no key, since the openai library requires one."""
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -30,12 +30,12 @@ _COMPATIBLE = {
     "ollama": "http://localhost:11434/v1",
     "together": "https://api.together.xyz/v1",
 }
-"""Where the vendors that AutoGen 0.2 has clients for speak OpenAI's protocol, as their own manuals say."""
+"""OpenAI-compatible addresses, from the vendors' manuals, for the vendors that have a client in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and what proves who asks; None where the environment is to say."""
+    """A server's address and credentials; the environment supplies those that are None."""
 
     api_type: Literal["openai", "azure"]
     url: str | None = field(repr=False)
@@ -48,29 +48,29 @@ class Account:
     project: str | None = None
 
     def __post_init__(self) -> None:
-        given = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
-        named = [name for name, value in given.items() if value]
-        if len(named) > 1:
-            raise ConfigError(f"{' and '.join(named)} are two answers to who asks; give one of them")
-        azures = {"azure_deployment": self.deployment, **{name: given[name] for name in list(given)[1:]}}
-        named = [name for name, value in azures.items() if value]
-        if self.api_type != "azure" and named:
-            raise ConfigError(f"{named[0]} is Azure's; add api_type 'azure'")
+        keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
+        names = [name for name, value in keys.items() if value]
+        if len(names) > 1:
+            raise ConfigError(f"{' and '.join(names)} are two credentials; give one of them")
+        for_azure = {"azure_deployment": self.deployment, **{name: keys[name] for name in list(keys)[1:]}}
+        names = [name for name, value in for_azure.items() if value]
+        if self.api_type != "azure" and names:
+            raise ConfigError(f"{names[0]} is Azure's; add api_type 'azure'")
 
     @property
     def secret(self) -> str:
-        """The key or the token, "" where there is none but the placeholder."""
-        proof = self.token or self.key
-        return "" if proof in (None, PLACEHOLDER) else proof or ""
+        """The key or the token; "" without one."""
+        secret = self.token or self.key
+        return "" if secret in (None, PLACEHOLDER) else secret or ""
 
     @property
     def address(self) -> str | None:
-        """The address that was given, else the environment's; None for OpenAI's own."""
+        """The explicit address, or else the environment's; None for OpenAI's own."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 
     def complete(self, model: str) -> "Account":
-        """The account with all that a request needs; `model` is for the message."""
+        """The account completed for a request; errors name `model`."""
         return self._azure(model) if self.api_type == "azure" else self._openai(model)
 
     def _openai(self, model: str) -> "Account":
@@ -110,13 +110,12 @@ class Account:
 
 
 def azure_name(model: str) -> str:
-    """What Azure calls a model; its names had no dots when GPT-3.5 came, and have them since."""
+    """Azure's name of a model: it has no dot for GPT-3.5, but does for later models."""
     return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 
 def checked_type(api_type: object) -> Literal["openai", "azure"]:
-    """The kind of server, if it is one that is spoken here."""
-    if api_type == "openai" or api_type == "azure":  # noqa: PLR1714 - so that the type is known
+    if api_type == "openai" or api_type == "azure":  # noqa: PLR1714 - for the type checker
         return api_type
     known = "known are 'openai' and 'azure'"
     if isinstance(api_type, str) and api_type in _COMPATIBLE:
@@ -127,11 +126,11 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
 
 
 def checked_key(key: str | None, what: str) -> str | None:
-    """The key without spaces around it, if it can be one; `what` names it in the error."""
+    """The key without spaces around it; raises `ConfigError`, which names `what`, for text that is no key."""
     if key is not None and not isinstance(key, str):
         raise ConfigError(f"{what} is text, not {type(key).__name__}")
     stripped = key.strip() if key else ""
-    # The value is a secret: the message does not quote it.
+    # The message does not quote the value, which may be secret.
     if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
         raise ConfigError(f"{what} holds characters that no key has; was something else pasted?")
     return stripped or None

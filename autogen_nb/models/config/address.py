@@ -1,4 +1,4 @@
-"""What a server's address says: which server it is, and a name and password in it, which are sent and never shown."""
+"""Parses server addresses; a name and password in an address are sent to the server, and never shown."""
 
 import re
 from base64 import b64encode
@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from autogen_nb.errors import ConfigError
 
 HIDDEN = "****"
-"""What stands for a password that is not shown."""
+"""Replaces a password in a shown address."""
 
 _LOGIN = re.compile(r"^([^/?#]*//)([^/?#]*)@")
 _ANY_LOGIN = re.compile(r"^([^/?#]*//)?.*@", re.DOTALL)
@@ -19,7 +19,7 @@ _KEY_LIKE = re.compile(r"[\w-]{20,}", re.ASCII)
 
 
 def checked_url(url: str | None, what: str) -> str | None:
-    """The address without spaces around it, if it is one; `what` names it in the error."""
+    """The address without spaces around it; raises `ConfigError`, which names `what`, for an invalid address."""
     if url is None:
         return None
     text = url.strip() if isinstance(url, str) else ""
@@ -30,19 +30,19 @@ def checked_url(url: str | None, what: str) -> str | None:
     except ValueError:
         pass
     if not text:
-        said = "empty" if isinstance(url, str) else repr(url)
-        raise ConfigError(f"{what} is {said}; give an address such as 'http://localhost:11434/v1'")
-    # What is no address may hold a password all the same, with a slash in it, or be a key.
-    said = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
+        shown = "empty" if isinstance(url, str) else repr(url)
+        raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
+    # An invalid address may still contain a password (with a slash in it), or be a key.
+    shown = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
     near = _NO_SCHEME.fullmatch(text)
     if near is None:
-        raise ConfigError(f"{what} is {said}; give an address such as 'http://localhost:11434/v1'")
+        raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
     scheme = "http" if is_loopback(f"//{text}") else "https"
-    raise ConfigError(f"{what} is {said}; did you mean '{scheme}://{text.rstrip('/')}{'' if near[1] else '/v1'}'?")
+    raise ConfigError(f"{what} is {shown}; did you mean '{scheme}://{text.rstrip('/')}{'' if near[1] else '/v1'}'?")
 
 
 def checked_base(url: str) -> str:
-    """The address that a person typed, if requests can be sent below it."""
+    """The base URL that a person typed; raises `ConfigError` for an address that cannot be one."""
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
@@ -54,7 +54,7 @@ def checked_base(url: str) -> str:
 
 
 def server_of(url: str | None) -> tuple[str, str, int | None]:
-    """What decides whether two addresses are one server's: a key that was given for one goes to no other."""
+    """Scheme, host and port of an address; a key is sent only to the server that it was entered for."""
     try:
         parts = urlsplit((url or "").strip())
         return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -63,12 +63,11 @@ def server_of(url: str | None) -> tuple[str, str, int | None]:
 
 
 def host_of(url: str | None) -> str:
-    """The host and port of an address, as a person is told it."""
+    """The host and port of an address, for messages."""
     return _LOGIN.sub(r"\1", url or "").partition("//")[2].partition("/")[0]
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
@@ -77,35 +76,34 @@ def is_loopback(url: str) -> bool:
 
 
 def login_of(url: str) -> str:
-    """The name and the password that an address holds, as they stand there; "" for none."""
-    found = _LOGIN.match(url)
-    return found[2] if found else ""
+    """The `name:password` of an address, undecoded; "" without one."""
+    match = _LOGIN.match(url)
+    return match[2] if match else ""
 
 
 def without_login(url: str) -> str:
-    """The address without the name and the password in it."""
     return _LOGIN.sub(r"\1", url)
 
 
 def basic_auth(login: str) -> str:
-    """What proves a name and a password to a server, as HTTP has it."""
+    """The `Authorization` header for a name and a password."""
     name, _, password = login.partition(":")
     return "Basic " + b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
 
 
 def shown_url(url: str) -> str:
-    """The address with its password hidden, or the name where that is all there is, and without a query."""
+    """The address without its query, and with its password hidden, or the name if there is no password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
     return re.split(r"[?#]", _LOGIN.sub(lambda found: f"{found[1]}{login}", url))[0]
 
 
-def revealed(typed: str, kept: str | None) -> str:
-    """The address that is meant by what was typed over an address that was shown with its password hidden."""
-    if kept and typed == shown_url(kept):
-        return kept
+def revealed(typed: str, earlier: str | None) -> str:
+    """The address that a person typed, with the hidden password of the earlier address restored."""
+    if earlier and typed == shown_url(earlier):
+        return earlier
     if HIDDEN not in login_of(typed):
         return typed
-    if not kept or server_of(typed) != server_of(kept):
+    if not earlier or server_of(typed) != server_of(earlier):
         raise ConfigError(f"the hidden password goes to no other server: type the one for {host_of(typed)}")
-    return _LOGIN.sub(lambda found: f"{found[1]}{login_of(kept)}@", typed)
+    return _LOGIN.sub(lambda match: f"{match[1]}{login_of(earlier)}@", typed)

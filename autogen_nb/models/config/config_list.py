@@ -1,7 +1,7 @@
-"""Lists of accounts, as AutoGen 0.2 keeps them: read from the environment or a file, made from keys, filtered.
+"""Reads, makes and filters AutoGen 0.2's lists of models and keys, from the environment or files.
 
-What is in a list is secret: no message quotes it, and no exception of a parser that holds it is chained. Nothing
-is written into the environment.
+Lists are secret: no message quotes them, and no parser's exception with their text is chained. Nothing is written to
+the environment.
 """
 
 import json
@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 from autogen_nb.errors import ConfigError
 
 LIST = "OAI_CONFIG_LIST"
-"""The variable or file that AutoGen's programs look for."""
+"""AutoGen's name for the variable or file."""
 
 AZURE_VERSION = "2024-02-01"
-"""The version of Azure's API that keys from files are used with, as in AutoGen 0.2.40."""
+"""The version of Azure's API for keys from files, as in AutoGen 0.2.40."""
 
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _AZURE = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE")
-"""The variables of a key, and of an address."""
+"""The variables for a key, then those for an address."""
 
 Entries: TypeAlias = list[dict[str, Any]]
 
@@ -30,13 +30,12 @@ def config_list_from_json(
     file_location: str | os.PathLike[str] | None = "",
     filter_dict: Mapping[str, Any] | None = None,
 ) -> Entries:
-    """The entries of a list in JSON.
+    """Reads a config list in JSON.
 
     Parameters
     ----------
     env_or_file
-        The name of an environment variable that holds the JSON or the path of its file; where there is no such
-        variable, the name of the file.
+        The name of an environment variable with the JSON or the path of a file; or else the name of a file.
     file_location
         The folder of that file.
     filter_dict
@@ -45,7 +44,7 @@ def config_list_from_json(
     Raises
     ------
     ConfigError
-        When the list is not there, is no list of dicts in JSON, or has no entry left.
+        If the list does not exist, is no JSON list of dicts, or has no entry left.
     """
     if any(sign in env_or_file for sign in "[{\n"):
         raise ConfigError("env_or_file is the name of an environment variable or of a file, not the JSON itself")
@@ -55,20 +54,20 @@ def config_list_from_json(
         raise ConfigError(f"there is no config list: {env_or_file} is not in the environment, and {path} is no file")
     left = filter_config(entries, filter_dict)
     if not left:
-        asked = f"none of its {len(entries)} entries has {_told(filter_dict)}" if entries else "it is empty"
-        raise ConfigError(f"the config list {env_or_file} leaves no entry: {asked}")
+        reason = f"none of its {len(entries)} entries has {_criteria_text(filter_dict)}" if entries else "it is empty"
+        raise ConfigError(f"the config list {env_or_file} leaves no entry: {reason}")
     return left
 
 
 def found(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
-    """The list that the variable or the file in the folder holds; None where there is neither."""
+    """The list in the variable, or in the file in the folder; None if there is neither."""
     if value := environ.get(name):
-        named = Path(value)
+        path = Path(value)
         if value.lstrip()[:1] in ("[", "{"):
             return _parsed(value, f"{name} in the environment")
-        if _is_file(named):
-            return _parsed(_text(named), str(named))
-        # What it holds may be a key: it is not quoted.
+        if _is_file(path):
+            return _parsed(_text(path), str(path))
+        # The message does not quote the value, which may be a key.
         raise ConfigError(f"{name} in the environment is neither a list in JSON nor the path of a file")
     path = folder / name
     return _parsed(_text(path), str(path)) if _is_file(path) else None
@@ -77,15 +76,15 @@ def found(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None
 def filter_config(
     config_list: Iterable[dict[str, Any]], filter_dict: Mapping[str, Any] | None, exclude: bool = False
 ) -> Entries:
-    """The entries that meet every criterion, in their order.
+    """The entries that match all criteria, in order.
 
     Parameters
     ----------
     filter_dict
-        For each key the values that are accepted. An entry whose value is a list, such as its tags, meets it
-        with one of them. An entry without the key meets it only where None is among the values.
+        For each key the accepted values. If an entry's value is a list, such as its tags, one of its items must match.
+        An entry without the key matches only if None is an accepted value.
     exclude
-        The entries that meet none of the criteria instead.
+        Returns the entries that match none of the criteria instead.
     """
     criteria = [(key, _values(values)) for key, values in (filter_dict or {}).items()]
     return [
@@ -99,12 +98,12 @@ def get_config_list(
     api_type: str | None = None,
     api_version: str | None = None,
 ) -> Entries:
-    """An entry for each key that is not empty, with the address at its place and what is common to all.
+    """An entry for each non-empty key, with the address at the same index, and the common settings.
 
     Raises
     ------
     ConfigError
-        When there are not as many addresses as keys.
+        If the numbers of addresses and keys differ.
     """
     if base_urls and len(base_urls) != len(api_keys):
         raise ConfigError(f"there are {len(api_keys)} api_keys and {len(base_urls)} base_urls; give one for each key")
@@ -125,35 +124,34 @@ def config_list_openai_aoai(
     aoai_api_base_file: str | None = "base_aoai.txt",
     exclude: str | None = None,
 ) -> Entries:
-    """Entries without a model, for the keys of OpenAI and then of Azure; none where there are no keys.
+    """Entries without a model for the keys of OpenAI, then for those of Azure.
 
-    Keys and addresses are read from the environment (OPENAI_API_KEY and OPENAI_BASE_URL or OPENAI_API_BASE,
-    AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_API_BASE), and where it has none from the
-    files; several stand on a line each.
+    Keys and addresses come from the environment (OPENAI_API_KEY and OPENAI_BASE_URL or OPENAI_API_BASE,
+    AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_API_BASE), or else from the files, one on each line.
 
     Parameters
     ----------
     key_file_path
         The folder of the files.
     exclude
-        "openai" or "aoai": whose keys are left out.
+        "openai" or "aoai" to leave out these keys.
 
     Raises
     ------
     ConfigError
-        When there are not as many addresses as keys, or `exclude` is something else.
+        If the numbers of addresses and keys differ, or `exclude` is invalid.
     """
     if exclude not in (None, "openai", "aoai"):
         raise ConfigError(f"exclude is {exclude!r}; it may be 'openai' or 'aoai'")
     folder = Path(key_file_path or ".")
 
-    def made(key_file: str | None, url_file: str | None, names: Sequence[str], *azure: str) -> Entries:
+    def entries(key_file: str | None, url_file: str | None, names: Sequence[str], *azure: str) -> Entries:
         keys = _lines(names[:1], folder, key_file)
         return get_config_list(keys, keys and _lines(names[1:], folder, url_file), *azure)
 
     version = os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION
-    openai = [] if exclude == "openai" else made(openai_api_key_file, openai_api_base_file, _OPENAI)
-    azure = [] if exclude == "aoai" else made(aoai_api_key_file, aoai_api_base_file, _AZURE, "azure", version)
+    openai = [] if exclude == "openai" else entries(openai_api_key_file, openai_api_base_file, _OPENAI)
+    azure = [] if exclude == "aoai" else entries(aoai_api_key_file, aoai_api_base_file, _AZURE, "azure", version)
     return openai + azure
 
 
@@ -165,7 +163,7 @@ def config_list_from_models(
     exclude: str | None = None,
     model_list: Sequence[str] | None = None,
 ) -> Entries:
-    """The entries of `config_list_openai_aoai`, all of them for each model in turn.
+    """The entries of `config_list_openai_aoai`, repeated for each model.
 
     Raises
     ------
@@ -189,7 +187,7 @@ def config_list_gpt4_gpt35(
     aoai_api_base_file: str | None = "base_aoai.txt",
     exclude: str | None = None,
 ) -> Entries:
-    """`config_list_from_models` for gpt-4, and for gpt-3.5-turbo behind it.
+    """`config_list_from_models` for gpt-4, then gpt-3.5-turbo.
 
     Raises
     ------
@@ -212,13 +210,13 @@ def _parsed(text: str, where: str) -> Entries:
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1 : error.lineno]
         comment = " (JSON has no comments)" if line and line[0].lstrip().startswith(("//", "#")) else ""
-        wrong = f"is no JSON: {error.msg}, line {error.lineno}, column {error.colno}{comment}"
+        fault = f"is no JSON: {error.msg}, line {error.lineno}, column {error.colno}{comment}"
     else:
         if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
             return entries
-        wrong = "is no list of dicts such as [{'model': 'gpt-4o-mini'}]"
-    # Raised out here, for the parser's own error holds the whole text.
-    raise ConfigError(f"the config list {where} {wrong}")
+        fault = "is no list of dicts such as [{'model': 'gpt-4o-mini'}]"
+    # Raised outside of the `except` block: the parser's error contains the whole text.
+    raise ConfigError(f"the config list {where} {fault}")
 
 
 def _text(path: Path) -> str:
@@ -235,7 +233,7 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):
-        # Too long for a path, or no path at all.
+        # Text that is too long for a path, or no path at all.
         return False
 
 
@@ -244,16 +242,16 @@ def _values(values: Any) -> Sequence[Any]:
 
 
 def _meets(value: Any, values: Sequence[Any]) -> bool:
-    return any(one in values for one in (value if isinstance(value, list) else [value]))
+    return any(item in values for item in (value if isinstance(value, list) else [value]))
 
 
-def _told(filter_dict: Mapping[str, Any] | None) -> str:
-    # The values of a filter may be keys and addresses; models and tags are no secret.
-    told = []
+def _criteria_text(filter_dict: Mapping[str, Any] | None) -> str:
+    # The values of a filter may be keys and addresses; models and tags are not secret.
+    criteria = []
     for key, values in (filter_dict or {}).items():
         shown = " or ".join(map(repr, _values(values)))
-        told.append(f"{key} {shown}" if key in ("model", "tags") else f"the {key} that is asked for")
-    return " and ".join(told)
+        criteria.append(f"{key} {shown}" if key in ("model", "tags") else f"the {key} that is asked for")
+    return " and ".join(criteria)
 
 
 def _lines(variables: Sequence[str], folder: Path, file: str | None) -> list[str]:

@@ -1,7 +1,6 @@
-"""Models on this machine: servers that speak OpenAI's API where they usually listen.
+"""Finds model servers with OpenAI's API on the usual ports of this machine.
 
-Nothing is asked before somebody calls `listening`, and no other machine is asked at all. What a server says of
-itself is untrusted, and bounded.
+Requests go to this machine only, when `listening` is called. The servers' lists of models are untrusted, and bounded.
 """
 
 import http.client
@@ -12,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "LM Studio": 1234}
-"""The port that each kind of server takes where it is told no other."""
+"""The default port of each kind of server."""
 
 _HOST = "127.0.0.1"
 MOST_BYTES = 1_000_000
-"""Bytes of a list of models; what is longer is none."""
+"""Bytes of a list of models; a longer one is ignored."""
 
 _MOST_MODELS = 50
 _MOST_NAMES = 1000
@@ -25,7 +24,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answered, and the models that it has."""
+    """A server that answered, and its models."""
 
     kind: str
     base_url: str
@@ -33,7 +32,7 @@ class LocalServer:
 
 
 class LocalServers:
-    """The usual places."""
+    """The ports to look at."""
 
     def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
         self._ports = dict(ports)
@@ -44,30 +43,30 @@ class LocalServers:
         if not self._ports:
             return ()
         with ThreadPoolExecutor(len(self._ports)) as pool:
-            found = pool.map(self._asked, self._ports, self._ports.values())
-            return tuple(server for server in found if server is not None)
+            servers = pool.map(self._look_up, self._ports, self._ports.values())
+            return tuple(server for server in servers if server is not None)
 
-    def _asked(self, kind: str, port: int) -> LocalServer | None:
-        # A plain connection takes no proxy, follows nobody elsewhere, and carries no key.
+    def _look_up(self, kind: str, port: int) -> LocalServer | None:
+        # `http.client` uses no proxy, follows no redirect, and sends no key.
         connection = http.client.HTTPConnection(_HOST, port, timeout=self._timeout)
         try:
             connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
-            answer = connection.getresponse()
-            body = answer.read(MOST_BYTES + 1)
+            response = connection.getresponse()
+            body = response.read(MOST_BYTES + 1)
         except (OSError, http.client.HTTPException):
             return None
         finally:
             connection.close()
-        if answer.status != http.HTTPStatus.OK or len(body) > MOST_BYTES:
+        if response.status != http.HTTPStatus.OK or len(body) > MOST_BYTES:
             return None
         names = listed_names(body)
         return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
 
 
 def listed_names(body: bytes) -> tuple[str, ...] | None:
-    """The names in what a server answers to ``GET /models``; None where that is no list of models."""
+    """The names in a server's response to ``GET /models``; None if it is no list of models."""
     try:
-        told: Any = json.loads(body)
-        return tuple(str(each["id"])[:_LONGEST] for each in told["data"][:_MOST_NAMES])
+        listing: Any = json.loads(body)
+        return tuple(str(model["id"])[:_LONGEST] for model in listing["data"][:_MOST_NAMES])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -1,8 +1,8 @@
-"""Which model a cell speaks to: named in the cell, in the settings or the environment, or not at all yet.
+"""Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-Where there is an OAI_CONFIG_LIST, in the environment or in the working directory, a name is first looked for there:
-the entries with that model or tag are the model, the second where the first cannot answer, and so on. With nothing
-named, the list's first model is taken, with all entries for it; OPENAI_API_KEY alone says less than a list.
+A name is first looked up in OAI_CONFIG_LIST, in the environment or in the working directory. The entries with that
+model or tag are tried in order. Without a name, the first model of the list is used, with all of its entries; the list
+takes precedence over OPENAI_API_KEY.
 """
 
 import re
@@ -20,10 +20,10 @@ NO_MODEL = (
     "or choose the built-in analysis with -m offline"
 )
 DEFAULT_MODEL = "gpt-4o-mini"
-"""The model that a key alone is used with."""
+"""The model for a key without a model's name."""
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
-"""What of the environment says which server is asked, and with which key."""
+"""The environment variables that set the server and the key."""
 
 _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
@@ -34,14 +34,14 @@ _SEEING = re.compile(
     r"|claude-|gemini|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
     re.IGNORECASE,
 )
-"""As the providers' own lists of models have them, as of November 2026; a name that is not known here does not see."""
+"""Models that take images, by the providers' lists as of November 2026; other models take none."""
 
 _BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """What a person gave; it lives in this process's memory only, and its key is for its own address alone."""
+    """The model, key and address that a person entered; kept only in memory, and the key is only for that address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
@@ -50,25 +50,25 @@ class ModelConnection:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model that is set up: what ``-m`` takes, or "", the hosts that are asked, and what names it, for a person."""
+    """A configured model: its name for ``-m`` or "", the hosts of its requests, and the source of its configuration."""
 
     name: str
     hosts: tuple[str, ...]
     source: str
 
 
-def choose(named: str | None, given: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
-    """What `autogen_nb.models.config.model_selection.model_for` takes, or None where no model can be had yet."""
-    name = named or (given.model if given else "") or environ.get("AUTOGEN_NB_MODEL", "")
+def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
+    """The spec of a cell's model for `model_selection.model_for`; None if no model is configured."""
+    name = named or (entered.model if entered else "") or environ.get("AUTOGEN_NB_MODEL", "")
     if name.startswith(_LOCAL):
         return name
-    if (given is None or (named and named != given.model)) and (entries := _listed(name, environ)):
+    if (entered is None or (named and named != entered.model)) and (entries := _listed(name, environ)):
         return {"config_list": entries}
-    if given is not None and (given.api_key or given.base_url):
+    if entered is not None and (entered.api_key or entered.base_url):
         return {
             "model": name or DEFAULT_MODEL,
-            **({"api_key": given.api_key} if given.api_key else {}),
-            **({"base_url": given.base_url} if given.base_url else {}),
+            **({"api_key": entered.api_key} if entered.api_key else {}),
+            **({"base_url": entered.base_url} if entered.base_url else {}),
         }
     if environ.get("OPENAI_API_KEY"):
         return name or DEFAULT_MODEL
@@ -78,12 +78,12 @@ def choose(named: str | None, given: ModelConnection | None, environ: Mapping[st
 
 
 def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
-    """Where requests go first by what `choose` gave, and with which key; of Azure the model's name alone."""
+    """The connection of the first requests for a spec from `choose`; for Azure only the model's name."""
     entry = _entries(spec)[0]
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_LOCAL):
         return ModelConnection(model)
-    # An address that is named gets no key of the environment, which is meant for another.
+    # An explicit address gets no key from the environment, which is for another server.
     if address := entry.get("base_url") or entry.get("api_base"):
         return ModelConnection(model, entry.get("api_key"), str(address))
     key = entry.get("api_key") or environ.get("OPENAI_API_KEY")
@@ -91,21 +91,21 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts that requests to a model go to, by what `choose` gave; none where it answers on its own."""
+    """The hosts of the requests for a spec from `choose`; none for a local model such as offline."""
     servers = [entry for entry in _entries(spec) if not str(entry.get("model") or "").startswith(_LOCAL)]
     return tuple(dict.fromkeys(_host(entry, environ) for entry in servers))
 
 
 def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
-    """Whether every server that may be asked is known to take tools; many others refuse a request that has some."""
-    found = hosts(spec, environ)
-    return bool(found) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in found)
+    """Whether all servers of the model are known to support tools; many others refuse requests with tools."""
+    names = hosts(spec, environ)
+    return bool(names) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in names)
 
 
-def known_models(named: str, given: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
-    """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in its order."""
-    chosen = choose(named or None, given, environ)
-    specs = [] if chosen is None else [(chosen, "the one that a cell takes")]
+def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
+    """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in order."""
+    default = choose(named or None, entered, environ)
+    specs = [] if default is None else [(default, "the one that a cell takes")]
     specs += [(entry, f"in {LIST}") for entry in found(LIST, environ, Path()) or []]
     return [
         KnownModel(str(_entries(spec)[0].get("model") or ""), hosts(spec, environ), source) for spec, source in specs
@@ -113,18 +113,18 @@ def known_models(named: str, given: ModelConnection | None, environ: Mapping[str
 
 
 def sees(spec: Any) -> bool:
-    """Whether a name or an `llm_config` means a model that sees pictures; of several, which fall back, all must.
+    """Whether the model of a name or an `llm_config` takes images; of several entries, all must.
 
-    An entry's own ``vision`` (True or False) is what counts, where it has one.
+    An entry's ``vision`` (True or False) takes precedence over the list of known models.
     """
     common = spec.get("vision") if isinstance(spec, Mapping) else None
     return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
 def receives(host: str, *, rows: bool) -> str:
-    """Which host a notebook's first request goes to, and what it gets: of tables also the first `rows`, or not."""
-    told = "names, types and first rows" if rows else "names and types (no rows)"
-    return f"`{host}` receives your task, {told} of variables you hand over, and what the agent's code prints."
+    """A sentence on the data that the host receives; `rows` says whether it includes the first rows of tables."""
+    sent = "names, types and first rows" if rows else "names and types (no rows)"
+    return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 
 
 def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
@@ -133,8 +133,8 @@ def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     return server_of(str(address))[1] or "the model's server" if address else _USUAL_HOST
 
 
-def _sees(model: str, said: Any) -> bool:
-    return bool(_SEEING.search(model)) and not _BLIND.search(model) if said is None else bool(said)
+def _sees(model: str, vision: Any) -> bool:
+    return bool(_SEEING.search(model)) and not _BLIND.search(model) if vision is None else bool(vision)
 
 
 def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:

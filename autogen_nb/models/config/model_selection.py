@@ -1,12 +1,12 @@
-"""The model that a person named, or that an AutoGen 0.2 `llm_config` describes, with all that belongs around it.
+"""Builds the model for a name or an AutoGen 0.2 `llm_config`, with its wrappers.
 
-From the server outwards, and why in this order:
+The wrappers from the server outwards, with the reasons for their order:
 
-1. *the budget*, for each entry: prices differ, and only what is really sent is counted, a folded request too;
-2. *the fallback* over the entries: where one model finds a conversation too long, the next may not;
-3. *folding*, once none of them takes the whole conversation;
-4. *the cache*: what is known is neither sent nor paid for, and one look answers for all entries;
-5. *the recording*: it holds what the agent was told, from wherever that came.
+1. *budget*, for each entry: prices differ, and it must count the requests that are really sent, shortened ones too;
+2. *fallback* over the entries: a conversation that is too long for one model may fit the next;
+3. *truncation*, once no model takes the whole conversation;
+4. *cache*: cached replies are neither requested nor paid for, and one lookup serves all entries;
+5. *recording*: contains the agent's replies from any source.
 """
 
 import difflib
@@ -45,7 +45,7 @@ _NO_PARAMETER = (
     "allow_format_str_template",
     "filter_func",
 )
-"""Keys of AutoGen 0.2 and of ours that say something about an entry, and are nothing that a server knows."""
+"""Keys of AutoGen 0.2 and of this package that configure an entry and are not sent to the server."""
 
 _SETTINGS = (
     *(name for name in signature(OpenAIModel).parameters if name not in ("model", "parameters")),
@@ -53,13 +53,13 @@ _SETTINGS = (
     *("record", "response_format", "tags"),
 )
 _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache": "cache_seed"}
-"""What AutoGen 0.1 called them."""
+"""AutoGen 0.1's names of settings."""
 
 _LIKE = 0.85
 
 
 def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
-    """The model that the name or `llm_config` means; asks no server."""
+    """The model for a name or an `llm_config`; sends no request."""
     if isinstance(spec, str):
         if not spec.strip():
             raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
@@ -72,7 +72,7 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
         common["budget"] = Budget.parse(common["budget"])
     entries = [{**common, **entry} for entry in _entries(spec)]
     for entry in entries[:-1]:
-        # The next one is quicker than a server that may answer in a minute.
+        # Few retries: the next entry is faster than a server that may take a minute.
         entry.setdefault("max_retries", _RETRIES_BEFORE_THE_NEXT)
     models = [_within(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
@@ -108,7 +108,7 @@ def _within(model: Model, budget: Any) -> Model:
 
 def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
     known = [(entry.get("cache"), entry.get("cache_seed"), entry.get("cache_path_root")) for entry in entries]
-    if any(one != known[0] for one in known):
+    if any(other != known[0] for other in known):
         raise ConfigError("the entries of config_list name several caches; put cache_seed beside config_list, once")
     given, seed, root = known[0]
     if given is not None or seed is None:
@@ -117,7 +117,7 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
 
 
 def entry_model(entry: Mapping[str, Any]) -> Model:
-    """The model that an entry means, whose common settings have been added to it; asks no server."""
+    """The model for an entry that includes the common settings; sends no request."""
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():
@@ -139,7 +139,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
 
 
 def _check_names(entry: Mapping[str, Any]) -> None:
-    # A misspelt key would go to the server, and its value with it: an api_keyy is still a key.
+    # A misspelt setting would be sent to the server with its value, such as a secret `api_keyy`.
     for key in entry:
         name = str(key).lower()
         if key in _SETTINGS or key in _NO_PARAMETER:

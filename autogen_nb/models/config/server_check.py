@@ -1,4 +1,4 @@
-"""Whether a server answers with this key and this model: asked before anybody relies on it."""
+"""Checks that a server answers with a key and a model, before they are used."""
 
 import asyncio
 import difflib
@@ -13,7 +13,7 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.reply_streams import open_reply
 
 CHECK_SECONDS = 20.0
-"""Seconds that a check may take."""
+"""Seconds for a check."""
 
 _ANY = "(any)"
 _MOST_LIKE = 3
@@ -23,7 +23,7 @@ _SHORTEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
 @dataclass(frozen=True, slots=True)
 class CheckedConnection:
-    """A connection that answered, and the models that its server lists; its model is "" where one must be chosen."""
+    """A connection that answered, and the server's models; its model is "" if one must be chosen."""
 
     connection: ModelConnection
     models: tuple[str, ...]
@@ -31,9 +31,9 @@ class CheckedConnection:
 
 
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
-    """What the server says to the key and the model: by its list, and by a first token.
+    """Checks the key and the model by the server's list of models, and by the first token of a reply.
 
-    A list that names the model is enough where no key was given; it may be public, and is no proof of a key.
+    Without a key the list is enough. It does not prove a key, because it may be public.
     """
     model = OpenAIModel(
         model=connection.model or _ANY,
@@ -44,7 +44,7 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
     )
     try:
         async with asyncio.timeout(within):
-            return await _checked(model, connection)
+            return await _check(model, connection)
     except TimeoutError:
         host = host_of(connection.base_url)
     finally:
@@ -53,14 +53,14 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
     raise ModelUnavailable(f"{host} did not answer within {within:.0f} s: {ways}", model=connection.model)
 
 
-async def _checked(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
+async def _check(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
     listed = await model.listed_models()
     if not connection.model:
-        found = replace(connection, model=listed[0] if len(listed) == 1 else "")
-        return await check_connection(found) if found.model and found.api_key else CheckedConnection(found, listed)
+        only = replace(connection, model=listed[0] if len(listed) == 1 else "")
+        return await check_connection(only) if only.model and only.api_key else CheckedConnection(only, listed)
     if connection.api_key or connection.model not in listed:
         try:
-            # The first token is all that is waited for: hanging up ends the reply.
+            # Closing the connection after the first token ends the reply.
             async with open_reply(model, _SHORTEST) as items:
                 await anext(items)
         except ModelRefused as error:
