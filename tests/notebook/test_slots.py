@@ -79,3 +79,14 @@ def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> Non
 
     assert text_of(data["text/html"]) == "HTML of 11 characters is not shown: the limit is 3.long"
     assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 3."
+
+
+def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
+    slots = Slots()
+    numbers = [str(number) for number in range(40)]
+    _shown(slots, *numbers)
+    assert slots.tidy() is True
+    _shown(slots, "next")
+
+    page = _page(published)
+    assert page == ["\n".join(numbers), "next", *[""] * 38]
