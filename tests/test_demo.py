@@ -117,7 +117,7 @@ def ragged(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [missing, a_folder, empty, only_a_header, a_picture, ragged])
-def test_no_table_is_told_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
+def test_no_table_is_reported_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "table.csv")
 
     ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)

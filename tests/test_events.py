@@ -94,7 +94,7 @@ def test_float_may_be_written_as_an_integer() -> None:
         pytest.param({"v": VERSION, "type": "Ended", "reason": {}}, "dict in the place of", id="an object for a word"),
     ],
 )
-def test_what_is_no_event_is_refused(value: Any, match: str) -> None:
+def test_invalid_event_is_refused(value: Any, match: str) -> None:
     with pytest.raises(SessionError, match=match):
         from_json(value)
 
@@ -126,7 +126,7 @@ def _depth(cls: type) -> int:
     return sum(issubclass(each, AutogenError) for each in cls.__mro__) - 1
 
 
-def test_what_json_has_no_form_for_becomes_its_text() -> None:
+def test_value_without_a_json_form_becomes_text() -> None:
     day = date(2026, 11, 20)
     event = Said("a", "b", Message("hi", context={"day": day, 1: ("x", None)}))
 

@@ -37,7 +37,7 @@ def lay(file: Path, monkeypatch: pytest.MonkeyPatch) -> Lay:
     return laid
 
 
-def test_file_of_somebody_else_stops_everything(file: Path, lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policy_file_of_another_owner_stops_everything(file: Path, lay: Lay, monkeypatch: pytest.MonkeyPatch) -> None:
     lay("[code]\nconfirm = 'always'")
 
     file.chmod(0o664)
@@ -110,6 +110,6 @@ def test_no_kernel_starts_ahead_outside_of_the_walls(lay: Lay, tmp_path: Path) -
     assert begin_first_kernel(tmp_path, Defaults(kernel="python3")) is None
 
 
-def test_budget_that_cannot_be_is_told() -> None:
+def test_invalid_budget_of_the_policy_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
         cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(budget="much"))

@@ -165,7 +165,7 @@ def test_a_predicate_that_raises(way: Way) -> None:
 
 
 @BOTH_WAYS
-def test_no_message_and_nobody_there(way: Way) -> None:
+def test_missing_message_in_an_unattended_run(way: Way) -> None:
     log: list[Recorded] = []
     proxy, pupil = user(), assistant("TERMINATE")
 
@@ -263,7 +263,7 @@ BEFORE_ANYTHING = [
 
 
 @pytest.mark.parametrize(("make", "kind", "names"), BEFORE_ANYTHING)
-def test_what_is_wrong_before_anything_happens(make: Any, kind: type[Exception], names: list[str]) -> None:
+def test_invalid_arguments_are_refused_before_anything_runs(make: Any, kind: type[Exception], names: list[str]) -> None:
     with pytest.raises(kind) as failed:
         make()
 

@@ -9,7 +9,7 @@ from tests.agents.chatting import assistant, chat, contents, user
 CODE = [{"content": "```python\nx = 1\n```", "role": "user"}]
 
 
-def test_each_step_alone() -> None:
+def test_single_steps() -> None:
     words = [{"content": "Hello.", "role": "user"}]
     call = {"content": None, "function_call": {"name": "f", "arguments": "{}"}}
     proxy = user(

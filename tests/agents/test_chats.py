@@ -85,7 +85,7 @@ def test_opening_messages(way: Way, message: Any, context: dict[str, Any], conte
         ({"cache": 42}, r"cache is 42; give one that Cache.disk\(cache_seed=42\) makes"),
     ],
 )
-def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
+def test_options_that_are_invalid(arguments: dict[str, Any], said: str) -> None:
     teacher = assistant("Hi.")
 
     with pytest.raises(ConfigError, match=said):
@@ -94,7 +94,7 @@ def test_options_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> N
     assert model_of(teacher).requests == []
 
 
-def test_what_is_remembered_of_a_peer() -> None:
+def test_history_with_a_peer() -> None:
     proxy, teacher = user(max_consecutive_auto_reply=0), assistant("Hi.")
     nothing = proxy.last_message()
 

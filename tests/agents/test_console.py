@@ -54,7 +54,7 @@ def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_what_a_model_wrote_does_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminal_sequences_of_a_model_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     finished(Console(by_turns(says("a", "\x1b[31mred\x1b[0m \x07 \u202egnp"), max_turns=1).run_stream(task="start")))
 
     assert capsys.readouterr().out.splitlines()[-1] == "red [U+0007] [U+202E]gnp"

@@ -122,7 +122,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
         ({"executor": ScriptedExecutor({}), "restore": "replay"}, ValueError, "restore belongs to the executor"),
     ],
 )
-def test_a_code_execution_config_that_cannot_be_meant(config: Any, kind: type[Exception], said: str) -> None:
+def test_invalid_code_execution_config_is_refused(config: Any, kind: type[Exception], said: str) -> None:
     with pytest.raises(kind, match=said.replace("?", "[?]")):
         autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
@@ -157,7 +157,7 @@ def test_a_kernel_by_default(config: dict[str, Any]) -> None:
         ({"llm_config": 3}, "a model is a name or an llm_config dict"),
     ],
 )
-def test_other_arguments_that_cannot_be_meant(arguments: dict[str, Any], said: str) -> None:
+def test_other_arguments_that_are_invalid(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(AutogenError, match=said):
         autogen_nb.ConversableAgent(**{"name": "agent", **arguments})
 

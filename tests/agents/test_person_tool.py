@@ -38,7 +38,7 @@ def pair() -> tuple[Any, Any]:
 
 
 @BOTH_WAYS
-def test_nobody_there(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unattended_run_is_an_error(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     one, other = pair()
 

@@ -128,7 +128,7 @@ def bad_trigger(sender: Any) -> bool:
         (Agent, answering(True, {"content": 3}), "must return"),
     ],
 )
-def test_what_goes_wrong_is_named_and_the_log_goes_on(trigger: Any, function: Any, said: str) -> None:
+def test_error_is_named_and_the_log_continues(trigger: Any, function: Any, said: str) -> None:
     log: list[Recorded] = []
     broken, mended = assistant(), assistant()
     working = answering(True, "TERMINATE")

@@ -33,7 +33,7 @@ def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = N
     return [shown for output in outputs if (shown := run.take(output)) is not None], run.note()
 
 
-def test_what_is_ordinary_is_shown_as_it_is() -> None:
+def test_ordinary_text_is_shown_unchanged() -> None:
     outputs: list[Output] = [
         Stream("stdout", "text"),
         Display({"image/png": picture(1_000)}, {}, "a"),
@@ -55,7 +55,7 @@ def test_what_is_ordinary_is_shown_as_it_is() -> None:
         pytest.param({"x/y+json": {"k": "x" * LARGEST}, "text/plain": "<Figure>"}, "output-1.txt", "one", id="other"),
     ],
 )
-def test_what_is_too_large_is_in_a_file(data: dict[str, object], file: str, why: str) -> None:
+def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, why: str) -> None:
     kept = Kept()
 
     (shown,), note = taken(Display(data, {}, "id"), kept=kept)

@@ -48,7 +48,7 @@ def test_approval_func() -> None:
     assert "too risky" in spoken(result)[4][1]
 
 
-def test_approval_that_is_none() -> None:
+def test_invalid_approval_is_refused() -> None:
     executor = prints()
     runner = CodeExecutorAgent("runner", executor, approval_func=lambda _: "yes")
 

@@ -162,6 +162,6 @@ def test_a_condition_that_raises_is_named() -> None:
         (lambda: MaxMessageTermination(1) | "DONE", "'DONE' is no termination condition"),  # type: ignore[operator]
     ],
 )
-def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+def test_settings_that_are_invalid(make: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()

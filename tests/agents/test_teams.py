@@ -37,7 +37,7 @@ def test_a_second_task() -> None:
     assert spoken(done(team, None)) == [("b", "b"), ("a", "a")]
 
 
-def test_what_a_model_thinks_is_an_event_of_its_own() -> None:
+def test_reasoning_of_a_model_is_an_event() -> None:
     thinker = assistant("a", Completion(Message("Yes."), "m", reasoning=Reasoning("Hm.")))
     hearer = says("b")
     result = done(by_turns(thinker, hearer, max_turns=2))
@@ -70,7 +70,7 @@ async def fails() -> str:
     raise ValueError("broken")
 
 
-def test_words_beside_calls_are_a_thought() -> None:
+def test_text_next_to_calls_is_reasoning() -> None:
     a = assistant("a", calling("add", '{"a": 1, "b": 2}') | {"content": "I add."}, tools=[add])
 
     assert kinds(done(a).messages)[1] == "ThoughtEvent"
@@ -257,6 +257,6 @@ def test_cancelled_before_it_began() -> None:
         (lambda: UserProxyAgent("u", input_func=3), "input_func is 3"),  # type: ignore[arg-type]  # as above
     ],
 )
-def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+def test_settings_that_are_invalid(make: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()

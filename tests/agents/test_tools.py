@@ -113,7 +113,7 @@ async def failing_later(a: int) -> int:
         (failing_later, "failing_later", '{"a": 1}', "Error: KeyError: 1"),
     ],
 )
-def test_what_goes_wrong_is_an_answer(
+def test_error_of_a_function_is_its_answer(
     way: Way, function: Callable[..., Any], name: str, arguments: str, told: str
 ) -> None:
     assert answer(way, function, arguments, name).startswith(told)
@@ -138,7 +138,7 @@ def test_update_function_signature() -> None:
         ({"parameters": {}}, False, "is no definition of a tool"),
     ],
 )
-def test_updates_that_cannot_be_meant(signature: Any, is_remove: bool, said: str) -> None:
+def test_updates_that_are_invalid(signature: Any, is_remove: bool, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         assistant().update_tool_signature(signature, is_remove=is_remove)
 

@@ -54,6 +54,6 @@ def test_printed_summary(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("mode", ["all", [], ["total", "x"]])
-def test_mode_that_there_is_not(mode: Any) -> None:
+def test_unknown_mode_is_refused(mode: Any) -> None:
     with pytest.raises(ConfigError, match="it must be 'actual', 'total' or a list of those"):
         assistant().print_usage_summary(mode)

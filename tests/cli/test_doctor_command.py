@@ -46,7 +46,7 @@ def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) ->
     assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
 
 
-def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, str], Any]) -> None:
+def test_a_missing_engine_is_reported_with_what_to_do(findings: Mapping[tuple[str, str], Any]) -> None:
     docker = findings["sandboxes", "docker"]
 
     assert docker["state"] == "note"
@@ -54,7 +54,7 @@ def test_a_missing_engine_is_told_with_what_to_do(findings: Mapping[tuple[str, s
     assert "systemctl start docker" in docker["mend"]
 
 
-def test_a_model_that_the_list_has_not_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -103,7 +103,7 @@ def test_a_probe_tells_what_this_machine_serves() -> None:
     assert "none answers" in none.text
 
 
-def test_an_organisations_policy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_organisations_policy_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "policy.toml"
     file.write_text('[code]\nsandbox = "bwrap"\nconfirm = "risky"\n')
     file.chmod(0o644)

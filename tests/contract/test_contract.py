@@ -223,7 +223,7 @@ def test_variables_survive_an_error_and_a_time_limit(kernel: Agent) -> None:
 
 
 @pytest.mark.slow
-def test_a_loss_of_variables_is_told(kernel: Agent) -> None:
+def test_a_loss_of_variables_is_reported(kernel: Agent) -> None:
     ran = kernel.python("c = 1\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
 
     assert "variables are lost" in ran.note

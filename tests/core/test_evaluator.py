@@ -100,5 +100,5 @@ def written(code: str) -> list[str]:
         ("with open(x) as f, open('o.txt', 'w') as g:\n    f.copy().write('x')\n    g.write('x')", ["o.txt"]),
     ],
 )  # fmt: skip
-def test_target_of_a_write_is_told(code: str, targets: list[str]) -> None:
+def test_target_of_a_write_is_reported(code: str, targets: list[str]) -> None:
     assert written(code) == targets

@@ -30,7 +30,7 @@ def urls(parts: list[dict[str, Any]]) -> list[str]:
     ],
     ids=["nothing", "number", "no base64", "no ASCII", "no picture", "another type", "too large"],
 )
-def test_what_is_no_picture_stays_out(data: Any) -> None:
+def test_invalid_image_is_left_out(data: Any) -> None:
     assert urls(pictures_of([Display({"image/png": data, "text/plain": "x"})])) == []
 
 

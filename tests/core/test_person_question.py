@@ -37,7 +37,7 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
     ],
     ids=range(11),
 )
-def test_what_a_call_asks(arguments: str, found: ParsedQuestion | str) -> None:
+def test_effects_of_a_call(arguments: str, found: ParsedQuestion | str) -> None:
     read = read_question(arguments)
 
     assert read == found or (isinstance(read, str) and isinstance(found, str) and found in read)

@@ -86,5 +86,5 @@ def read(code: str) -> set[tuple[EffectKind, str]]:
         ("for f in *.csv; do rm $f; done", {("delete", "")}),
     ],
 )  # fmt: skip
-def test_commands_are_told_by_their_words(code: str, expected: set[tuple[EffectKind, str]]) -> None:
+def test_shell_effects_of_commands(code: str, expected: set[tuple[EffectKind, str]]) -> None:
     assert read(code) == expected

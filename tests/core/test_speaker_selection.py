@@ -27,13 +27,13 @@ def asked(events: list[Recorded]) -> list[SpeakerAsked]:
     return [event for event in events if isinstance(event, SpeakerAsked)]
 
 
-def test_of_those_who_can_answer_calls_the_allowed_ones_follow() -> None:
+def test_next_speaker_is_an_allowed_agent_that_can_answer_calls() -> None:
     selection = group(functions={"alice": {"f"}, "carol": {"f"}}, follows={"alice": {"bob", "carol"}})
 
     assert selection.candidates("alice", CALL) == ("carol",)
 
 
-def test_call_that_nobody_can_answer_is_told() -> None:
+def test_call_that_nobody_can_answer_is_reported() -> None:
     with pytest.raises(ConfigError, match=r"no agent in the group of manager can call f; .*func_call_filter=False"):
         chosen(group(functions={}), message=CALL)
 

@@ -59,7 +59,7 @@ def test_in_chats_of_both_kinds(own: Callable[[], Any]) -> None:
     ],
     ids=["raises", "no result"],
 )
-def test_what_is_wrong_with_it_is_told(effect: Callable[[], Any], error: type[Exception], told: str) -> None:
+def test_problem_is_reported(effect: Callable[[], Any], error: type[Exception], told: str) -> None:
     user = UserProxyAgent("user", code_execution_config={"executor": Returning(effect)}, human_input_mode="NEVER")
 
     with pytest.raises(error, match=told):

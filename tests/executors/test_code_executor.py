@@ -156,7 +156,7 @@ def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
     ],
     ids=["timeout", "work_dir", "module", "venv", "kernel", "server"],
 )
-def test_settings_that_cannot_be_right(make: Make, told: str) -> None:
+def test_settings_that_are_invalid(make: Make, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()
 
@@ -219,7 +219,7 @@ def test_a_virtual_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["kernel", "program", "environment"])
-def test_whether_temporary_files_are_private_is_true(tmp_path: Path, kind: str) -> None:
+def test_private_temporary_matches_the_temporary_folder(tmp_path: Path, kind: str) -> None:
     if kind == "environment":
         builder = venv.EnvBuilder(with_pip=False)
         builder.create(tmp_path / "env")

@@ -73,7 +73,7 @@ def test_a_function_with_requirements_is_still_that_function() -> None:
     assert with_requirements()(double)(3) == 6
 
 
-def test_what_code_wrote_over_them_does_not_last(tmp_path: Path) -> None:
+def test_overwritten_functions_are_restored(tmp_path: Path) -> None:
     functions = HandedFunctions([four, double])
     functions.write(tmp_path)
     (tmp_path / "functions.py").write_text("def four(): return 5")

@@ -75,7 +75,7 @@ def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_
         (lambda: JupyterCodeExecutor(timeout=0), "timeout is 0"),
     ],
 )
-def test_settings_that_cannot_be_right(make: Any, told: str) -> None:
+def test_settings_that_are_invalid(make: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()
 

@@ -211,7 +211,7 @@ def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:
     assert "others may write it" in told[0]
 
 
-def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
+def test_rule_that_cannot_be_kept_is_reported(rules: RulesFile) -> None:
     told: list[str] = []
     person = Attentive(approvals=[ApprovalGiven("run", by="you", rules=("nonsense",))])
 
@@ -222,7 +222,7 @@ def test_rule_that_cannot_be_kept_is_told(rules: RulesFile) -> None:
     assert told[0].startswith("The rule was not kept: ")
 
 
-def test_nobody_there_while_code_runs(rules: RulesFile) -> None:
+def test_unattended_code_is_denied(rules: RulesFile) -> None:
     ruled = RuleBasedApprover(NobodyToAsk(), rules, tell=print)
 
     assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")

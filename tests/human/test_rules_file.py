@@ -93,7 +93,7 @@ def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
     assert real.rules() == (NET,)
 
 
-def test_what_is_no_file_is_refused(file: RulesFile) -> None:
+def test_path_of_no_file_is_refused(file: RulesFile) -> None:
     file.path.parent.mkdir(mode=0o700)
     os.mkfifo(file.path, 0o600)
     with pytest.raises(ConfigError, match="it is not a file"):

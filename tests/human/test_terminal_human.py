@@ -35,7 +35,9 @@ def typing(monkeypatch: pytest.MonkeyPatch, *lines: str) -> TerminalHuman:
         (["w", "r"], ApprovalGiven("run", by="terminal")),
     ],
 )
-def test_what_an_answer_means(monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven) -> None:
+def test_answers_to_an_approval_question(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str], given: ApprovalGiven
+) -> None:
     assert typing(monkeypatch, *lines).approve(ApprovalAsked("user", BLOCK)) == given
 
 
@@ -80,7 +82,7 @@ ACT = EffectAsked("user", Effect("network", "api.example.org", "connects to api.
         (["n"], EffectJudged(allowed=False, reason="nobody answered")),
     ],
 )
-def test_what_an_answer_about_an_act_means(
+def test_answers_to_an_effect_question(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: list[str], given: EffectJudged
 ) -> None:
     judged = typing(monkeypatch, *lines).allow(ACT)

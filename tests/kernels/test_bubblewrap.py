@@ -160,7 +160,7 @@ thread.start()
 
 
 @pytest.mark.slow
-def test_what_we_write_for_the_kernel_cannot_be_made_a_link(tmp_path: Path) -> None:
+def test_files_written_for_the_kernel_cannot_become_links(tmp_path: Path) -> None:
     sandbox = place()
     work, outside = tmp_path / "work", tmp_path / "outside"
     for folder in (work, outside):
@@ -213,7 +213,7 @@ for step in (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("everywhere", [False, True])
-def test_what_is_written_beside_the_notebook(tmp_path: Path, everywhere: bool) -> None:
+def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: bool) -> None:
     sandbox = place(writable=Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)

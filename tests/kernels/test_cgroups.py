@@ -47,7 +47,7 @@ def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path
     [("0::/a\n", "cpu\n"), ("0::/a\n", None), ("", None), ("nonsense", None), ("4:memory:/not/there\n", None)],
     ids=["not handed on", "no file", "no cgroup", "nonsense", "no folder"],
 )
-def test_where_none_can_be_made_there_is_none(tmp_path: Path, own: str, handed: str | None) -> None:
+def test_no_private_cache_where_none_can_be_made(tmp_path: Path, own: str, handed: str | None) -> None:
     file, mounted = hierarchy(tmp_path, own, "a")
     for name, text in (("cgroup.subtree_control", handed), ("cgroup.procs", "")):
         if text is not None:

@@ -231,7 +231,7 @@ def a_tower() -> list[Any]:
     ],
     ids=["cycle", "tower", "function", "path", "range", "object", "records", "masked", "column", "sparse", "row"],
 )  # fmt: skip
-def test_what_is_no_data_is_refused(value: Any, reason: str) -> None:
+def test_value_that_is_no_data_is_refused(value: Any, reason: str) -> None:
     assert reason in refusal(value)
 
 

@@ -151,7 +151,7 @@ class Sealed:
         return given
 
 
-def test_what_a_program_writes_comes_at_once_by_tls_too() -> None:
+def test_output_streams_over_tls() -> None:
     ours, engines = socket.socketpair()
     reading, writing = os.pipe()
     passing = threading.Thread(target=_pass_on, args=(Sealed(ours), writing, lambda: True), daemon=True)

@@ -63,7 +63,7 @@ def test_a_value_that_cannot_be_measured_has_no_size() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_rows_are_told_on_request(value: Any, rows: list[str]) -> None:
+def test_rows_are_reported_on_request(value: Any, rows: list[str]) -> None:
     first, *more = describe("v", value, share="rows").split("\n")
 
     assert first == describe("v", value)

@@ -87,7 +87,7 @@ def test_a_death_is_noticed(agent: SharedKernel, fault: str, exit_code: int, wha
     assert agent.kernel.alive
 
 
-def test_a_death_between_blocks_is_told(agent: SharedKernel) -> None:
+def test_a_death_between_blocks_is_reported(agent: SharedKernel) -> None:
     assert agent.kernel.pid is not None
     os.kill(agent.kernel.pid, signal.SIGKILL)
     deadline = time.monotonic() + 5

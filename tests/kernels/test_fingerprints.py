@@ -73,7 +73,7 @@ def test_another_large_object_is_stale() -> None:
     assert fingerprint(frame).is_stale(frame.copy())
 
 
-def test_what_cannot_be_read_is_judged_by_its_identity() -> None:
+def test_unreadable_variable_is_compared_by_identity() -> None:
     values = [lambda: 1, lambda: 1]
 
     assert not fingerprint(values[0]).is_stale(values[0])

@@ -85,7 +85,7 @@ def test_what_does_not_yield_to_stop_is_ended_with_a_sentence(tmp_path: Path) ->
     assert after.stdout == "usable\n"
 
 
-def test_what_was_let_through_is_not_asked_about(kernel: GuardedKernel) -> None:
+def test_permitted_effect_is_not_asked_about(kernel: GuardedKernel) -> None:
     code = "open('a', 'w').close(); open('b', 'w').close()"
 
     assert kernel.kinds(code, Effect("write", "a"), answer=ALLOWED) == ["write"]

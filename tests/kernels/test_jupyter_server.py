@@ -133,7 +133,7 @@ def test_nothing_is_left_on_the_server(server: Serving) -> None:
     assert [kernel["id"] for kernel in after] == [kernel["id"] for kernel in before]
 
 
-def test_what_is_sent_is_text_and_names_no_person() -> None:
+def test_requests_hold_text_and_no_user_name() -> None:
     async def main() -> list[str]:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
         channels.send("shell", "execute_request", {"code": "\ud83d \udc80"})

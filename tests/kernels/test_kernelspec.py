@@ -39,7 +39,7 @@ def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
     assert ran.exit_code == 1
 
 
-def test_what_only_python_can_do_is_refused(bash: Agent) -> None:
+def test_options_that_need_python_are_refused(bash: Agent) -> None:
     executor = bash.executor
     assert isinstance(executor, JupyterExecutor)
     for work in (executor.put({"a": 1}), executor.get("a"), executor.variables()):

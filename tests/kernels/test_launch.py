@@ -30,7 +30,7 @@ Kernel.shell_channel_thread_main = forgets
 """
 
 
-def test_a_deleted_folder_is_told_with_a_way_out(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_reported_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(
         ExecutionError, match=r"the folder that the code was to run in, '.*gone', was deleted; go to .*%cd"
     ):
@@ -38,7 +38,7 @@ def test_a_deleted_folder_is_told_with_a_way_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_whose_own_folder_is_deleted_is_told(tmp_path: Path) -> None:
+def test_a_program_whose_own_folder_is_deleted_is_reported(tmp_path: Path) -> None:
     script = f"""
 import os, shutil
 from autogen_nb import JupyterCodeExecutor

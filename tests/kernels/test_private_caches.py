@@ -95,7 +95,7 @@ def test_no_bytecode_is_left(kernel: GuardedKernel) -> None:
     ],
     ids=["folder", "import", "compile", "cache", "pickle"],
 )
-def test_what_is_written_beside_them_is_asked_about(kernel: GuardedKernel, code: str) -> None:
+def test_writing_outside_the_caches_is_asked_about(kernel: GuardedKernel, code: str) -> None:
     (kernel.folder / "beside_it_too.py").write_text("x = 1\n")
     (kernel.folder.parent / "home" / ".cache" / "matplotlib").mkdir(parents=True, exist_ok=True)
 

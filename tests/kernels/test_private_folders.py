@@ -96,7 +96,7 @@ def test_only_folders_of_ours_are_cleared(tmp_path: Path) -> None:
     assert (kept / "sub").is_dir()
 
 
-def test_what_a_killed_kernel_on_a_server_left_goes_with_the_next_one(tmp_path: Path) -> None:
+def test_next_kernel_on_a_server_removes_the_files_of_a_killed_one(tmp_path: Path) -> None:
     code = "from autogen_nb.kernels.inside import remote_side; print(remote_side.make(), flush=True); input()"
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
 

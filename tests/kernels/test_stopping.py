@@ -69,7 +69,7 @@ async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
 
 
 @pytest.mark.slow
-def test_what_does_not_yield_is_killed_at_the_persons_word(agent: SharedKernel) -> None:
+def test_stuck_code_is_killed_when_the_person_says_so(agent: SharedKernel) -> None:
     person = Person("kill")
 
     async def run() -> BlockOutcome:

@@ -80,7 +80,7 @@ def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None
     assert agent.execute("print(scaled.by())").stdout == "[10, 10]\n"
 
 
-def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
+def test_names_that_had_a_value_are_reported(agent: SharedKernel) -> None:
     agent.execute("old = 1")
 
     handed = agent.do(agent.kernel.put({"old": 2, "fresh": 3}))
@@ -108,7 +108,7 @@ def test_names_that_had_a_value_are_told(agent: SharedKernel) -> None:
         ),
     ],
 )
-def test_what_cannot_be_handed_over_is_told_in_one_line(
+def test_variable_that_cannot_be_copied_is_reported_in_one_line(
     agent: SharedKernel, values: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(TransferError) as caught:
@@ -128,7 +128,7 @@ def test_pickles_come_back_on_request(agent: SharedKernel) -> None:
         agent.do(agent.kernel.get("model"))
 
 
-def test_what_does_not_pickle_does_not_come_back(agent: SharedKernel) -> None:
+def test_unpicklable_value_does_not_come_back(agent: SharedKernel) -> None:
     agent.execute("import threading; lock = threading.Lock()")
 
     with pytest.raises(TransferError, match=r"`lock` cannot be pickled \(TypeError"):

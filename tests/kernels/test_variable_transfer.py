@@ -38,7 +38,7 @@ def test_nothing_is_half_handed_over(agent: SharedKernel) -> None:
     assert agent.execute("good_one").failures == ["NameError"]
 
 
-def test_what_the_kernel_cannot_load_stops_all(agent: SharedKernel) -> None:
+def test_value_that_the_kernel_cannot_load_stops_the_transfer(agent: SharedKernel) -> None:
     with pytest.raises(TransferError, match=r"`bad`.*could not load.*ValueError"):
         agent.do(agent.kernel.put({"good_two": 1, "bad": Unloadable()}))
     assert agent.execute("good_two").failures == ["NameError"]
@@ -58,7 +58,7 @@ def test_a_missing_variable_is_named(agent: SharedKernel) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_listed_as_data_comes_back(agent: SharedKernel) -> None:
+def test_every_variable_listed_as_data_can_be_pulled(agent: SharedKernel) -> None:
     agent.execute("%reset -f")
     agent.execute("""
 import datetime, decimal, fractions

@@ -23,7 +23,7 @@ LOGIN = "http://me:p%40ss@host:8000/v1"
         ("me:secret@localhost:8000", r"is '\*\*\*\*@localhost:8000'"),
     ],
 )
-def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> None:
+def test_invalid_address_is_reported_with_a_way_out(typed: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
         checked_url(typed, "Base URL")
 
@@ -40,7 +40,7 @@ def test_what_is_no_address_is_told_with_a_way_out(typed: str, said: str) -> Non
         ("http://me:secret@host/v1?key=secret", r"is no part of it; give 'http://me:\*\*\*\*@host/v1'"),
     ],
 )
-def test_an_address_below_which_nothing_is_asked_is_told(typed: str, said: str) -> None:
+def test_an_address_below_which_nothing_is_asked_is_reported(typed: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         checked_base(typed)
 

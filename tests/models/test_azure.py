@@ -85,7 +85,7 @@ def _raises() -> str:
     ],
     ids=["raises", "number", "empty", "lines"],
 )
-def test_provider_that_gives_no_token_is_told(provider: Any, told: str, server: FakeOpenAI) -> None:
+def test_provider_that_gives_no_token_is_reported(provider: Any, told: str, server: FakeOpenAI) -> None:
     error = error_of(azure(server, azure_ad_token_provider=provider))
 
     assert isinstance(error, ModelRefused)
@@ -152,7 +152,7 @@ def test_default_provider_is_azure_identitys(
     ],
     ids=lambda each: ",".join(each) if isinstance(each, dict) else each,
 )
-def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any], told: str) -> None:
+def test_settings_that_are_invalid_are_reported_at_once(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         OpenAIModel(**{"model": "m", "api_type": "azure", **settings})
 
@@ -170,7 +170,7 @@ def test_settings_that_cannot_be_right_are_told_at_once(settings: dict[str, Any]
         (7, "base_url"),
     ],
 )
-def test_other_vendor_is_told_with_the_way_out(api_type: Any, way: str) -> None:
+def test_other_vendor_is_reported_with_the_way_out(api_type: Any, way: str) -> None:
     with pytest.raises(ConfigError, match=way) as caught:
         OpenAIModel(model="m", api_type=api_type)
 

@@ -37,7 +37,7 @@ class Priced(ScriptedModel):
     ["", "much", "0", "$0", "-1", "0 tokens", "$5 tokens", "5k", "$5k", "5 euros", "nan", True, None, [], float("nan")],
     ids=repr,
 )
-def test_what_is_no_budget_is_refused(text: Any) -> None:
+def test_invalid_budget_is_refused(text: Any) -> None:
     with pytest.raises(ConfigError, match="budget"):
         Budget.parse(text)
 
@@ -117,7 +117,7 @@ def test_reply_that_is_broken_off_is_paid_for_by_the_estimate() -> None:
     assert budget.spent == "102 of 1,000 tokens"
 
 
-def test_what_a_log_spent_counts_when_a_chat_is_resumed() -> None:
+def test_resumed_chat_counts_the_budget_spent_in_its_log() -> None:
     budget = Budget(dollars=1, tokens=1000)
     budget.spend(Usage(300, 200), 0.125)
     budget.spend(None, None)

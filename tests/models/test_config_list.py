@@ -82,7 +82,7 @@ BROKEN = f"""[
     ],
     ids=["comment", "comma", "cut", "dict", "texts", "empty"],
 )
-def test_list_that_cannot_be_read_is_told_without_its_secrets(
+def test_list_that_cannot_be_read_is_reported_without_its_secrets(
     by: str, text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if by == "variable":
@@ -98,7 +98,7 @@ def test_list_that_cannot_be_read_is_told_without_its_secrets(
 
 
 @pytest.mark.parametrize("value", [KEY, "/nowhere/list.json", "x" * 9000, "a\nb"])
-def test_variable_that_is_neither_is_told_without_its_value(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variable_that_is_neither_is_reported_without_its_value(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OAI_CONFIG_LIST", value)
 
     with pytest.raises(ConfigError, match="neither a list in JSON nor the path of a file") as caught:
@@ -107,7 +107,7 @@ def test_variable_that_is_neither_is_told_without_its_value(value: str, monkeypa
     assert value not in str(caught.value)
 
 
-def test_list_that_is_not_there_is_told_with_both_places(tmp_path: Path) -> None:
+def test_list_that_is_not_there_is_reported_with_both_places(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"MY_LIST is not in the environment, and .*MY_LIST is no file"):
         config_list_from_json("MY_LIST", tmp_path)
 
@@ -119,14 +119,14 @@ def test_json_in_place_of_a_name_is_not_quoted() -> None:
     assert KEY not in str(caught.value)
 
 
-def test_file_of_another_encoding_is_told(tmp_path: Path) -> None:
+def test_file_of_another_encoding_is_reported(tmp_path: Path) -> None:
     (tmp_path / "OAI_CONFIG_LIST").write_bytes(b'[{"model": "\xe4"}]')
 
     with pytest.raises(ConfigError, match="UTF-8"):
         config_list_from_json()
 
 
-def test_filter_that_leaves_nothing_is_told_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filter_that_leaves_nothing_is_reported_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
 
     with pytest.raises(ConfigError, match="none of its 3 entries has model 'x' or 'y' and the api_key") as caught:
@@ -223,7 +223,7 @@ PATIENT = 20.0
     ],
     ids=["no JSON", "not found", "no list", "a list", "no name", "too long", "too deep"],
 )
-def test_what_is_no_server_of_models_is_left_out(says: Any, status: int) -> None:
+def test_server_without_models_is_left_out(says: Any, status: int) -> None:
     with serving(says, status) as local:
         assert LocalServers({"vLLM": local.port}, timeout=PATIENT).listening() == ()
 

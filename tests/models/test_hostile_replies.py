@@ -73,13 +73,13 @@ def test_a_reply_that_the_filter_stopped_is_none(server: FakeOpenAI, model: Open
     assert "stopped the reply by its content filter" in str(error)
 
 
-def test_a_limit_of_tokens_that_left_no_room_is_told(server: FakeOpenAI, model: OpenAIModel) -> None:
+def test_a_limit_of_tokens_that_left_no_room_is_reported(server: FakeOpenAI, model: OpenAIModel) -> None:
     server.add(FakeReply("", reasoning="Hm.", finish_reason="length"))
 
     assert "a larger max_tokens helps" in str(error_of(model))
 
 
-def test_json_that_is_nested_too_deeply_is_told(server: FakeOpenAI) -> None:
+def test_json_that_is_nested_too_deeply_is_reported(server: FakeOpenAI) -> None:
     server.add(FakeReply(body=b"[" * 200_000))
 
     error = error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0))
@@ -123,7 +123,7 @@ def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: Ope
     ],
     ids=["the same host", "nowhere"],
 )
-def test_another_address_of_the_same_host_is_told_whole(
+def test_another_address_of_the_same_host_is_reported_whole(
     headers: dict[str, str], said: str, server: FakeOpenAI, model: OpenAIModel
 ) -> None:
     server.add(FakeReply(status=308, headers=headers))

@@ -124,7 +124,7 @@ def test_close_and_use_again() -> None:
         assert asyncio.run(asked()) == ["one", "two"]
 
 
-def test_what_a_client_knows() -> None:
+def test_capabilities_of_a_client() -> None:
     known = OpenAIChatCompletionClient(model="gpt-4o-mini", api_key="sk-secret")
     told = OpenAIChatCompletionClient(model="mine", model_info={"vision": False, "family": "own"})
 
@@ -171,7 +171,7 @@ class Silent(ReplayChatCompletionClient):
         (lambda: Image.from_file("missing.png"), "'missing.png' cannot be read"),
     ],
 )
-def test_what_cannot_be_right(make: Any, told: str) -> None:
+def test_invalid_settings_are_refused(make: Any, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         make()
 

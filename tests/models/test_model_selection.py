@@ -125,7 +125,7 @@ def failing(error: Exception, name: str = "failing") -> ScriptedModel:
     return ScriptedModel([error], name)
 
 
-def test_all_causes_are_told_with_the_kind_of_the_last() -> None:
+def test_all_causes_are_reported_with_the_kind_of_the_last() -> None:
     error = error_of(Fallback([failing(DOWN, "a"), failing(NO, "b")]))
 
     assert isinstance(error, ModelRefused)

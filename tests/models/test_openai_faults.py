@@ -82,7 +82,7 @@ def test_one_sign_of_the_end_is_enough(ending: Any, server: FakeOpenAI, model: O
     assert ask(model).completion.message.content == "whole"
 
 
-def test_error_inside_the_stream_is_told(server: FakeOpenAI) -> None:
+def test_error_inside_the_stream_is_reported(server: FakeOpenAI) -> None:
     server.add(FakeReply(events=[CHUNK, '{"error": {"message": "out of memory"}}']))
     model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
 
@@ -114,7 +114,7 @@ def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI
     assert not server.requests
 
 
-def test_failure_of_the_library_itself_is_told_in_its_own_words(server: FakeOpenAI) -> None:
+def test_failure_of_the_library_itself_is_reported_in_its_own_words(server: FakeOpenAI) -> None:
     class Refusing(httpx2.AsyncClient):
         async def send(self, *_: Any, **__: Any) -> Any:
             raise openai.OpenAIError(f"odd: {KEY}")

@@ -117,7 +117,7 @@ def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch)
 # Where to, and with which key
 
 
-def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_cannot_be_used_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("no_proxy", "NO_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ALL_PROXY", "foo://me:secret@proxy.example:1")
@@ -145,7 +145,7 @@ def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) ->
     ],
     ids=str,
 )
-def test_setting_that_cannot_be_right_is_refused_at_once(settings: dict[str, Any]) -> None:
+def test_invalid_setting_is_refused_at_once(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
         OpenAIModel(**settings)
 

@@ -93,7 +93,7 @@ def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) ->
     assert [from_json(to_json(event)) for event in result.log] == list(result.log)
 
 
-def test_what_is_opaque_goes_back_with_the_calls_that_it_came_with(server: FakeOpenAI, model: OpenAIModel) -> None:
+def test_opaque_reasoning_is_sent_back_with_its_calls(server: FakeOpenAI, model: OpenAIModel) -> None:
     first = {"type": "reasoning.text", "index": 0, "text": "Add"}
     rest = {"type": "reasoning.text", "index": 0, "text": " them.", "signature": "s1g"}
     sealed = {"type": "reasoning.encrypted", "index": 1, "data": "c2VhbGVk"}

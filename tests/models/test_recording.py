@@ -41,7 +41,7 @@ def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
         Recording(ScriptedModel([]), path)
 
 
-def test_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigError, match="cannot be written"):

@@ -89,6 +89,6 @@ def test_reference_of_older_pydantic_is_understood() -> None:
     ],
     ids=str,
 )
-def test_what_structured_output_cannot_describe_is_refused(kind: Any, says: str) -> None:
+def test_type_that_structured_output_cannot_describe_is_refused(kind: Any, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         on_the_wire(kind)

@@ -60,7 +60,7 @@ def test_a_wrong_key_is_no_matter_of_the_model() -> None:
         checked("two", server.base_url)
 
 
-def test_a_server_that_is_not_there_is_told() -> None:
+def test_a_server_that_is_not_there_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
 
@@ -74,7 +74,7 @@ def test_a_silent_server_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize("key", ["Bearer sk-one", "sk-one\nsk-two", "sk-\u2026"])
-def test_what_no_key_can_be_is_told_without_it(key: str) -> None:
+def test_invalid_key_is_reported_without_its_text(key: str) -> None:
     with pytest.raises(ConfigError, match="API key holds characters that no key has") as caught:
         checked_key(key, "API key")
 

@@ -29,7 +29,7 @@ def test_used_up_quota_is_not_asked_again() -> None:
     assert (type(failure.error), failure.again) == (ModelRefused, False)
 
 
-def test_long_wait_is_told_and_not_waited() -> None:
+def test_long_wait_is_reported_and_not_waited() -> None:
     failure = by_status(SERVER, 429, {"message": "later"}, {"retry-after": "120"})
 
     assert not failure.again

@@ -69,7 +69,7 @@ def _hashed(authority: Authority, folder: Path) -> None:
     (folder / f"{name}.0").write_bytes(authority.certificate.read_bytes())
 
 
-def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenAI, tmp_path: Path) -> None:
+def test_certificate_of_another_name_is_reported_without_ca_bundle(server: FakeOpenAI, tmp_path: Path) -> None:
     other = made(tmp_path, "DNS:elsewhere.example")
 
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1") as caught:
@@ -80,7 +80,7 @@ def test_certificate_of_another_name_is_told_without_ca_bundle(server: FakeOpenA
 
 @pytest.mark.parametrize("content", [None, "", "no certificate"], ids=["missing", "empty", "text"])
 @pytest.mark.parametrize("by", ["ca_bundle", *VARIABLES])
-def test_file_without_certificates_is_told_before_anything_is_sent(
+def test_file_without_certificates_is_reported_before_anything_is_sent(
     by: str, content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "ca.pem"
@@ -94,7 +94,7 @@ def test_file_without_certificates_is_told_before_anything_is_sent(
 
 
 @pytest.mark.parametrize("given", [7, "a\0b", "/"], ids=ascii)
-def test_ca_bundle_that_is_no_file_is_told_when_the_model_is_made(given: Any) -> None:
+def test_ca_bundle_that_is_no_file_is_reported_when_the_model_is_made(given: Any) -> None:
     with pytest.raises(ConfigError, match="ca_bundle"):
         OpenAIModel(model="m", ca_bundle=given)
 
@@ -117,12 +117,12 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
 # Connections of a loop that has ended cannot be closed properly by anybody.
 
 
-def test_http_client_that_cannot_be_awaited_is_told() -> None:
+def test_http_client_that_cannot_be_awaited_is_reported() -> None:
     with httpx2.Client() as client, pytest.raises(ConfigError, match="AsyncClient"):
         OpenAIModel(model="m", http_client=client)
 
 
-def test_http_client_beside_a_ca_bundle_is_told(authority: Authority) -> None:
+def test_http_client_beside_a_ca_bundle_is_reported(authority: Authority) -> None:
     with pytest.raises(ConfigError, match="http_client and ca_bundle"):
         OpenAIModel(model="m", http_client=httpx2.AsyncClient(), ca_bundle=authority.certificate)
 

@@ -57,7 +57,7 @@ def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI
 
 
 @pytest.mark.slow
-def test_a_deleted_folder_is_told_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
+def test_a_deleted_folder_is_reported_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(1)"), "One.", python("import os; print(os.getcwd())"), "Two.")
     fresh.run("import os; os.mkdir('here'); os.chdir('here')", "make")
     fresh.run("%reload_ext autogen_nb", "load")

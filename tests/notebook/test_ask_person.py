@@ -29,7 +29,7 @@ def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) 
 
 
 @pytest.mark.slow
-def test_nobody_there_to_be_asked(notebook: FrontEnd, model: FakeOpenAI) -> None:
+def test_unattended_chat_does_not_ask(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(CALL, "Red, then.")
 
     cell = notebook.run("%%autogen --ask-person\nPaint.", stdin=False)

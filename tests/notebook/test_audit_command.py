@@ -38,7 +38,7 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
+def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     assert "there is no chat 'nobody'" in fresh.run("%autogen audit nobody").error
     assert "takes a chat's name and --sent" in fresh.run("%autogen audit --all").error
     assert "names more than one chat" in fresh.run("%autogen audit one two").error
@@ -64,7 +64,7 @@ def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
         assert "[U+202E]" in data["text/plain"]
 
 
-def test_pictures_and_calls_are_told() -> None:
+def test_pictures_and_calls_are_reported() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "add", "arguments": "{}"}}
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     log: list[Recorded] = [

@@ -53,7 +53,7 @@ TEXTS: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_is_slow_to_read_is_not_read_for_long(name: str) -> None:
+def test_slow_reading_is_cut_short(name: str) -> None:
     begun = time.process_time()
 
     TEXTS[name]()

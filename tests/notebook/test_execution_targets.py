@@ -68,7 +68,7 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
         ("--sandbox docker", "no container engine answers"),
     ],
 )
-def test_what_cannot_be_had_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line: str, said: str) -> None:
+def test_unavailable_place_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line: str, said: str) -> None:
     fresh.run("import os\nos.environ['DOCKER_HOST'] = 'unix:///nowhere/docker.sock'", "environ")
 
     cell = fresh.run(f"%%autogen {line}\nGo.")

@@ -30,7 +30,7 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
 
 
 @pytest.mark.slow
-def test_nobody_there_nothing_is_copied(fresh: FrontEnd, model: FakeOpenAI) -> None:
+def test_unattended_push_copies_nothing(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('long_one' in globals())"), "Fine.")
 
     fresh.run("long_one = [1]", "values")
@@ -85,7 +85,7 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
 
 
 @pytest.mark.slow
-def test_rows_are_shared_where_that_is_said(fresh: FrontEnd, model: FakeOpenAI) -> None:
+def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Fine.", "Fine.")
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'colour': ['blue']})", "values")
 

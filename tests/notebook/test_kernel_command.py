@@ -56,7 +56,7 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
         ("status main other", "takes the name of one chat"),
     ],
 )
-def test_what_cannot_be_meant(fresh: FrontEnd, words: str, said: str) -> None:
+def test_invalid_arguments_are_refused(fresh: FrontEnd, words: str, said: str) -> None:
     assert said in fresh.run(f"%autogen kernel {words}").error
 
 

@@ -58,7 +58,7 @@ def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[li
     ],
     ids=["key", "server", "list", "offline"],
 )
-def test_each_value_is_told_with_where_it_comes_from(
+def test_each_value_is_reported_with_where_it_comes_from(
     setting: ModelSetting, environ: dict[str, str], rows: list[list[str]]
 ) -> None:
     shown = told(setting, environ)
@@ -68,7 +68,7 @@ def test_each_value_is_told_with_where_it_comes_from(
     assert "secret" not in str(shown)
 
 
-def test_what_was_given_is_told_and_forgotten(setting: ModelSetting) -> None:
+def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     environ = {"OPENAI_API_KEY": KEY}
     setting.give(GIVEN, environ)
 
@@ -90,7 +90,7 @@ def test_what_was_given_is_told_and_forgotten(setting: ModelSetting) -> None:
         ({"OPENAI_API_KEY": "sk-2", "OPENAI_BASE_URL": "http://other/v1"}, "http://other/v1", "gpt-4o-mini"),
     ],
 )
-def test_what_is_set_last_counts(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
+def test_last_setting_wins(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
     setting.give(GIVEN, {"OPENAI_BASE_URL": "http://before/v1"})
 
     setting.heed({"OPENAI_BASE_URL": "http://before/v1", **later})

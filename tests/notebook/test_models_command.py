@@ -27,7 +27,7 @@ def text(*shown: dict[str, object]) -> str:
     return str(shown[0]["text/plain"])
 
 
-def test_models_of_the_list_are_told_with_their_hosts(notebook: Notebook) -> None:
+def test_models_of_the_list_are_reported_with_their_hosts(notebook: Notebook) -> None:
     entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
 
     shown = text(*models_command.execute([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))

@@ -174,7 +174,7 @@ def test_only_the_report_of_the_outputs_is_left_out(page: Page, between: tuple[E
     assert page.texts[-1] == "user:\nGo on."
 
 
-def test_a_budget_is_told_in_the_status_and_at_the_end(page: Page) -> None:
+def test_a_budget_is_reported_in_the_status_and_at_the_end(page: Page) -> None:
     spent = ["0 of 9 tokens spent"]
     page.view.meter(lambda: spent[-1])
     page.view.set_status("a is thinking")
@@ -213,7 +213,7 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
 
 
-def test_a_pause_before_a_server_is_asked_again_is_told(published: list[dict[str, Any]]) -> None:
+def test_a_pause_before_a_server_is_asked_again_is_reported(published: list[dict[str, Any]]) -> None:
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))

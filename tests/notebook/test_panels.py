@@ -126,9 +126,7 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
     [("", " --confirm always"), ("%config AutogenMagics.confirm = 'always'", "")],
     ids=["option", "setting"],
 )
-def test_who_said_always_is_asked_about_each_block(
-    fresh: FrontEnd, model: FakeOpenAI, before: str, option: str
-) -> None:
+def test_confirm_always_asks_about_each_block(fresh: FrontEnd, model: FakeOpenAI, before: str, option: str) -> None:
     model.add(*[python("open('../x', 'w')")] * 2)
 
     fresh.run(before, "config")
@@ -302,7 +300,7 @@ SECRET = "The code that runs waits for a password: Code?"
 
 
 @pytest.mark.slow
-def test_what_is_sent_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
+def test_typed_line_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
 
     cell = either.start("%%autogen --confirm never\nAsk me.")

@@ -45,7 +45,7 @@ def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> Non
         assert f"sends requests on to {other.base_url.split('/')[2]} (307), which got nothing" in cell.error
 
 
-def test_a_busy_server_is_said_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
+def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
 
     cell = fresh.start("%%autogen\nGo.")

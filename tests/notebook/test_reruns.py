@@ -84,7 +84,7 @@ def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEn
 
 
 @pytest.mark.slow
-def test_going_on_says_what_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
+def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('ran')"), "Second.", "Fine.")
 
     first = fresh.start("%%autogen\nGo.", "one")
@@ -117,7 +117,7 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_meant(fresh: FrontEnd) -> None:
+def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
     assert "takes the name of a chat" in fresh.run("%autogen show --all").error
 

@@ -71,7 +71,7 @@ def test_clear_asks_first(rules: RulesFile) -> None:
         ("clear all", "there are list, add, remove, clear"),
     ],
 )
-def test_what_cannot_be_meant(rules: RulesFile, words: str, complaint: str) -> None:
+def test_invalid_arguments_are_refused(rules: RulesFile, words: str, complaint: str) -> None:
     rules.add(Rule("network", "api.example.org"))
 
     with pytest.raises(ConfigError) as refused:

@@ -31,7 +31,7 @@ def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
         (None, "", "always", "always", ""),
     ],
 )
-def test_who_decides_whether_code_is_asked_for(
+def test_sources_of_the_confirm_setting(
     monkeypatch: pytest.MonkeyPatch, option: str, environment: str | None, setting: str, confirm: str, remark: str
 ) -> None:
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})

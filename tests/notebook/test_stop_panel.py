@@ -151,7 +151,7 @@ def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpen
     assert not list(fresh.visible())
 
 
-def test_what_would_be_lost_is_named_with_its_size() -> None:
+def test_variables_that_would_be_lost_are_listed_with_their_size() -> None:
     variables = (
         HandedVariable("rows", "list", "100000 items"),
         HandedVariable("table", "DataFrame", "5 rows x 2 columns", 2_000_000),

@@ -107,7 +107,9 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
         ("--team a,b", "--team takes one name"),
     ],
 )
-def test_what_is_not_for_a_team_is_told_in_one_sentence(line: str, error: str, team: Callable[[str], FrontEnd]) -> None:
+def test_option_that_teams_lack_is_refused_in_one_sentence(
+    line: str, error: str, team: Callable[[str], FrontEnd]
+) -> None:
     notebook = team('TEXT = "a"\npair = RoundRobinGroupChat([says("ann"), says("bob")])')
 
     cell = notebook.run(f"%%autogen {line}\nGo.", "task")

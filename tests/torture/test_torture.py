@@ -97,7 +97,7 @@ def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
         "raise BaseException('odd')",
     ],
 )  # fmt: skip
-def test_what_is_overwritten_is_given_back(chat: Chat, code: str) -> None:
+def test_overwritten_builtins_are_restored(chat: Chat, code: str) -> None:
     chat.run(code)
 
     assert chat.text("%time 1").startswith("CPU times")

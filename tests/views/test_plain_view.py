@@ -75,7 +75,7 @@ CALL = {"id": "c", "function": {"name": "add", "arguments": '{"a": 1}'}}
 ADD = FunctionCall("add", '{"a": 1}', "c")
 
 
-def test_what_calls_came_to() -> None:
+def test_results_of_calls() -> None:
     text = written(
         Said("assistant", "user", Message("Let me see.", tool_calls=[CALL])),
         FunctionsAsked("user", (ADD,)),

@@ -22,9 +22,9 @@ def asked_about(named: dict[str, CodeBlock]) -> set[str]:
     return {name for name, block in named.items() if asks("risky", block, GROUND) is not None}
 
 
-def test_what_reaches_further_is_asked_about() -> None:
+def test_attacks_are_asked_about() -> None:
     assert set(ATTACKS) - asked_about(ATTACKS) == set()
 
 
-def test_what_only_looks_like_it_passes() -> None:
+def test_harmless_idioms_are_not_asked_about() -> None:
     assert asked_about(IDIOMS) == set()

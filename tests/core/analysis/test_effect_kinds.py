@@ -278,7 +278,7 @@ MAGICS: list[tuple[str, set[tuple[EffectKind, str]]]] = [
 
 
 @pytest.mark.parametrize(("code", "expected"), CALLS, ids=[repr(code) for code, _ in CALLS])
-def test_calls_are_told_by_what_they_are_given(code: str, expected: set[tuple[EffectKind, str]]) -> None:
+def test_effects_depend_on_arguments(code: str, expected: set[tuple[EffectKind, str]]) -> None:
     assert read(code) == expected
 
 

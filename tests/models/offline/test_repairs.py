@@ -11,7 +11,7 @@ NOT_WHOLE = "This answer is not whole"
 SKIPPED = "The code was not run.\nThe user skipped a block. The reason: "
 
 
-def test_a_block_that_fails_is_told_and_left_out(weather: pd.DataFrame) -> None:
+def test_a_block_that_fails_is_reported_and_left_out(weather: pd.DataFrame) -> None:
     def react(code: str, namespace: dict[str, Any]) -> str:
         failing = "exitcode: 1 (execution failed)\nCode output: Traceback\nRuntimeError: no\n"
         return failing if code.startswith("# [groups]") else execute(code, namespace)
@@ -76,7 +76,7 @@ def test_a_missing_library_is_named_with_the_way_to_install_it(penguins: pd.Data
     assert "Install it with `pip install pandas`" in answer
 
 
-def test_nothing_to_work_on_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_to_work_on_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     assert "Hand over a DataFrame" in Chat().say("What is in my data?")
