@@ -1,7 +1,7 @@
-"""One run of a ``%%autogen`` cell, from its order to what it leaves in the notebook.
+"""One run of a ``%%autogen`` cell, from reading its options to its results in the notebook.
 
-Whatever can be wrong is found before a model is asked or a variable copied. The same coroutine serves the
-awaited cell and the one that waits: in the latter it never suspends (`autogen_nb.run.run_to_completion`).
+Errors in the options are raised before a model call or a copy of variables. The awaited and the blocking magic share
+one coroutine, which never suspends in the blocking case (`autogen_nb.run.run_to_completion`).
 """
 
 import os
@@ -60,8 +60,6 @@ _WAY_OUT = "`%autogen model` shows and changes which server is asked."
 
 
 class ChatCell:
-    """One run of a cell, whose code runs `where` it says."""
-
     def __init__(self, stage: CellStage, settings: CellSettings, where: ExecutionTarget) -> None:
         self._stage = stage
         self._settings = settings
@@ -96,7 +94,7 @@ class ChatCell:
                 await self._return_variables(chat, cell_run, done)
             finally:
                 await self._list_new_variables(chat)
-        # The answer is there all the same.
+        # The chat still has its answer.
         if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
                 "Not whole: the answer lacks a part, and says which. Run this cell again to have it tried anew.",
@@ -112,13 +110,13 @@ class ChatCell:
         spec = setting.choose(named, os.environ)
         self._asks_given = setting.is_given(spec)
         other = setting.given is not None and named not in (None, setting.given.model)
-        # What has failed is asked again when the person says so, and nobody is asked in its place.
+        # A failed connection needs the person's consent before another request.
         if spec is None or (self._asks_given and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
             given = await _await_answer(lambda: self._person.connection(form))
             if given.model == "offline":
-                # It was chosen for this task alone; the next one is asked again.
+                # The choice applies to this task only.
                 spec, self._asks_given = "offline", False
             else:
                 setting.give(given, os.environ)
@@ -260,7 +258,7 @@ class ChatCell:
                     self._reply_begun = isinstance(event, ModelDelta | ReasoningDelta)
                     if position < shown:
                         position += event == cell_run.log[position]
-                        # The last one is the question, which is asked once more.
+                        # The last event is the open question, which is asked again below.
                         if position < shown:
                             continue
                     self._view.show(event)
@@ -340,7 +338,7 @@ class ChatCell:
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
         if not chat.alive:
             return
-        # Only a Python kernel can tell.
+        # Other kernels do not list their variables.
         with suppress(TransferError):
             found = await self._on_engine(chat.executor.variables())
             new = [each for each in found if each.name not in chat.listed_variables]
@@ -365,7 +363,7 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
     try:
         yield
     finally:
-        # A sandbox that runs has it bound: another one of that name would not be in there.
+        # A running sandbox has the old folder mounted; a new folder of the same name would be invisible to it.
         if not (chat.where.walled and chat.alive):
             remove_empty(chat.cwd, chat.folder)
 

@@ -1,8 +1,7 @@
-"""Where the files of a notebook's chats go: below one folder beside it, in which each notebook has one of its own.
+"""The output folders of a notebook's chats: ``autogen_files/NOTEBOOK/CHAT``.
 
-That one has the notebook's name, where the front end tells it, and holds a folder for each chat. A notebook without a
-name, as in a terminal, has the chats' folders alone. None is taken that another living notebook uses. Beside a notebook
-whose folder cannot be written there can be none: the chats' folders are in a temporary one then.
+Without a notebook name, as in a terminal, the chats' folders are directly below ``autogen_files``. Two running
+notebooks never share a folder. If the notebook's folder is read-only, the chats use a temporary folder.
 """
 
 import hashlib
@@ -23,19 +22,19 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
-"""The folder, beside the notebook, that holds all of it."""
+"""The output folder next to the notebook."""
 
 _LONGEST = 60
 _DIGITS = 6
 
 
 def notebook_path(namespace: Mapping[str, Any]) -> str:
-    """The path of the running notebook, as VS Code or a Jupyter server tells it; "" where nobody does."""
+    """Returns the path of the running notebook if VS Code or Jupyter Server provides it, or ""."""
     return str(namespace.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", ""))
 
 
 class ChatFolders:
-    """The folders of one notebook's chats, relative to the folder `cwd` that its kernel was started in, if in there."""
+    """The chats' folders of one notebook, relative to `cwd` if they are below it."""
 
     def __init__(self, cwd: Path, notebook: Callable[[], str] = str) -> None:
         self._cwd = cwd
@@ -45,7 +44,7 @@ class ChatFolders:
         self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
-        """A folder for a chat of this name, which is none of those."""
+        """Returns a folder for the chat that is not in `taken`."""
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
@@ -58,11 +57,11 @@ class ChatFolders:
         return next(each for each in _numbered(f"{self._root}/{_as_name(chat)}") if each not in taken)
 
     def close(self) -> None:
-        """Leaves the folders to others."""
+        """Releases the folders for other notebooks."""
         while self._claims:
             private_folders.remove(self._claims.popitem()[1])
         if self._temporary:
-            # What code has written stays.
+            # A folder with files of the chat stays.
             with suppress(OSError):
                 Path(self._temporary).rmdir()
             self._temporary = None
@@ -75,7 +74,7 @@ class ChatFolders:
             return True
         digest = hashlib.sha256(os.fsencode(self._cwd.resolve() / folder)).hexdigest()[:16]
         claim = Path(tempfile.gettempdir(), f"{private_folders.PREFIX}{digest}")
-        # Where there is no temporary folder, nobody can claim anything.
+        # Without a writable temporary folder, notebooks cannot claim folders.
         with suppress(OSError):
             if not private_folders.hold(claim):
                 return False
@@ -84,7 +83,7 @@ class ChatFolders:
 
 
 def remove_empty(cwd: Path, folder: str) -> None:
-    """Takes a chat's folder away, and those above it, as far as nothing is in them."""
+    """Removes a chat's folder and its parents if they are empty."""
     above, name = parted(cwd, folder)
     for empty in (name, *map(str, PurePath(name).parents)):
         with suppress(OSError), HeldFolder(above) as held:
@@ -92,11 +91,11 @@ def remove_empty(cwd: Path, folder: str) -> None:
 
 
 def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
-    """What code behind walls may write: its chat's folder, and all beside the notebook where a rule says so."""
+    """Returns the folders that sandboxed code may write: the chat's folder, and the notebook's if a rule grants it."""
 
     def everywhere() -> bool:
         with suppress(ConfigError):
-            # No rule for one file is meant by this name.
+            # Rules cover folders, not single files.
             return covered(RulesFile().rules(), [Effect("write", str(cwd / "*"))]) is not None
         return False
 
@@ -104,16 +103,16 @@ def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
 
 
 def _notebook_name(path: str, cwd: Path) -> str:
-    """A name for a notebook's folder, the same each time and no other one's; "" for a path that names none."""
+    """Returns a unique, stable name for a notebook's folder, or "" if the path has no name."""
     if not path or path.endswith("/"):
         return ""
     given = PurePath(path)
     if given.is_absolute():
-        # Notebooks of several folders may have one kernel's folder in common.
+        # Kernels of several folders may share a working directory.
         given = given.relative_to(cwd) if given.is_relative_to(cwd) else PurePath(given.name)
     whole = str(given.with_suffix(""))
     name = _as_name(whole)[:_LONGEST]
-    # Two names may look the same without what no folder should be called by.
+    # Two paths may lead to the same name once it is shortened and cleaned.
     return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"
 
 

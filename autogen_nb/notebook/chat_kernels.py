@@ -1,7 +1,7 @@
-"""How many kernels the chats of a notebook may have, and when one that nobody uses ends; never without a word before.
+"""Limits the number and the idle time of a notebook's kernels, and announces a kernel's end.
 
-What a person is told of it comes below the cell that ran last: a line before, and a line when it has happened. The
-next block of that chat is told too.
+The last cell that ran shows a warning before and a line after the end of a kernel; the model reads it with the next
+block.
 """
 
 import asyncio
@@ -24,32 +24,30 @@ _WAY_OUT = "`%autogen kernel stop CHAT` ends one, and `%config AutogenMagics.ker
 
 
 class KernelChat(Protocol):
-    """A chat with a kernel."""
-
     name: str
 
     @property
     def alive(self) -> bool:
-        """Whether its kernel runs."""
+        """Whether the kernel runs."""
 
     @property
     def busy(self) -> bool:
-        """Whether code runs in it."""
+        """Whether the kernel executes code."""
 
     async def stop(self, told: str) -> None:
-        """Ends its kernel; the next block, for which another one starts, is told this."""
+        """Ends the kernel; the next block reports `told` to the model."""
 
 
 @dataclass(slots=True)
 class _Use:
-    """When a kernel was used last, and whether the person was told since that it is about to end."""
+    """The time of a kernel's last use, and whether its end was announced since."""
 
     last: float
     told: bool = False
 
 
 class ChatKernels:
-    """The kernels of a notebook's chats; what is about one of them is done on the engine."""
+    """The kernels of a notebook's chats; its methods run on the engine unless they say otherwise."""
 
     def __init__(self) -> None:
         self._uses: dict[KernelChat, _Use] = {}
@@ -59,18 +57,18 @@ class ChatKernels:
         self.set_limits(60, 0)
 
     def set_limits(self, idle: float, most: int) -> None:
-        """Sets the minutes that a kernel may be idle, 0 for ever, and how many there may be, 0 for the usual."""
+        """Sets the idle minutes (0: unlimited) and the number of kernels (0: the default)."""
         self._idle = idle * _MINUTE or None
         self._notice = min(_NOTICE, self._idle / 2) if self._idle else 0.0
         self._most = most or max(1, min(_MOST, machine_memory.memory() // _EACH))
 
     def say_in(self, context: Context, show: Callable[[str], None]) -> None:
-        """Has lines shown in the place of the cell whose context this is."""
+        """Shows lines in the cell of this context from now on."""
         # A context cannot be entered twice at the same time.
         self._say = lambda text: context.copy().run(show, text)
 
     def admit(self, chat: KernelChat) -> None:
-        """Looks after the chat's kernel from now on; to be called before it starts."""
+        """Registers the chat's kernel; call it before the kernel starts."""
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
@@ -80,27 +78,26 @@ class ChatKernels:
             self._watching = asyncio.ensure_future(self._watch())
 
     def touch(self, chat: KernelChat) -> None:
-        """Notes that the chat's kernel is used now."""
+        """Records a use of the chat's kernel."""
         if chat in self._uses:
             self._uses[chat] = _Use(_now())
 
     def seconds_left(self, chat: KernelChat) -> float | None:
-        """Seconds until the chat's kernel ends, used no more; None where that has no end."""
+        """Returns the seconds until an unused kernel ends, or None without a limit."""
         if self._idle is None or chat not in self._uses:
             return None
         return max(0.0, self._uses[chat].last + self._idle - _now())
 
     def dismiss(self, chat: KernelChat) -> None:
-        """Has nothing to do with the chat's kernel any more."""
         self._uses.pop(chat, None)
 
     def close(self) -> None:
-        """Looks after nothing any more, from anywhere."""
+        """Stops watching the kernels; callable from any thread."""
         self._forget()
         engine.submit(self.rest())
 
     async def rest(self) -> None:
-        """Looks after nothing any more; the kernels go on."""
+        """Stops watching the kernels, which continue to run."""
         if self._watching is not None:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
@@ -108,12 +105,12 @@ class ChatKernels:
             self._watching = None
 
     async def _watch(self) -> None:
-        # What is set may change meanwhile.
+        # The setting may change while the loop sleeps.
         while (idle := self._idle) is not None:
             for chat in list(self._uses):
                 if chat.busy:
                     self.touch(chat)
-                # Another one may have been dismissed while one ended.
+                # The chat may have ended while another kernel was shut down.
                 elif chat.alive and (use := self._uses.get(chat)):
                     await self._look(chat, use, idle)
             await asyncio.sleep(min(idle, max(self._notice, 0.02), _SELDOM) / 2)
@@ -123,7 +120,7 @@ class ChatKernels:
         over = _now() - use.last - idle
         if over >= -self._notice and not use.told:
             use.told = True
-            # It gets the whole of its notice, also where this look comes late.
+            # Guarantees the full notice period even after a late check.
             use.last = max(use.last, _now() + self._notice - idle)
             self._say(
                 f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables with "

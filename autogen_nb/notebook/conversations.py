@@ -1,9 +1,8 @@
 """The conversations of a notebook: their runs, one for each cell, and their kernels.
 
-1. A conversation is what its runs said, in order; what its agents remember is derived from the runs' logs.
-2. A cell that is run again while its run has an open question goes on with that run. Run again after that, its
-   run and all that came after are replaced.
-3. A new chat takes over the name; the old one is kept under another.
+1. A conversation is the sequence of its runs; the agents' histories are derived from the runs' logs.
+2. Running a cell again resumes its run if that has an open question. Otherwise it replaces the run and all later runs.
+3. A new chat takes over the name; the old one gets another name.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,20 +34,18 @@ _DROPPED = "A new chat begins. The earlier one is dropped, for no model had answ
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a run comes from: the front end's ids of the cell and of this execution of it, where it gave any."""
+    """The front end's ids of a cell and of its execution, if available."""
 
     cell: str | None = None
     request: str | None = None
 
     def repeats(self, other: "Origin") -> bool:
-        """Whether this is the same cell as the other, executed once more."""
+        """Returns whether `other` is an earlier execution of the same cell."""
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
 @dataclass(slots=True)
 class CellRun:
-    """What one cell's run came to."""
-
     origin: Origin
     task: str
     message: str
@@ -57,12 +54,11 @@ class CellRun:
 
     @property
     def resumable(self) -> bool:
-        """Whether the run was cut off at a question that can be asked again without doing anything twice."""
+        """Whether the run ended at a question that can be repeated without side effects."""
         return isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
     def last(self) -> Recorded | None:
-        """The last event of the run, if there is one."""
         return self.log[-1] if self.log else None
 
     def said(self) -> Iterator[Said]:
@@ -103,7 +99,7 @@ class NotebookConversation:
         self._budgets: Sequence[Budget] = ()
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
-        """Counts into the budgets what the chat has spent, in runs that were replaced too."""
+        """Adds the chat's spending to the budgets, including that of replaced runs."""
         replies = (*self._replaced, *(reply for run in self.runs for reply in run.replies()))
         for budget in budgets:
             for reply in replies:
@@ -115,18 +111,18 @@ class NotebookConversation:
 
     @property
     def unanswered(self) -> bool:
-        """Whether there is nothing but tasks for which no model has replied."""
+        """Whether no model has replied yet."""
         waits = all(isinstance(run.last, ModelAsked) for run in self.runs)
         return bool(self.runs) and waits and not any(list(run.replies()) for run in self.runs) and not self._replaced
 
     def begun_by(self, origin: Origin) -> bool:
-        """Whether an earlier execution of the cell asked for a new chat, and has a run in this one."""
+        """Returns whether an earlier execution of the cell began this chat with ``--new``."""
         return any(run.settings.given.new for run in self.runs if origin.repeats(run.origin))
 
     def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
-        """Where the chat's code runs by this order, where `usual` is what the settings say now.
+        """Returns where the chat's code runs, by its options and the default `usual`.
 
-        A chat keeps its place: what the order or changed settings say otherwise is an error, and nothing is moved.
+        A running chat stays where it is; options or settings that name another place are an error.
         """
         wanted = target_of(options, self.where if self.runs and usual == self._usual else usual)
         if self.runs and wanted != self.where:
@@ -138,7 +134,7 @@ class NotebookConversation:
         return wanted
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
-        """Has the chat's code run there from now on, by a kernel that is in use."""
+        """Moves the chat's code there; its executor already exists."""
         if where != self.where:
             where.check(self.cwd)
             self.end()
@@ -156,14 +152,14 @@ class NotebookConversation:
             )
         else:
             self.executor = opened.executor
-            # It starts already, and is let in all the same.
+            # The kernel is already starting, so the limit cannot stop it.
             engine.soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.stop)
 
     @property
     def folder(self) -> str:
-        """Where the chat's files go, relative to `cwd`."""
+        """The chat's folder, relative to `cwd`."""
         self.known_folder = self.known_folder or self._choose_folder()
         return self.known_folder
 
@@ -174,15 +170,15 @@ class NotebookConversation:
 
     @property
     def busy(self) -> bool:
-        """Whether code runs in it."""
+        """Whether the agent's kernel executes code."""
         return self.executor.busy
 
     async def stop(self, told: str = "") -> None:
-        """Ends the agent's kernel; the next block is told this."""
+        """Ends the agent's kernel; the next block reports `told` to the model."""
         await self._stop(self.executor, told)
 
     def end(self) -> None:
-        """Ends the agent's kernel, without waiting for it."""
+        """Ends the agent's kernel without waiting for it."""
         self._forget()
         engine.soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
@@ -190,23 +186,23 @@ class NotebookConversation:
     async def _stop(self, executor: "JupyterExecutor", told: str = "") -> None:
         await executor.stop(told)
         if executor is self.executor and self.where.walled and self.known_folder:
-            # It stays as long as a kernel has it bound: one that took this one's place has.
+            # A running kernel keeps the folder mounted, and its replacement does so too.
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Notes what the agent's kernel has now, and returns the names under which it had something of its own."""
+        """Records the variables copied to the agent's kernel; returns the names that replaced its own variables."""
         self.listed_variables |= set(values)
         return self.shared.hand(values, handed)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
-        """Puts values of the agent's kernel into the notebook, and returns the names that were taken there."""
+        """Copies values into the notebook; returns the names that replaced other variables."""
         taken = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
         namespace.update(values)
         self.hand(values)
         return taken
 
     def resume(self, origin: Origin, task: str, settings: CellSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """The earlier run that a cell goes on with, and those after it, which are forgotten."""
+        """Returns the run that a cell resumes, and the later runs that it drops."""
         index = self._index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
@@ -219,7 +215,7 @@ class NotebookConversation:
     def begin(
         self, origin: Origin, task: str, message: str, settings: CellSettings
     ) -> tuple[CellRun, Sequence[CellRun]]:
-        """A new run of a cell, and the runs that it replaces."""
+        """Starts a run; returns it and the runs that it replaces."""
         index = self._index_of(origin, task)
         replaced = [] if index is None else self._remove_from(index)
         run = CellRun(origin, task, message, settings)
@@ -234,7 +230,7 @@ class NotebookConversation:
 
     def _index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
-            # Without ids, only the same task at an open question is known to be the same cell.
+            # Without ids, only the same task at an open question identifies the cell.
             last = len(self.runs) - 1
             same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
@@ -242,7 +238,7 @@ class NotebookConversation:
 
 
 class Conversations:
-    """All conversations of a notebook, by name; one of them is the current one."""
+    """All conversations of a notebook by name, and the current one."""
 
     def __init__(
         self,
@@ -264,7 +260,7 @@ class Conversations:
         return iter(list(self._all.values()))
 
     def named(self, name: str | None = None) -> NotebookConversation:
-        """The conversation of that name, begun if there is none; without a name, the current one."""
+        """Returns the named conversation, which it creates if necessary, or the current one."""
         name = name or self.current
         return self._all.get(name) or self._begin(name)
 
@@ -275,7 +271,7 @@ class Conversations:
         return chat
 
     def renew(self, name: str | None = None) -> tuple[NotebookConversation, str | None]:
-        """A new conversation of that name, and the name under which the old one is kept, if there was one."""
+        """Starts a new conversation; returns it and the new name of the previous one, if any."""
         name = name or self.current
         old = self._all.get(name)
         if old is None or not old.runs:
@@ -286,7 +282,7 @@ class Conversations:
         return self.named(name), kept
 
     def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str]:
-        """The conversation that a cell goes on with or begins, and what is to be said of an older one, or ""."""
+        """Returns the cell's conversation, which it creates if necessary, and a remark about an older one, or ""."""
         found = self.find(options, origin)
         if found is not None:
             return found, ""
@@ -306,15 +302,15 @@ class Conversations:
         return [run.task for run in old.runs]
 
     def find(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
-        """The conversation that a cell goes on with; None where it begins one."""
+        """Returns the conversation that a cell continues, if any."""
         again = self.find_by_cell(origin)
-        # A cell that began its chat by --new does not begin another one with each run.
+        # A cell with ``--new`` continues its own chat when it runs again.
         if again is not None and (again.begun_by(origin) if options.new else options.chat in (None, again.name)):
             return again
         return None if options.new else self._all.get(options.chat or self.current)
 
     def find_by_cell(self, origin: Origin) -> NotebookConversation | None:
-        """The newest conversation in which an earlier execution of the cell has a run."""
+        """Returns the newest conversation with a run of the cell."""
         return next(
             (chat for chat in reversed(list(self)) if any(origin.repeats(run.origin) for run in chat.runs)), None
         )

@@ -1,6 +1,6 @@
-"""Loading and unloading: the magics, the transformer and the hints, and a kernel that is warm when it is needed.
+"""Loads and unloads the extension: the magics, the transformer, the hints and a first kernel.
 
-What is heavy is loaded in the background, while the person reads on: loading itself takes a moment only.
+``%load_ext`` returns at once; a background thread imports the heavy modules.
 """
 
 import sys
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from autogen_nb.notebook.session import Session
 
 _SWITCH = 0.0005
-"""Seconds after which Python lets another thread go on, while what is heavy is loaded."""
+"""The thread switch interval in seconds during the background imports."""
 
 
 @magics_class
 class AutogenMagics(Magics, Defaults):
-    """The magics of a notebook; `session` gives what they work with, made when it is first asked for."""
+    """The magics of a notebook; `session` is created on first use."""
 
     def __init__(self, shell: InteractiveShell, session: "Callable[[], Session]") -> None:
         super().__init__(shell)
         self.session = session
 
-    # Braces and dollars are the task's own, also where code calls the magic.
+    # The task may contain braces and dollar signs, even if code calls the magic.
     @no_var_expand
     @documented
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
     def autogen_cell(self, line: str, cell: str = "") -> None:
-        """Has an assistant write code for the task, asks you, and runs it in a kernel of its own."""
+        """Asks an assistant for code, shows it to you, and runs it in a kernel of its own."""
         self.session().run_blocking(line, cell)
 
     @line_magic("autogen")  # type: ignore[arg-type]  # as above
     def autogen_line(self, line: str) -> None:
-        """Copies variables and lists chats; without a word it says how."""
+        """Copies variables, and manages chats, kernels, models and rules; without arguments, lists the commands."""
         self.session().command(line)
 
 
 class Extension:
-    """All that `load` adds to a shell."""
+    """Everything that `load` adds to a shell."""
 
     def __init__(self, shell: InteractiveShell, prepare: Callable[[], None]) -> None:
         self._shell = shell
@@ -61,31 +61,30 @@ class Extension:
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
 
     def install(self) -> None:
-        """Adds everything, and warms up in the background."""
+        """Registers everything, and starts the background imports."""
         self._shell.register_magics(self._magics)
         self._transformer.install()
         self._shell.events.register("post_run_cell", self._print_hints)
         self._warming.start()
 
     def remove(self) -> None:
-        """Takes everything away and ends the kernels."""
+        """Unregisters everything and ends the kernels."""
         self._shell.events.unregister("post_run_cell", self._print_hints)
         self._transformer.remove()
-        # Where `%config` looks: magics enter themselves there when they are made, and nothing takes them out.
+        # Magics register themselves for `%config`, and have no way to unregister.
         cast("list[Any]", self._shell.configurables).remove(self._magics)
         manager = self._shell.magics_manager
         manager.registry.pop(AutogenMagics.__name__, None)
         for kind in ("line", "cell"):
             manager.magics[kind].pop("autogen", None)
-        # What is being started must be there to be ended.
+        # `close` must see the session that the thread may be creating.
         self._warming.join()
         self.session().close()
 
     def session(self) -> "Session":
-        """What the magics work with."""
         with self._lock:
             if self._made is None:
-                # The warm-up and the first cell may come at the same time: it is made under the lock.
+                # The lock prevents a second session if the first cell runs during the warm-up.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
                 from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
@@ -100,7 +99,7 @@ class Extension:
             return self._made
 
     def _warm_up(self) -> None:
-        # The kernel's start, on another thread, has few words to say, and each would wait for 5 ms otherwise.
+        # The kernel's start on another thread would wait 5 ms for each of its short steps otherwise.
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
@@ -119,21 +118,20 @@ _loaded: dict[int, Extension] = {}
 
 
 def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
-    """Adds the extension to a shell, once."""
+    """Adds the extension to a shell once."""
     if id(shell) not in _loaded:
         extension = _loaded[id(shell)] = Extension(shell, prepare)
         extension.install()
 
 
 def session(shell: InteractiveShell) -> "Session":
-    """What the magics of a shell work with."""
     if id(shell) not in _loaded:
         raise ConfigError("there are no chats by name: `%load_ext autogen_nb` loads what keeps them")
     return _loaded[id(shell)].session()
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Takes the extension away from a shell; nothing is left behind."""
+    """Removes the extension from a shell."""
     extension = _loaded.pop(id(shell), None)
     if extension is not None:
         extension.remove()

@@ -1,4 +1,4 @@
-"""Hints after a cell that failed: where a missing variable can be had, and how a notebook awaits."""
+"""Hints after a failed cell: how to copy a missing variable, and how to await in a notebook."""
 
 import ast
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ _NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made fr
 
 
 def print_name_hint(result: Any, chats: "Conversations") -> None:
-    """Says in one line where a variable can be had that a cell missed."""
+    """Prints how to copy a missing variable from a chat."""
     error = getattr(result, "error_in_exec", None)
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if not name:
@@ -37,7 +37,7 @@ def _found(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
 
 
 def print_loop_hint(result: Any) -> None:
-    """Says how to await in a notebook, after a cell that called ``asyncio.run`` there."""
+    """Prints how to await in a notebook, after a cell that called ``asyncio.run``."""
     error = getattr(result, "error_in_exec", None)
     if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
         return
@@ -45,10 +45,10 @@ def print_loop_hint(result: Any) -> None:
 
 
 def _awaited(cell: str) -> str:
-    """What the cell gives to ``asyncio.run``."""
+    """Returns the argument of ``asyncio.run`` as source."""
     try:
         nodes = list(ast.walk(ast.parse(cell)))
-    # A cell with magics is no Python.
+    # Cells with magics are not Python.
     except SyntaxError:
         return "main()"
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Which model the cells take that name none: what a person gave, until something else is set after that."""
+"""The model of cells that name none: the form's answer, until a later setting replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ _LONG_KEY = 20
 
 
 class ModelSetting:
-    """What a notebook's person gave in the model form, and what the environment and `%config` say."""
+    """The form's answer, next to the environment and `%config`."""
 
     def __init__(self, defaults: Defaults) -> None:
         self._defaults = defaults
@@ -29,15 +29,14 @@ class ModelSetting:
         self.failed = ""
 
     def give(self, given: ModelConnection, environ: Mapping[str, str]) -> None:
-        """Takes what the person gave."""
         self.given, self.failed, self._known = given, "", self._said(environ)
 
     def forget(self) -> None:
-        """Gives up what the person gave: the environment counts again."""
+        """Discards the form's answer; the environment applies again."""
         self.given, self.failed, self._known = None, "", {}
 
     def heed(self, environ: Mapping[str, str]) -> str:
-        """Takes in what was set after the form; what is to be said of that, or ""."""
+        """Discards the form's answer if a later setting replaces it; returns a notice, or ""."""
         said = self._said(environ)
         later = [name for name, value in said.items() if value and value != self._known.get(name)]
         if self.given is None or not later:
@@ -50,18 +49,18 @@ class ModelSetting:
         return ""
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
-        """The model name or `llm_config` for a cell; None if no model is configured."""
+        """Returns the model name or `llm_config` for a cell; None if no model is configured."""
         name = named or (self.given.model if self.given else self._usual(environ))
         return model_connection.choose(name or None, self.given, environ)
 
     def is_given(self, spec: Any) -> bool:
-        """Whether it asks the server that the person gave."""
+        """Returns whether the model is on the server from the form."""
         if self.given is None or not isinstance(spec, Mapping) or "config_list" in spec:
             return False
         return (spec.get("base_url"), spec.get("api_key")) == (self.given.base_url, self.given.api_key)
 
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
-        """What a form begins with."""
+        """Returns the initial values of the form."""
         spec = self.choose(named, environ)
         found = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
         if found.model or server_of(found.base_url) != server_of(OPENAI_URL):
@@ -69,7 +68,7 @@ class ModelSetting:
         return replace(found, model=DEFAULT_MODEL)
 
     def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-        """What is set, each with its value and with where that comes from; never a whole key."""
+        """Returns the settings with their values and sources, without any complete key."""
         spec = self.choose(None, environ)
         if spec is None:
             return []

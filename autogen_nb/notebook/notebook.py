@@ -1,4 +1,4 @@
-"""What the cells of a notebook share, such as its variables and chats, and what one run of a cell has to itself."""
+"""The state that all cells of a notebook share, and the state of one run of a cell."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -25,27 +25,27 @@ from autogen_nb.run import View, Waits
 
 
 class CellView(View, Protocol):
-    """A view that can say something of its own."""
+    """A view with notes and a status line."""
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
 
     def hide(self, opening: str) -> None:
-        """Does not show the opening message with this text: the cell itself holds it."""
+        """Hides the opening message with this text, which the cell already shows."""
 
     def set_status(self, what: str) -> None:
-        """Says what is awaited."""
+        """Shows what the chat waits for."""
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Says what is spent of the budget, too."""
+        """Shows the spending in the status line."""
 
     def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Says while it holds that the rest of the cell runs unasked."""
+        """Shows in the status line whether the rest of the cell runs without questions."""
 
 
 @dataclass(slots=True)
 class Notebook:
-    """What the cells of a notebook share; `publish` makes a result the last one."""
+    """The state that all cells share; `publish` sets the last result."""
 
     namespace: dict[str, Any]
     conversations: Conversations
@@ -62,7 +62,7 @@ class Notebook:
         self.model_setting = ModelSetting(self.defaults)
 
     def model(self, spec: Any) -> Model:
-        """The model that is meant; one for all cells, so that a recording or a replay goes on from cell to cell."""
+        """Returns the model; all cells share it, so recordings and replays continue across cells."""
         record = self.defaults.record or None
         key = repr((spec, record))
         if key not in self._models:
@@ -70,13 +70,13 @@ class Notebook:
         return self._models[key]
 
     def task(self, options: CellOptions) -> str:
-        """The task of a cell; a template is filled with the notebook's variables."""
+        """Returns the task; a template is filled with the notebook's variables."""
         return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
 
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """Where one run of a cell comes from, where it is shown, and who is asked."""
+    """Where one run of a cell comes from, where it is shown, and who answers its questions."""
 
     notebook: Notebook
     origin: Origin
@@ -87,9 +87,9 @@ class CellStage:
     every_block: bool = False
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
-        """The person, with their rules and with what they choose for the rest of the cell.
+        """Combines the person, the saved rules and "run all from here" of the cell.
 
-        With `own_agents`, the person's own agents speak, and each says by itself that its blocks are all to be shown.
+        With `own_agents`, the agents' own `confirm` settings decide about questions for each block.
         """
         onwards = ApproveAll(offered=not self.every_block, always_said=own_agents)
         self.view.unasked(lambda: onwards.chosen)

@@ -1,8 +1,7 @@
-"""The options of ``%%autogen``: one row for each, read from a cell's first line before anything starts.
+"""The options of ``%%autogen``, read from a cell's first line before anything starts.
 
-A row of `CellOptions` says all of an option: how it is spelled and documented, what a value must be, and the setting
-of ``%config AutogenMagics`` that holds where no cell gives it. What follows the options is the task's text, kept
-letter by letter, apostrophes included.
+A field of `CellOptions` defines an option: its spelling, help, check and the setting of ``%config AutogenMagics``
+that supplies its default. The text after the options is the task, taken verbatim.
 """
 # ruff: noqa: RUF009 - a row is a dataclass's field, which a function makes
 
@@ -35,7 +34,7 @@ _QUOTED = r'"[^"]*"|\'[^\']*\''
 _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
 
 
-# What a value must be. Each takes the value and the option's name, and raises ConfigError for what cannot be meant.
+# Checks: each takes a value and the option's name, and raises ConfigError for an invalid value.
 
 
 def _filled(what: str) -> Callable[[str, str], str]:
@@ -81,7 +80,7 @@ def _seconds(value: float, option: str) -> float:
 
 
 def _budget(value: str, _: str) -> str:
-    # Not before a cell names one: the models come with it.
+    # The import loads the models, so it waits for the first cell with a budget.
     from autogen_nb.models.wrappers.budget import Budget
 
     Budget.parse(value)
@@ -89,7 +88,6 @@ def _budget(value: str, _: str) -> str:
 
 
 def _yes_or_no(value: bool | str, _: str) -> bool | None:
-    """Whether it is so; None for a setting that leaves it open."""
     return value if isinstance(value, bool) else {"on": True, "off": False}.get(value)
 
 
@@ -101,8 +99,6 @@ def _confirm(value: str, _: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """All that is known of an option."""
-
     flags: tuple[str, ...]
     default: Any
     argument: Mapping[str, Any]
@@ -128,7 +124,7 @@ def _option(
     secret: bool = False,
     **argument: Any,
 ) -> Any:
-    """A row: a field of `CellOptions`; `argument` is what `argparse` has to know of it, its help among them."""
+    """Defines a field of `CellOptions`; `argument` holds the arguments for `argparse`."""
     if setting is not None:
         setting.help = setting.help or argument["help"]
         setting.tag(config=True)
@@ -138,7 +134,7 @@ def _option(
 
 @dataclass(frozen=True, slots=True)
 class CellOptions:
-    """What one cell asks for, a row for each option; a default stands for the setting of the same name."""
+    """The options of one cell; a default means the setting of the same name."""
 
     task: str
     model: str | None = _option(
@@ -271,7 +267,7 @@ class CellOptions:
         setting=Bool(False),  # traitlets' way
         help="let code in the sandbox use the network, or not [no]",
     )
-    # An address may hold a token.
+    # An address may contain a token.
     kernel: str | None = _option(
         "--kernel",
         metavar="NAME|URL",
@@ -295,11 +291,10 @@ class CellOptions:
 
 
 OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(CellOptions) if each.metadata}
-"""The rows by the names of their fields."""
 
 
 def documented(magic: F) -> F:
-    """The magic with its options documented, as ``%%autogen?`` shows them."""
+    """Appends the options to the magic's docstring, for ``%%autogen?``."""
     rows = [argument(*option.flags, dest=name, **option.argument) for name, option in OPTIONS.items()]
     task = argument("task", nargs="*", help="the task, or its beginning; the cell's body follows it")
     for row in (task, *reversed(rows)):
@@ -313,10 +308,10 @@ for _name, _row in OPTIONS.items():
 
 
 def read_options(line: str, cell: str | None) -> CellOptions:
-    """The options that the first line of a cell gives, with the task."""
+    """Parses the first line of a cell; the rest is the task."""
     words, text = _split(line)
     try:
-        # IPython's parser raises UsageError in place of argparse's exit.
+        # IPython's parser raises UsageError instead of exiting.
         parsed = vars(_PARSER.parse_args([_unquoted(word) for word in words]))
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None

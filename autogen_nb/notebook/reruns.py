@@ -1,7 +1,7 @@
-"""The same cell again: seeing that a cell which waits for an answer was run once more.
+"""Detects that a waiting cell was run again.
 
-A front end that runs a waiting cell again clears its output, the panel with it, and queues a second request
-behind the first. The first run must then give way, or nobody could ever answer it.
+The front end then clears the cell's output with its panel, and queues a second request behind the first. The first
+run must give way, because nobody can answer it any more.
 """
 
 import asyncio
@@ -13,27 +13,26 @@ from autogen_nb.notebook.conversations import Origin
 
 
 class Superseded(AutogenError):
-    """The cell was run again while it waited; the new run goes on where this one gives way."""
+    """The waiting cell was run again; the new run continues from here."""
 
 
 def origin(shell: Any) -> Origin:
-    """Where the running cell comes from: `cellId` in the metadata of the execute request, and its message id."""
+    """Returns `cellId` and the message id of the running execute request."""
     kernel = getattr(shell, "kernel", None)
     return Origin() if kernel is None else _origin(kernel.get_parent("shell") or {})
 
 
 def source(shell: Any) -> str:
-    """The source of the running cell, as the front end sent it."""
     kernel = getattr(shell, "kernel", None)
     request = {} if kernel is None else kernel.get_parent("shell") or {}
     return str(request.get("content", {}).get("code", ""))
 
 
 def run_again(shell: Any, running: Origin) -> bool:
-    """Whether a further request for the cell waits behind the one that runs.
+    """Returns whether another request for the cell is queued.
 
-    ipykernel 7 has one task for each request that waits for the shell's lock, and no public list of them.
-    They are only looked at: where another version keeps them elsewhere, the answer is no.
+    ipykernel 7 has a task for each queued request and no public list of them. This only reads its internals; if another
+    version stores them elsewhere, the result is False.
     """
     kernel = getattr(shell, "kernel", None)
     if kernel is None or running.cell is None:
@@ -59,7 +58,7 @@ def _request(kernel: Any, task: "asyncio.Task[Any]") -> dict[str, Any]:
     try:
         _, frames = kernel.session.feed_identities(frame.f_locals["msg"], copy=False)
         message = kernel.session.deserialize(frames, content=False, copy=False)
-    # Whatever a private part of ipykernel holds must not end the person's cell.
+    # Errors in ipykernel's internals must not end the cell.
     except Exception:  # noqa: BLE001
         return {}
     return dict(message)

@@ -1,7 +1,7 @@
-"""What conversations a notebook had before its kernel was restarted.
+"""Remembers the conversations of a notebook across kernel restarts.
 
-They live in the kernel's process, and are gone with it. A kernel that is restarted has the connection file of the one
-before, so how many cells they had lies beside that file; what is left by kernels that are gone is taken away.
+A restarted kernel keeps its connection file, so the number of cells of each conversation is stored next to that file.
+Files of kernels that no longer exist are removed.
 """
 
 import json
@@ -25,7 +25,7 @@ _GONE = (
 
 @dataclass(frozen=True, slots=True)
 class EndedChat:
-    """A conversation of a kernel that has ended; `cell` is the id of the cell that began it."""
+    """A conversation of an ended kernel; `cell` is the id of its first cell."""
 
     runs: int
     cell: str | None
@@ -33,19 +33,17 @@ class EndedChat:
 
 
 class Restarts:
-    """What is known of the kernels before this one."""
-
     def __init__(self, connection: Path | None = None) -> None:
         self._connection = connection
         self._ended: dict[str, EndedChat] = {}
         if connection is not None:
-            # A file that cannot be read costs a remark, and no more.
+            # An unreadable file only costs the remark.
             with suppress(OSError, ValueError, TypeError, AttributeError), HeldFolder(connection.parent) as folder:
                 _remove_old(folder)
                 self._ended = _read(folder, _name(connection))
 
     def keep(self, chats: Iterable[NotebookConversation]) -> None:
-        """Notes what conversations there are, for the kernel that comes after this one."""
+        """Stores the conversations for the next kernel."""
         if self._connection is None:
             return
         there = {
@@ -56,7 +54,7 @@ class Restarts:
             folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": told}).encode())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
-        """What is to be said of the conversation that had this name; "" where the same cell begins it again."""
+        """Returns a remark about the earlier conversation of this name; "" if the same cell begins it again."""
         ended = self._ended.get(chat.name)
         if ended is None or chat.runs or (origin is not None and origin.cell is not None and origin.cell == ended.cell):
             return ""
@@ -65,7 +63,7 @@ class Restarts:
         return _GONE.format(cells=cells, files=files)
 
     def forget(self, chat: NotebookConversation) -> None:
-        """Says nothing any more of the conversation that had this name."""
+        """Drops the remark about the earlier conversation of this name."""
         self._ended.pop(chat.name, None)
 
 
@@ -76,7 +74,7 @@ def _name(connection: Path) -> str:
 def _read(folder: HeldFolder, name: str) -> dict[str, EndedChat]:
     with folder.open(name) as file:
         kept: Mapping[str, Any] = json.loads(file.read(_LARGEST))
-    # The same process has unloaded the extension, and nothing was restarted.
+    # The same process has reloaded the extension; the kernel was not restarted.
     if kept["pid"] == os.getpid():
         return {}
     return {

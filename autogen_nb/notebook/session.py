@@ -1,4 +1,4 @@
-"""What the magics do, once they are used: everything heavy is imported with this module, and not before."""
+"""Executes the magics. This module imports everything heavy, so it is imported on first use."""
 
 import asyncio
 import os
@@ -38,24 +38,24 @@ from autogen_nb.notebook.view.plain_cell import PlainCellView
 
 
 class _OneLine(BaseException):
-    """How a cell that did not finish ends: one line without a traceback, that stops what would run after it."""
+    """Ends an unfinished cell with one line instead of a traceback, and stops the cells after it."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows these lines in place of a traceback.
+        # IPython shows these lines as the traceback.
         return [f"\x1b[31m{self}\x1b[0m"]
 
 
-class CellFailed(_OneLine, Exception):  # it is named by what happened
-    """A cell did not come to its answer; the cause is chained."""
+class CellFailed(_OneLine, Exception):  # IPython shows the class name
+    """The cell has no answer; the cause is chained."""
 
 
 class CellInterrupted(_OneLine, KeyboardInterrupt):
-    """A cell was stopped by the notebook's stop button or Ctrl-C."""
+    """The person interrupted the cell."""
 
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """Ends in one line what ends in an error of ours; a fault of ours keeps its traceback."""
+    """Converts the package's errors to one line; other exceptions keep their traceback."""
     try:
         yield
     except AutogenError as error:
@@ -63,7 +63,7 @@ def one_line() -> Iterator[None]:
 
 
 class Session:
-    """The conversations of a notebook and what its cells do with them."""
+    """The conversations of a notebook and the operations of its cells."""
 
     def __init__(self, shell: InteractiveShell, defaults: Defaults, conversations: Conversations) -> None:
         self._shell = shell
@@ -72,7 +72,7 @@ class Session:
         self._announced: set[str] = set()
         restarts = Restarts()
         if getattr(shell, "kernel", None) is not None:
-            # The file may be gone, and a kernel inside of another program has none.
+            # The file may be missing, and an embedded kernel has none.
             with suppress(OSError, RuntimeError):
                 restarts = Restarts(Path(get_connection_file()))
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
@@ -81,24 +81,24 @@ class Session:
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        """The chat that the words name, or the current one."""
+        """Returns the named chat, or the current one."""
         return self._commands.chat_of(words)
 
     def warm_up(self) -> None:
-        """Loads what the first cell would wait for."""
+        """Imports the modules that the first cell needs."""
         chat_html.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.asking.panels  # noqa: F401  # ipywidgets takes a while
 
     def close(self) -> None:
-        """Ends the agents' kernels, without waiting for them."""
+        """Ends the agents' kernels without waiting for them."""
         for chat in self.conversations:
             chat.end()
         self.conversations.folders.close()
         self.conversations.kernels.close()
 
     async def run_show(self, line: str) -> None:
-        """Shows a chat again, and asks its open question again."""
+        """Shows a chat again, and repeats its open question."""
         with one_line():
             chat = self._commands.chat_of(line.split()[1:])
         if not chat.runs:
@@ -111,7 +111,7 @@ class Session:
         await self._run_awaited(lambda: options, waiting.origin.cell or "")
 
     async def run_model_form(self, line: str) -> None:
-        """Asks which model cells take, and shows what is set then."""
+        """Opens the model form, and shows the resulting settings."""
         with run.heartbeat(), one_line():
             try:
                 await self._choose_model(line.split()[2:], "async")
@@ -145,11 +145,11 @@ class Session:
                 self._commands.run("model")
 
     async def run_awaited(self, line: str, cell: str) -> None:
-        """Runs a cell that is awaited: the notebook's loop goes on meanwhile."""
+        """Runs a cell while the notebook's loop stays responsive."""
         await self._run_awaited(lambda: read_options(line, cell))
 
     def run_blocking(self, line: str, cell: str) -> None:
-        """Runs a cell that cannot be awaited, since another one or code of the person's calls it."""
+        """Runs a cell that blocks the kernel's thread, for example inside another cell."""
         with one_line():
             try:
                 run.run_to_completion(self._run(read_options(line, cell), "sync"))
@@ -157,25 +157,25 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     def command(self, line: str) -> None:
-        """Does what ``%autogen`` is told."""
+        """Runs a ``%autogen`` command."""
         with one_line():
             self._commands.run(line)
 
     async def _run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
-        """Runs a cell; `cell` is the id of the one that it stands for, "" where that had none."""
+        """Runs a cell; `cell` is the id of the cell that it resumes, or ""."""
         with run.heartbeat(), one_line():
             try:
                 await self._run(options(), "async", cell)
             except reruns.Superseded:
                 return
             except (asyncio.CancelledError, KeyboardInterrupt):
-                # ipykernel cancels an awaited cell where a plain one would have been interrupted.
+                # ipykernel cancels an awaited cell, and interrupts a plain one.
                 raise CellInterrupted("Stopped.") from None
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         found = delivery(self._shell, held=waits == "sync")
         if waits == "sync":
-            # A run that blocks the kernel's thread never suspends.
+            # A blocking run never suspends, so buttons would not respond.
             found = found.in_words(INSIDE)
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
@@ -184,7 +184,7 @@ class Session:
         settings = cell_settings(
             options, self._defaults, attended=found.way != "nobody", sandboxed=where.walled, policy=run.policy()
         )
-        # A team brings its own models and places, so that nothing is said of them.
+        # Teams bring their own models and places.
         members = () if team is None else [each.name for each in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
         view = (
@@ -206,7 +206,7 @@ class Session:
     def _running(
         self, found: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
     ) -> RunningChat | None:
-        """What shows the view where a person asks for it; None where nobody could."""
+        """Makes the view available to other cells if a person could ask for it."""
         if found.way != "buttons" or isinstance(view, PlainCellView):
             return None
         source = reruns.source(self._shell)

@@ -1,4 +1,4 @@
-"""What holds for every cell that says nothing else: ``%config AutogenMagics`` and the environment."""
+"""Defaults for all cells: ``%config AutogenMagics`` and the environment."""
 
 import os
 from contextlib import suppress
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
 
 UNATTENDED_TIMEOUT = 300.0
-"""Seconds for one block of code where nobody is there to stop it."""
+"""The time limit for a block in an unattended run, in seconds."""
 
 _UNASKED = "code runs unasked ({})"
 
@@ -35,12 +35,12 @@ OptionDefaults = type(
     (Configurable,),
     {name: option.setting for name, option in OPTIONS.items() if option.setting is not None},
 )
-"""A setting for each option that has one."""
+"""The settings that stem from options."""
 
 
-# A class made by `type` is no type to mypy.
+# mypy does not accept a class made by `type` as a base.
 class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
-    """The settings of a notebook: those of the options, each of which a cell's option overrides, and some besides."""
+    """The settings of a notebook: the defaults of the options, and a few without an option."""
 
     ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
     image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
@@ -58,17 +58,17 @@ class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
 
     @property
     def preimports(self) -> tuple[str, ...]:
-        """The modules that a kernel of this notebook imports ahead of use."""
+        """The modules that the kernels import in advance."""
         return machine_memory.preimports([name for each in self.imports.split(",") if (name := each.strip())])
 
     def usual(self, name: str) -> Any:
-        """What the setting of an option says; the option's default where it says nothing."""
+        """Returns the setting of an option, or the option's default."""
         given, option = getattr(self, name), OPTIONS[name]
         return option.value(given, f"%config AutogenMagics.{name}: ") if given else option.default
 
     @property
     def where(self) -> ExecutionTarget:
-        """Where the code of a chat runs that says nothing else; never with less walls than the policy asks for."""
+        """Returns where code runs by default, at least as restricted as the policy requires."""
         sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", bool(self.usual("net"))
         images = (self.image,) if self.image else ()
         where = ExecutionTarget(sandbox, net and place_kind(sandbox).net, kernel, images)
@@ -80,7 +80,7 @@ class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellSettings(CellOptions):
-    """What holds for one cell: its options, with the environment's word and the settings where it gives none."""
+    """The values for one cell: its options, then the environment, then the settings."""
 
     confirm: Confirm
     human_input: Mode
@@ -94,7 +94,7 @@ class CellSettings(CellOptions):
 
     @property
     def chat_flow(self) -> tuple[Confirm, Mode, int, bool, bool]:
-        """What the course of the chat depends on."""
+        """The settings that the flow of the chat depends on."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
 
 
@@ -106,7 +106,7 @@ def cell_settings(
     sandboxed: bool = False,
     policy: OrganisationPolicy = NO_POLICY,
 ) -> CellSettings:
-    """The cell's own options, then the environment, then the defaults; never below the policy."""
+    """Combines options, environment and defaults, at least as strict as the policy."""
     values = {name: _value(name, getattr(options, name), defaults) for name in OPTIONS}
     wanted = values["confirm"]
     confirm = policy.stricter_confirm(wanted or ("risky" if sandboxed else "always"))
@@ -141,10 +141,10 @@ def _never_by(options: CellOptions) -> str:
 
 
 def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
-    """Where a cell's options say that code runs; `usual` where they say nothing."""
+    """Returns where the options say that code runs, or `usual`."""
     if options.sandbox is None and options.kernel is None and options.net is None:
         return usual
-    # A sandbox takes the place of a kernel that the settings name, and the other way round.
+    # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
     sandbox = options.sandbox or ("none" if options.kernel else usual.sandbox)
     kernel = options.kernel or ("" if options.sandbox not in (None, "none") else usual.kernel)
     net = usual.net and place_kind(sandbox, kernel).net if options.net is None else options.net
@@ -153,26 +153,26 @@ def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
 
 @dataclass(frozen=True, slots=True)
 class FirstKernel:
-    """An executor that starts already, and where its code runs."""
+    """An executor that is already starting, and its target."""
 
     where: ExecutionTarget
     executor: "JupyterExecutor"
 
 
 def begin_first_kernel(cwd: Path, defaults: Defaults) -> FirstKernel | None:
-    """A kernel as the settings have it, being started; None where that would cost somebody, or may not be.
+    """Starts a kernel with the default settings; None if that could cost money or is not allowed.
 
-    It starts before the rest of what cells need is loaded: little is imported here.
+    It runs before the heavy imports, so it imports little itself.
     """
-    # What is wrong with a place is told by the first cell.
+    # The first cell reports errors of the target.
     with suppress(AutogenError):
         where = defaults.where
         policy_file.policy().check_walls(where.sandbox, "this notebook")
-        # Behind walls it writes in the folder of its chat, which is not known yet.
+        # A sandbox needs the chat's folder, which is not known yet.
         if not (where.costly or where.walled):
             where.check(cwd)
             executor = where.executor(cwd=cwd, imports=defaults.preimports)
-            # A kernel that does not start is told when it is first needed, by the start that happens then.
+            # If the start fails, the first use starts the kernel again and reports the error.
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             return FirstKernel(where, executor)
     return None

@@ -1,7 +1,6 @@
-"""One run of a ``%%autogen --team`` cell: a team that a cell of the notebook has made, shown as any chat is.
+"""One run of a ``%%autogen --team`` cell, which gives its task to a team from the notebook.
 
-What its members think with and where their code runs is the team's own; the cell gives the task and takes the answer.
-The team remembers what it said, so that the next cell goes on with it.
+The team has its own models and executors, and continues its conversation in the next cell.
 """
 
 import difflib

@@ -1,10 +1,8 @@
-"""Turns a cell that begins with ``%%autogen`` into an awaited call.
+"""Rewrites a cell with ``%%autogen`` to an awaited call.
 
-1. Only the outermost cell is rewritten to ``await``: while it waits, the notebook's loop goes on serving clicks,
-   and the next cell waits its turn.
-2. In a terminal nothing is served meanwhile, and Ctrl-C would leave an awaited cell running: it waits.
-3. A cell inside another one (below ``%%time``, in ``%%capture``, from code) is compiled where it cannot be awaited;
-   it is rewritten to a call that waits.
+1. Only outermost cells are awaited: the notebook's loop then handles clicks, and the next cell waits its turn.
+2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.
+3. A nested cell (below ``%%time``, in ``%%capture``, from code) cannot be awaited, so its call blocks.
 """
 
 import ast
@@ -23,26 +21,25 @@ _SESSION = "get_ipython().magics_manager.registry['AutogenMagics'].session()"
 
 
 class Transformer:
-    """An input transformer that knows how deep in running cells it is called."""
+    """An input transformer that tracks the nesting of running cells."""
 
     def __init__(self, shell: "InteractiveShell") -> None:
         self._shell = shell
         self._depth = threading.local()
 
     def install(self) -> None:
-        """Adds the transformer to the shell, and what tells it when cells begin and end."""
+        """Registers the transformer, and the callbacks that track cells."""
         self._shell.input_transformers_post.append(self)
         self._shell.events.register("pre_execute", self._on_cell_begin)
         self._shell.events.register("post_execute", self._on_cell_end)
 
     def remove(self) -> None:
-        """Takes all of it away again."""
         self._shell.input_transformers_post.remove(self)
         self._shell.events.unregister("pre_execute", self._on_cell_begin)
         self._shell.events.unregister("post_execute", self._on_cell_end)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The lines, rewritten if they call our cell magic, or a line that asks, where it can be awaited."""
+        """Returns the lines, rewritten to an awaited call if they call the cell magic and can be awaited."""
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
@@ -70,12 +67,12 @@ class Transformer:
 
 
 def _magic_words(call: str) -> list[str]:
-    """What the magic is given, its line and the cell if it has one, if the text is IPython's call of it and no more."""
+    """Returns the arguments of IPython's call of the magic, or an empty list for any other text."""
     try:
         node = ast.parse(call.strip(), mode="eval").body
     except SyntaxError:
         return []
     given = [] if not isinstance(node, ast.Call) or node.keywords else node.args[1:]
     words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    # A call with anything else was written by the person.
+    # A call with other arguments was written by the person.
     return words if len(words) == len(given) else []

@@ -1,4 +1,4 @@
-"""The notebook's variables and the agent's: which ones a task names, and how a person is told of the others."""
+"""Selects the variables that a task mentions, and describes variables in one line."""
 
 import difflib
 import re
@@ -17,13 +17,13 @@ _SHORT = 2
 _LISTED = 6
 _TABLES = frozenset({"DataFrame", "Series", "ndarray", "Table", "LazyFrame", "GeoDataFrame"})
 _WORD = re.compile(
-    r"(?<![\w.'/\\-])([^\W\d]\w*)"  # a name that is no part of a path or of a longer word
-    r"(?:\.([^\W\d]\w*)(?![\w/\\])|(?![\w/\\(-]|'(?!s\b)|\.\w))"  # with an attribute, or alone
+    r"(?<![\w.'/\\-])([^\W\d]\w*)"  # not part of a path or of a longer word
+    r"(?:\.([^\W\d]\w*)(?![\w/\\])|(?![\w/\\(-]|'(?!s\b)|\.\w))"  # with or without an attribute
 )
 
 
 def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The variables of a notebook that hold data of the person's own."""
+    """Returns the notebook's variables that hold the person's data."""
     return {
         name: value
         for name, value in namespace.items()
@@ -44,9 +44,9 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
 
 
 def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
-    """The person's variables that a task names: between backticks, or as a word that no prose would hold.
+    """Returns the variables that a task mentions in backticks, or as a word that is unlikely in prose.
 
-    A plain lower-case word may be just a word, so it only counts where the value is a table or an array.
+    A plain lower-case word only counts if the value is a table or an array.
     """
     quoted = set(re.findall(r"`([^\W\d]\w*)`", task))
     words = {(found[1], found[2]) for found in _WORD.finditer(task)}
@@ -63,7 +63,7 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
 
 
 def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
-    """The task with ``{name}`` replaced by the text of the notebook's variable."""
+    """Replaces each ``{name}`` in the task with the text of that variable."""
 
     def value(found: re.Match[str]) -> str:
         text = found[0]
@@ -77,20 +77,20 @@ def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
 
 
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> str:
-    """The agent's new variables in one line, with the command that copies one."""
+    """Lists the agent's new variables, with a command that copies one."""
     variables = sorted(variables, key=lambda each: each.type not in _TABLES)
     shown = listed([(each.name, each.type, each.shape) for each in variables], _LISTED)
     return f"In the agent's kernel: {shown}. `{pull_command(variables[0].name, chat)}` copies one here."
 
 
 def listed(variables: Sequence[tuple[str, ...]], most: int) -> str:
-    """The names of variables, each with what is known of it; no more of them than `most`."""
+    """Lists at most `most` variables with their descriptions."""
     shown = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
     return f"{shown} and {len(variables) - most} more" if len(variables) > most else shown
 
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
-    """That the agent's copies of these variables are older than the notebook's."""
+    """Says that the agent's copies are outdated."""
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
     push = _command("push", names, chat)
     ways = f"`-i {','.join(names)}` or `{push}` brings the new"
@@ -98,23 +98,22 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
 
 
 def copied_variables_line(values: Mapping[str, Any], whither: str) -> str:
-    """What was copied, with what each is and how large."""
+    """Lists copied variables with their types and sizes."""
     copied = [(name, type(value).__name__, shape(value), in_units(size_of(value))) for name, value in values.items()]
     return f"Copied {whither}: {listed(copied, len(copied))}."
 
 
 def replaced_variables_line(names: Sequence[str], whose: str) -> str:
-    """That values under these names were replaced, so that no clash is silent."""
+    """Lists the variables that a copy replaced."""
     return f"Replaced in {whose}, where the name was taken: {quoted(names)}."
 
 
 def quoted(names: Sequence[str]) -> str:
-    """The names as code, with commas between."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def pull_command(name: str, chat: str | None) -> str:
-    """The command that copies a variable to the notebook."""
+    """Returns the command that copies a variable to the notebook."""
     return _command("pull", [name], chat)
 
 
@@ -123,7 +122,7 @@ def _command(verb: str, names: Sequence[str], chat: str | None) -> str:
 
 
 def _has(value: Any, attribute: str | None) -> bool:
-    """Whether the value has the attribute that a task writes behind its name: `sales.csv` is a file."""
+    """Returns whether the value has the attribute in the task; `sales.csv` is a file name."""
     return attribute is None or hasattr(type(value), attribute) or attribute in getattr(value, "columns", ())
 
 

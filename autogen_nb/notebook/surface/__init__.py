@@ -1,1 +1,1 @@
-"""The chats of a person's own agents, shown and asked about below plain cells."""
+"""Shows the chats of the person's own agents below plain cells, and asks their questions there."""

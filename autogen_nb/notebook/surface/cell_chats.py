@@ -1,7 +1,7 @@
-"""The chats of a plain cell, such as those of ``initiate_chat()``, while it runs: a cell that asks for them has them.
+"""The chats of a plain cell, such as those of ``initiate_chat()``, while it runs; another cell can take them over.
 
-A chat that blocks the kernel's thread has no loop on which such a request could be answered, but for a question's,
-which ends with it. So requests are kept, and looked after with each tick of a view and while a question waits.
+A chat that blocks the kernel's thread has no running loop to answer such a request. So requests are queued, and
+handled with each tick of a view and while a question waits.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from autogen_nb.notebook.view.slots import Publish, publish_here
 
 
 class _Calls:
-    """Calls of other threads, until they are made here."""
+    """Calls from other threads, queued for this one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class _Calls:
 
 
 class CellChats:
-    """What the chats of one cell show, and where."""
+    """The chats of one running cell, and the cell that shows them."""
 
     def __init__(self, shell: Any, origin: Origin) -> None:
         self._shell = shell
@@ -56,12 +56,12 @@ class CellChats:
 
     @property
     def reachable(self) -> bool:
-        """Whether a cell that asks for the chats is heard in any case, also while they block the kernel's thread."""
+        """Whether take-over requests arrive even while the chats block the kernel's thread."""
         return self._intercept is not None and self._intercept.hears_while_held
 
     @contextmanager
     def showing(self, view: NotebookView) -> Generator[None, None, None]:
-        """Has the view move along, too."""
+        """Includes the view in a take-over."""
         self.begin(view)
         try:
             yield
@@ -69,36 +69,36 @@ class CellChats:
             self.end(view)
 
     def begin(self, view: NotebookView) -> None:
-        """Has a view that begins move along with the others; while there is one, requests are heard."""
+        """Adds a view; with the first one, the cell listens for take-over requests."""
         if not self._views and self._intercept is not None:
             self._calls = _Calls()
             self._listening.enter_context(self._intercept.listening(self._taker, self._calls.post))
         self._views.append(view)
 
     def end(self, view: NotebookView) -> None:
-        """Has a view that is about to be closed stay where it is by then."""
+        """Removes a view that is about to close; its output stays in the current cell."""
         if self._views == [view]:
             self._stop_listening()
         self._views.remove(view)
 
     def look(self) -> None:
-        """Answers what has come; called where the views are written."""
+        """Answers queued requests; call it on the thread that writes the views."""
         self._calls.make()
 
-    # What is shown of them
+    # The interface of `Shown`
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is shown."""
+        """Whether a panel is open."""
         return any(view.asks for view in self._views)
 
     def on_page_loaded(self) -> None:
-        """Notes that the page which hears the cell may be gone."""
+        """Records that the page of the cell may have been closed."""
         for view in self._views:
             view.on_page_loaded()
 
     def move(self, publish: Publish) -> None:
-        """Shows the chats that go on below another cell, and those that the cell begins later."""
+        """Moves the running chats, and the cell's later ones, to another cell."""
         self.publish = publish
         for view in self._views:
             view.move(publish)
@@ -110,7 +110,7 @@ class CellChats:
     def _end(self, result: Any) -> None:
         self._stop_listening()
         self._shell.events.unregister("post_run_cell", self._end)
-        # An awaited cell that was stopped has none.
+        # A stopped awaited cell has no result.
         stopped = asyncio.CancelledError() if result is None else None
         self._taker.end(stopped or result.error_before_exec or result.error_in_exec)
 
@@ -119,11 +119,11 @@ class CellChats:
 
 
 _current: list[CellChats] = []
-"""Those of the cell that runs, if it has begun a chat."""
+"""The chats of the running cell, if any."""
 
 
 def of(shell: Any) -> CellChats | None:
-    """The chats of the cell that runs; None on a thread of a person's own, whose chats stay where they are."""
+    """Returns the chats of the running cell; None on another thread, whose chats cannot move."""
     if threading.current_thread() is not threading.main_thread():
         return None
     origin = reruns.origin(shell)

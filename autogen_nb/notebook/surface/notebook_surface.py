@@ -1,4 +1,4 @@
-"""The notebook as a place where a library's own chats are shown, outside of ``%%autogen``."""
+"""Shows chats that a library starts outside of ``%%autogen``, and asks their questions."""
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, nullcontext
@@ -36,15 +36,15 @@ T = TypeVar("T")
 
 
 class NotebookHuman(Human, CodeQuestionAnswerer, Protocol):
-    """Someone who is asked before code runs, and while it does."""
+    """A human who also answers the questions of running code."""
 
 
 _views: "WeakSet[ChatView]" = WeakSet()
-"""What chats are shown in that go on."""
+"""The views of running chats."""
 
 
 class ChatView(NotebookView):
-    """A view at whose foot its chat's questions are asked."""
+    """A view that asks its chat's questions at its foot."""
 
     mirrored = "This page was loaded again, and its file does not keep what came since."
 
@@ -56,13 +56,13 @@ class ChatView(NotebookView):
             chats.begin(self)
 
     def tick(self) -> None:
-        """Shows what has come, and what time changes; where a cell asks for it, there."""
+        """Updates the view, and handles take-over requests."""
         if self._chats is not None:
             self._chats.look()
         super().tick()
 
     def close(self) -> None:
-        """Ends the view: no question is shown in it any more."""
+        """Closes the view; it shows no further questions."""
         _views.discard(self)
         if self._chats is not None:
             self._chats.end(self)
@@ -70,36 +70,36 @@ class ChatView(NotebookView):
 
 
 class SurfaceFoot:
-    """The place of the panel that is open; each question may have another one."""
+    """The place of the open panel, which may differ for each question."""
 
     def __init__(self) -> None:
         self._places: list[tuple[NotebookView, Callable[[], bool]]] = [(NotebookView(), lambda: False)]
 
     @contextmanager
     def placed(self, view: NotebookView, superseded: Callable[[], bool]) -> Generator[None, None, None]:
-        """Panels that are shown meanwhile are at the foot of this view."""
+        """Places panels at the foot of this view."""
         place = view, superseded
         self._places.append(place)
         try:
             yield
         finally:
-            # Questions that are asked at the same time end in any order.
+            # Concurrent questions end in any order.
             self._places.remove(place)
 
     @property
     def page_loaded(self) -> bool:
-        """Whether a page was loaded while the panel was shown."""
+        """Whether a page was loaded while the panel was open."""
         return self._places[-1][0].page_loaded
 
     def mirror(self, publish: Publish) -> None:
-        """Shows what comes from now on in this way as well."""
+        """Sends all further output to `publish` as well."""
         self._places[-1][0].mirror(publish)
 
     def panel(self, data: dict[str, object]) -> None:
         self._places[-1][0].panel(data)
 
     def release(self) -> None:
-        """Takes the panel away."""
+        """Removes the panel."""
         self._places[-1][0].release()
 
     def superseded(self) -> bool:
@@ -108,7 +108,7 @@ class SurfaceFoot:
 
 
 class CellPerson:
-    """The person who has run a cell with a chat in it: asked by buttons, or in words where no click would arrive."""
+    """The person who runs the cell, asked by buttons, or in text if clicks would not arrive."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -122,11 +122,9 @@ class CellPerson:
         return self._asked(question, lambda person: person.input(question))
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """The person's decision about code."""
         return self._asked(question, lambda person: person.approve(question))
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        """The person's decision about what running code is about to do."""
         return self._asked(question, lambda person: person.allow(question))
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
@@ -154,7 +152,7 @@ class CellPerson:
             answer = ask(self._person())
             given = await answer if isinstance(answer, Awaitable) else answer
             if isinstance(given, ApprovalGiven) and given.onwards:
-                # It holds up to the chat's end, as its view does.
+                # "Run all" lasts until the end of the chat, like the view.
                 view.unasked(lambda: True)
             return given
 
@@ -172,7 +170,7 @@ class CellPerson:
 
 
 def surface() -> run.Surface:
-    """Chats are shown as a cell's outputs, and the person is asked there; as text where the front end is a terminal."""
+    """Shows chats as a cell's outputs, or as text in a terminal, and asks the person there."""
     shell = InteractiveShell.instance()
     plain = delivery(shell, held=False).plain
     return run.Surface(PlainView if plain else lambda: ChatView(cell_chats.of(shell)), lambda: CellPerson(shell))
@@ -196,7 +194,7 @@ def _shown(question: PersonAsked, chats: CellChats | None) -> Generator[Notebook
 
 
 def _about(question: PersonAsked) -> tuple[object, ...]:
-    """Which question it is; with rules in between, it is told in other words by the time it is asked."""
+    """Identifies a question; new rules may change its text in the meantime."""
     if isinstance(question, ApprovalAsked):
         return ApprovalAsked, question.agent, question.block, question.index
     return type(question), getattr(question, "agent", None)
