@@ -1,1 +1,1 @@
-"""Ways to ask a person, or to say that nobody is there."""
+"""Ways to ask a person, and the unattended case."""

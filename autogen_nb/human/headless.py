@@ -1,4 +1,4 @@
-"""Nobody: every question is an error that says how to go without it."""
+"""The human of an unattended run: each question is an error that names the setting to change."""
 
 from typing import NoReturn
 
@@ -6,21 +6,19 @@ from autogen_nb.errors import NobodyThere
 from autogen_nb.events import ApprovalAsked, HumanInputAsked
 
 UNATTENDED = "nobody can be asked while code runs"
-"""Why what running code is about to do is denied, where there is nobody to ask."""
+"""The reason for denied effects in an unattended run."""
 
 
 class NobodyToAsk:
-    """The human where there is none."""
+    """Raises an error for every question."""
 
     def input(self, question: HumanInputAsked) -> NoReturn:
-        """Says that nobody can speak here."""
         raise NobodyThere(
             f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here, "
             "and give a chat its message="
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
-        """Says that nobody can approve code here."""
         raise NobodyThere(
             f"{question.agent} wants a person's approval to run code, and nobody is there to give it: "
             "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run unasked"

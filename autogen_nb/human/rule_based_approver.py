@@ -1,10 +1,10 @@
-"""A person with rules: what the rules cover is answered at once, all else is asked.
+"""Answers questions by saved rules, and asks the person about the rest.
 
-1. A rule answers a question about a block only where the block is asked about for what it does. Who wants to see
-   every block sees every block, and is offered no rules there; what code does while it runs is covered all the same.
-2. "Run all from here" answers everything about code until the answer that is being worked on, and is never stored.
-   Who has said that every block is to be shown, of all code or of an agent's, is not offered it, and is asked anyway.
-3. What a rule answered is an answer like any other: the log holds it, so a rule that is revoked breaks no replay.
+1. Rules apply to questions about a block's effects. With `confirm="always"`, the person sees every block and is
+   offered no rules there; rules still apply to effects of running code.
+2. "Run all from here" answers all questions about code until the current answer ends, and is never stored. It is not
+   offered, and does not apply, with `confirm="always"`.
+3. The log stores the rules' answers like any others, so a replay works after a rule is revoked.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,15 +31,15 @@ from autogen_nb.human.rules_file import RulesFile
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
 ONWARDS = "you (run all from here)"
-"""Who decides where the person has let all that follows in the chat run."""
+"""The author of decisions after "run all from here"."""
 
 RULED = "your rule: "
-"""How it begins who decides where rules do."""
+"""The prefix of the author of decisions by a rule."""
 
 
 @dataclass(slots=True)
 class ApproveAll:
-    """Whether the person lets all that follows up to one answer run unasked, and whether they may."""
+    """Whether "run all from here" is active, and whether it is offered."""
 
     chosen: bool = False
     offered: bool = True
@@ -48,8 +48,6 @@ class ApproveAll:
 
 
 class RuleBasedApprover:
-    """A human whose rules answer first."""
-
     def __init__(
         self,
         human: Human,
@@ -67,18 +65,17 @@ class RuleBasedApprover:
         self._told = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """The words of the person; no rule speaks, but what one will let run is not asked about with them."""
+        """Asks the person; code that the rules let run is not part of the question."""
         if question.then is not None:
             then = self._offering(question.then)
             question = replace(question, then=None if self._by(then) else then)
         return self._human.input(question)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        """What the person types for running code; no rule types."""
         return self._answerer.typed(question) if hasattr(self._human, "typed") else CodeInputGiven(None)
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """The rules' decision about a block, or the person's."""
+        """Decides about a block by the rules, or asks the person."""
         question = self._offering(question)
         by = self._by(question)
         if by:
@@ -90,7 +87,7 @@ class RuleBasedApprover:
         return _then(self._human.approve(question), keep)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        """The rules' decision about what running code is about to do, or the person's."""
+        """Decides about an effect by the rules, or asks the person."""
         if self._lets(question.agent):
             return EffectJudged(allowed=True, by=ONWARDS)
         (effect,) = self._placed((question.effect,))
@@ -118,13 +115,13 @@ class RuleBasedApprover:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _by(self, question: ApprovalAsked) -> str:
-        """Who lets the block run without a question; "" where nobody does."""
+        """Returns who approves the block without a question, or ""."""
         if self._lets(question.agent):
             return ONWARDS
         return "" if question.always else self._by_rule(question.effects)
 
     def _by_rule(self, effects: Sequence[Effect]) -> str:
-        """Which rules let all of this happen, in words; "" where they do not."""
+        """Returns the rules that cover all effects, in words, or ""."""
         try:
             used = covered(self._rules.rules(), effects)
         except ConfigError as error:
@@ -140,7 +137,7 @@ class RuleBasedApprover:
             try:
                 self._rules.add(*map(parse, given.rules))
             except ConfigError as error:
-                # What was decided holds, and is not said to hold from now on.
+                # The decision holds for this question, without a saved rule.
                 self._complain(f"The rule was not kept: {error}")
                 return replace(given, rules=())
         return given

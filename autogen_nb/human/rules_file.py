@@ -1,8 +1,7 @@
-"""A person's rules on disk: one small file for all notebooks, which only that person can write.
+"""The saved rules: one small file for all notebooks, which only the user can write.
 
-1. A file that cannot be trusted or read counts as no rules; nothing is taken from it, and it is never overwritten.
-2. Whoever changes the file holds its lock, reads it afresh, and puts a new one in its place in one step: two
-   notebooks lose nothing of each other's.
+1. A file that is unreadable, or writable by others, counts as empty and is never overwritten.
+2. Changes hold a lock, read the file again, and replace it atomically, so notebooks do not lose each other's rules.
 """
 
 import fcntl
@@ -23,28 +22,27 @@ from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _PATIENCE = 10.0
-"""Seconds that another notebook may hold the lock; it takes it for the time of one small write."""
+"""Seconds to wait for the lock, which other notebooks hold for one small write."""
 _LOOK = 0.02
 _MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class KeptRule:
-    """A rule in the file; `made` is when, in UTC."""
+    """A rule in the file; `made` is its time in UTC."""
 
     rule: Rule
     made: datetime
 
 
 class RulesFile:
-    """The rules of a person."""
+    """The user's saved rules."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     @property
     def path(self) -> Path:
-        """Where the file lies; found when it is first used."""
         if self._path is None:
             import platformdirs
 
@@ -55,12 +53,12 @@ class RulesFile:
         return tuple(kept.rule for kept in self.kept())
 
     def kept(self) -> tuple[KeptRule, ...]:
-        """The same with when they were made, the oldest first."""
+        """Returns the rules with their times, oldest first."""
         text = owned_files.read(self.path, frozenset({os.geteuid()}))
         return () if text is None else self._read(text)
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Adds rules for good, and returns those that were not there before."""
+        """Saves rules, and returns the new ones."""
         with self._edit_rules() as kept:
             known = {each.rule for each in kept}
             new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)
@@ -69,7 +67,7 @@ class RulesFile:
         return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Revokes rules, and returns those that were there; the errors are those of `add`."""
+        """Revokes rules, and returns those that existed; raises the same errors as `add`."""
         with self._edit_rules() as kept:
             gone = tuple(each.rule for each in kept if each.rule in rules)
             kept[:] = [each for each in kept if each.rule not in rules]
@@ -89,7 +87,7 @@ class RulesFile:
 
     @contextmanager
     def _edit_rules(self) -> Generator[list[KeptRule], None, None]:
-        """The rules as they are now; what the caller makes of the list is kept."""
+        """Yields the current rules as a list, and saves the changed list."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._alone():
@@ -134,7 +132,7 @@ class RulesFile:
 
 
 def _kept(text: str, moment: str) -> KeptRule:
-    """The rule, which must stand there as it was kept: a file is no place for what needs to be understood."""
+    """Parses a rule, which must be in the exact form that was written."""
     rule, made = parse(text), datetime.fromisoformat(moment)
     if str(rule) != text:
         raise ValueError(f"{text!r} is not how a rule is kept")

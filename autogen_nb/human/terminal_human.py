@@ -1,4 +1,4 @@
-"""A person at a terminal, or at any front end that answers ``input()``."""
+"""A person at a terminal, or at any front end that supports ``input()``."""
 
 import getpass
 import os
@@ -40,23 +40,23 @@ _WAY_OUT = (
 
 
 class TerminalHuman:
-    """The human who reads the terminal and types."""
+    """Asks questions in text, and reads the answers with ``input()``."""
 
     def __init__(self, announce: Callable[[], None] = lambda: None, *, terminal: Path | None = None) -> None:
         self._announce = announce
         self._terminal = terminal
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """What the person types, or the choice whose number it is."""
+        """Reads the person's message, or the choice with the typed number."""
         self._announce()
         if question.choices:
             print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
-        # A model's own question is shown before the field: it may be long, and must not steer the terminal.
+        # A model's question may be long or contain control characters, so it is printed before the prompt.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """What the person decides about the code, which is shown as it is; an unclear answer is asked again."""
+        """Shows the code and reads the decision; repeats the question after an unclear answer."""
         self._announce()
         print(_shown(question))  # noqa: T201  # this is the person's terminal
         offered = proposed(question.rulable)
@@ -81,7 +81,7 @@ class TerminalHuman:
                     continue
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """What the person decides about an effect of running code; an unclear answer is asked again."""
+        """Reads the decision about an effect; repeats the question after an unclear answer."""
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
@@ -91,7 +91,7 @@ class TerminalHuman:
             return EffectJudged(allowed=False, reason=_GONE)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """What the person types for the code; the end of their input is the end of the code's."""
+        """Reads input for the code; an end of file is passed on to it."""
         ask = getpass.getpass if question.password else input
         try:
             return CodeInputGiven(ask(visible(question.prompt)), by="terminal")
@@ -115,7 +115,7 @@ def _judged(offered: Sequence[Rule]) -> EffectJudged:
 
 
 def _accepted(offered: Sequence[Rule]) -> str:
-    """The rule that the person accepts, which they have read in words; "" for none."""
+    """Shows the rule in words, and returns it if the person accepts it, or ""."""
     print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
     return _chosen(read_line(_WHICH), list(map(str, offered)))
 
@@ -125,17 +125,16 @@ def _numbered(texts: Sequence[str]) -> str:
 
 
 def _chosen(text: str, choices: Sequence[str]) -> str:
-    """The choice that a number names; "" for what is no such number."""
+    """Returns the choice with the typed number, or ""."""
     number = text.strip()
     return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
 
 
-# A Jupyter front end that takes no input raises an error of its own, which is a NotImplementedError.
+# Jupyter front ends without input raise a subclass of NotImplementedError.
 _NO_INPUT = (EOFError, NotImplementedError)
 
 
 def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
-    """What the person types."""
     try:
         return input(prompt)
     except _NO_INPUT as error:
@@ -145,13 +144,13 @@ def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
 def _shown(question: ApprovalAsked) -> str:
     why = f" ({'; '.join(question.reasons)})" if question.reasons else ""
     which = "this code" if question.total == 1 else f"block {question.index + 1} of {question.total}"
-    # What a message looked like while it streamed by is not what is approved: this is.
+    # The code may have looked different while the message streamed, so it is printed again.
     code = "\n".join(f"    {line}" for line in visible(question.block.code).split("\n"))
     return f"\n{visible(f'{question.agent} is to run {which}{why}')}:\n\n{code}\n"
 
 
 def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
-    """The code as the person leaves it in the editor; None where the editor failed, which runs nothing."""
+    """Returns the edited code; None if the editor failed, and nothing runs."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
         first = read_line(f"The new code, ended by a line with {_END!r} alone:\n")

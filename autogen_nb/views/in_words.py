@@ -1,8 +1,7 @@
-"""What a message holds besides its text, and how its answer was got, in words: for a terminal, and for a cell.
+"""Describes tool calls, pictures and model details as text.
 
-Arguments, results and addresses are untrusted and are returned as text: whoever shows them escapes them. A picture that
-a message holds may be shown; one that lies elsewhere is named and never loaded, since asking for it would tell its
-server who reads the chat.
+Arguments, results and addresses are untrusted; the caller escapes them. Embedded pictures may be shown; remote ones are
+only named, because loading one would tell its server who reads the chat.
 """
 
 import json
@@ -14,53 +13,53 @@ from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
 
 SHORT = 100
-"""Characters that stand in one line with the function's name."""
+"""The maximum length of arguments on the line of the function's name."""
 
 LONGEST = 100_000
-"""Characters of arguments, or of a result, that are shown at most; the model gets all of them."""
+"""The maximum length of arguments and results on screen; the model gets them in full."""
 
 _FAILED = "Error: "
 _HELD = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
 _LONGEST_URL = 200
-"""Characters of an address that are shown."""
+"""The maximum length of an address on screen."""
 
 
 def arguments_of(call: FunctionCall) -> str:
-    """The arguments as JSON that a person can read, in one line where they are short; as they are if not JSON."""
+    """Formats the arguments as JSON, on one line if short; text that is not JSON stays as it is."""
     try:
         given = json.loads(call.arguments or "{}")
         line = json.dumps(given, ensure_ascii=False)
         text = line if len(line) <= SHORT else json.dumps(given, ensure_ascii=False, indent=2)
-    # Brackets may be nested deeper than Python reads.
+    # JSON may be nested deeper than Python's recursion limit.
     except (ValueError, RecursionError):
         text = call.arguments
     return bounded(visible("" if text == "{}" else text))
 
 
 def name_of(call: FunctionCall) -> str:
-    """The name that the model wrote, on one line; no function has to be called so."""
+    """Returns the model's name for the function, which may not exist, on one line."""
     return visible(" ".join(call.name.split())[:SHORT]) or "a function without a name"
 
 
 def failed(content: str) -> bool:
-    """Whether the text that was returned tells of a failure."""
+    """Returns whether the result reports an error."""
     return content.startswith(_FAILED)
 
 
 def bounded(text: str) -> str:
-    """The text up to `LONGEST` characters, with a line that says how many are not shown."""
+    """Truncates the text to `LONGEST` characters, and adds a line with the omitted length."""
     if len(text) <= LONGEST:
         return text
     return f"{text[:LONGEST]}\n\u2026 [{len(text) - LONGEST:,} more characters are not shown]"
 
 
 def asked_in_words(call: FunctionCall) -> str:
-    """A call as plain text."""
+    """Formats a call."""
     return f"calls {name_of(call)}({arguments_of(call)})"
 
 
 def returned_in_words(call: FunctionCall, content: str) -> str:
-    """What a call returned as plain text; a longer text stands below its line."""
+    """Formats the result of a call; a long result starts on its own line."""
     if not content:
         return f"{name_of(call)} returned nothing"
     gap = " " if len(content) <= SHORT and "\n" not in content else "\n"
@@ -68,7 +67,7 @@ def returned_in_words(call: FunctionCall, content: str) -> str:
 
 
 def held_picture(url: str) -> tuple[str, str] | None:
-    """The media type and the base64 text of a picture that the address itself holds."""
+    """Returns the media type and base64 text of an embedded picture."""
     found = _HELD.fullmatch(url)
     return None if found is None else (found["mime"].lower(), found["text"])
 
@@ -82,12 +81,12 @@ def picture_in_words(url: str) -> str:
 
 
 def answered_by(reply: ModelReplied) -> str:
-    """Which model answered, and whether its answer was only looked up."""
+    """Returns the model, and whether its answer came from a cache."""
     return ", ".join(part for part in (reply.model, "from the cache" if reply.cached else "") if part)
 
 
 def thought(reply: ModelReplied) -> str:
-    """How long the model thought, and in how many tokens; "" where it did not tell its thoughts."""
+    """Returns the time and tokens of the model's thinking; "" without thoughts."""
     if reply.reasoning is None:
         return ""
     tokens = "" if reply.reasoning.tokens is None else f", {reply.reasoning.tokens:,} tokens"
@@ -95,7 +94,7 @@ def thought(reply: ModelReplied) -> str:
 
 
 def chosen(asked: SpeakerAsked | None, given: SpeakerGiven) -> str:
-    """Whom a model chose to speak next; "" where it did not choose, or named nobody or several."""
+    """Returns the speaker that a model chose; "" if it did not choose exactly one."""
     if asked is None or asked.method != "auto" or not given.said:
         return ""
     named = mentioned(given.said, asked.candidates)

@@ -1,4 +1,4 @@
-"""A chat as plain text, written as it goes: for scripts and terminals."""
+"""A chat as streaming plain text, for scripts and terminals."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ from autogen_nb.views import in_words
 
 _RULE = "-" * 80
 _LONG = 300
-"""Characters of a line about a decision."""
+"""The maximum length of a line about a decision."""
 
 
 def _write(text: str) -> None:
@@ -42,9 +42,9 @@ def _write(text: str) -> None:
 
 
 class PlainView:
-    """Writes each message once, token by token where it streams, and the outputs of code as they come.
+    """Streams each message once, and the outputs of code as they arrive.
 
-    Control characters of what a model or its code wrote are left out, since a terminal would act on them.
+    Control characters from models and code are removed, since a terminal would interpret them.
     """
 
     def __init__(self, write: Callable[[str], None] = _write) -> None:
@@ -63,7 +63,6 @@ class PlainView:
         self._peers: dict[str, str] = {}
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
-        """Writes what the event adds."""
         match event:
             case ModelAsked(agent=agent, peer=peer):
                 self._peers[agent] = peer
@@ -114,7 +113,7 @@ class PlainView:
                 pass
 
     def tick(self) -> None:
-        """Nothing here changes with time."""
+        """Does nothing; the text does not change with time."""
 
     def close(self) -> None:
         """Ends the last line."""
@@ -142,7 +141,7 @@ class PlainView:
             self.line(f">>> {in_words.asked_in_words(call)}")
 
     def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
-        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        # A team's member calls tools on the way to its answer; the requesting reply is not shown.
         self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = asked
@@ -174,7 +173,6 @@ class PlainView:
             self.line(f"{_RULE}\n{agent}{to}:\n")
 
     def line(self, text: str) -> None:
-        """Writes a line of its own."""
         self._end_line()
         self._write(f"{text}\n")
 
@@ -183,7 +181,7 @@ class PlainView:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        # A lone carriage return would let a later text take the place of what is written here.
+        # After a lone carriage return, later text would overwrite this line.
         text = without_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
         if text:
             self._fresh = text.endswith("\n")

@@ -1,1 +1,1 @@
-"""How a question reaches the person, and their answer the chat."""
+"""Carries questions to the person, and answers to the chat."""

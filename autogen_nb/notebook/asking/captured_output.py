@@ -1,6 +1,6 @@
-"""Questions in a cell that captures what it prints and shows, as with ``%%capture``: they are seen all the same.
+"""Shows questions in a cell with captured output, such as ``%%capture``.
 
-Buttons would be captured as well, so the question is asked in words, and what it is about is printed past the capture.
+The capture would swallow buttons, so the question is plain text that bypasses it.
 """
 
 import io
@@ -15,13 +15,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 
 def captures_displays(shell: Any) -> bool:
-    """Whether what the running cell displays is kept from the page."""
+    """Returns whether the cell's displays are captured."""
     return isinstance(getattr(shell, "display_pub", None), CapturingDisplayPublisher)
 
 
 @contextmanager
 def printing_to_page() -> Generator[None, None, None]:
-    """What is printed meanwhile is seen, wherever the cell's own output goes."""
+    """Prints to the page, despite a capture."""
     kernel = getattr(InteractiveShell.instance(), "kernel", None)
     if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
         yield
@@ -32,7 +32,7 @@ def printing_to_page() -> Generator[None, None, None]:
 
 
 class _CellOutput(io.TextIOBase):
-    """Prints below the running cell by messages of its own."""
+    """Sends text below the running cell with messages of its own."""
 
     def __init__(self, kernel: Any) -> None:
         super().__init__()

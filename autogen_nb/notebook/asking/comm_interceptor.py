@@ -1,17 +1,17 @@
-"""Takes the messages of panels off the notebook's shell channel, so that a click is heard while a cell runs.
+"""Intercepts widget messages on the kernel's shell channel, so that clicks arrive while a cell runs.
 
-1. ipykernel handles one message of its shell channel after the other, and a cell that runs is one of them. What a
-   click sends would wait for the cell's end, but for exceptions that differ from release to release: 7.0 listens on
-   subshells, which not every front end asks for; 7.4 listens while a cell is awaited, and not while one blocks.
-2. In every release the channel is one stream of pyzmq with one callback. While somebody is asked, a callback of ours
-   stands before it: it hands the messages of comms that were opened since to the loop on which the question waits,
-   and everything else on, untouched. Afterwards the stream has its own callback back.
-3. The comms that the person had open before are not touched. The one exception is what a page that was loaded again
-   asks: for the state of all widgets by a comm of its own or, where that takes it more than four seconds, for the list
-   of comms and then for the state of each. Without all of these answers it shows no widget.
-4. Each message is answered by "busy" and "idle", as all others are: front ends hold back what is typed until the
-   letter before is through, and 7.4 does not say when one is.
-5. A cell that asks for what runs, such as ``%autogen show``, would wait for its end as well: who listens may take it.
+1. ipykernel handles shell messages one after the other, and a running cell is one of them. A click would wait for the
+   end of the cell, with exceptions by release: 7.0 listens on subshells, which not every front end requests; 7.4
+   listens while a cell is awaited, but not while one blocks.
+2. In every release, the channel is one pyzmq stream with one callback. During a question, our callback precedes it: it
+   passes messages of comms opened since then to the loop on which the question waits, and forwards all others
+   unchanged. Afterwards the original callback is restored.
+3. Comms from before the question are left alone, except for the requests of a reloaded page: for the state of all
+   widgets in one comm or, after four seconds, for the list of comms and the state of each. Without all of these
+   replies, the page shows no widgets.
+4. Each message is framed by "busy" and "idle": front ends hold back a keystroke until the previous one is handled, and
+   7.4 does not send these itself.
+5. A cell that requests the running chat, such as ``%autogen show``, would also wait; a listener may take it over.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from autogen_nb.notebook.asking.taken_request import CellTaker, TakenRequest
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
 _CONTROL = "jupyter.widget.control"
-"""The target by which a front end asks for the state of all widgets, as ipywidgets names it."""
+"""ipywidgets' comm target for requests of all widgets' state."""
 
 
 Post: TypeAlias = Callable[[Callable[[], None]], object]
@@ -37,7 +37,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """One who waits for clicks."""
+    """A loop that waits for clicks."""
 
     post: Post
     context: Context
@@ -47,7 +47,7 @@ class Listener:
 
 
 class CommInterceptor:
-    """A callback that stands before the one of a kernel's shell stream, while somebody listens."""
+    """A callback in front of the kernel's shell stream while a question is open."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -61,12 +61,12 @@ class CommInterceptor:
 
     @property
     def hears_while_held(self) -> bool:
-        """Whether messages are read by a thread of their own, and so while a cell blocks the kernel's."""
+        """Whether a separate thread reads messages, so that they arrive while a cell blocks."""
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
     def listening(self, taker: CellTaker | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
-        """Hands the messages of comms that are opened from now on to the running loop; to `post` only cells."""
+        """Passes messages of new comms to the running loop, and cells to `post`."""
         if post is None:
             known = frozenset(self._comms.comms)
             listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, taker)
@@ -82,7 +82,7 @@ class CommInterceptor:
                 self._listeners = tuple(each for each in self._listeners if each is not listener)
             self._on_stream(self._step_back)
 
-    # Where the stream is read
+    # On the thread that reads the stream
 
     def _on_stream(self, call: Callable[[], None]) -> None:
         if self.hears_while_held:
@@ -96,18 +96,18 @@ class CommInterceptor:
             self._stream.on_recv(self._route, copy=False)
 
     def _step_back(self) -> None:
-        # Where another one has come to stand before this callback, it stays, and hands everything on.
+        # If another callback was installed over this one, this one stays and forwards everything.
         if self._before is not None and not self._listeners and _callback(self._stream) == self._route:
             before, self._before = self._before, None
             self._controls.clear()
-            # A stream that is closed has no callback to give back.
+            # A closed stream has no callback to restore.
             with suppress(OSError):
                 self._stream.on_recv(before, copy=False)
 
     def _route(self, frames: Sequence[Any]) -> Any:
         try:
             taken = self._taken(frames)
-        # Whatever is not as expected must not cost the person a message.
+        # After an unexpected error, ipykernel still gets the message.
         except Exception:  # noqa: BLE001
             taken = False
         assert self._before is not None
@@ -138,7 +138,7 @@ class CommInterceptor:
                 continue
             is_open = name in self._comms.comms
             if name in self._controls or (is_open and (name not in listener.known or _asks_state(content))):
-                # Where the loop is closed, whoever waited there is gone.
+                # If the loop is closed, no question waits there.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
@@ -172,7 +172,7 @@ class CommInterceptor:
         return False
 
     def _note_cell(self, cell: str | None) -> None:
-        # What has no id is no cell, but what a front end runs by itself.
+        # A request without a cell id comes from the front end itself.
         if cell is not None:
             for listener in self._listeners:
                 listener.cells.append(str(cell))
@@ -185,7 +185,7 @@ class CommInterceptor:
             self._handed_on.add(task)
             task.add_done_callback(self._handed_on.discard)
 
-    # Where the question waits
+    # On the loop of the question
 
     def _take(self, taker: CellTaker, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
         def reply(kind: str, content: dict[str, Any]) -> None:
@@ -195,7 +195,7 @@ class CommInterceptor:
         request = TakenRequest(self._kernel, message, reply)
         try:
             taken = taker.take(request)
-        # A cell that nobody answers would run for ever.
+        # Without a reply, the front end would show the cell as running for ever.
         except Exception as error:  # noqa: BLE001
             request.finish(error)
             return
@@ -206,7 +206,7 @@ class CommInterceptor:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)
         self._tell("busy", message)
         try:
-            # ipykernel calls these three for the same messages; the stream is of no use to them.
+            # ipykernel calls these three handlers for the same messages, and they ignore the stream.
             getattr(self._comms, kind)(None, idents, message)
             sys.stdout.flush()
         finally:
@@ -219,11 +219,11 @@ class CommInterceptor:
 
 
 _made: list[tuple[Any, CommInterceptor]] = []
-"""The interceptor of each kernel in this process: there is one."""
+"""The interceptor of each kernel in this process."""
 
 
 def intercept(kernel: Any) -> CommInterceptor | None:
-    """The kernel's interceptor; None where the kernel is not made as every known ipykernel is."""
+    """Returns the kernel's interceptor; None for a kernel with unexpected internals."""
     for each, made in _made:
         if each is kernel:
             return made
@@ -244,7 +244,7 @@ def _known(kernel: Any) -> bool:
     )
     if not all(getattr(owner, name, None) is not None for owner, names in needed for name in names):
         return False
-    # A stream whose callback wants copies would need another one of ours.
+    # A callback that expects uncopied frames would need another interceptor.
     return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
 
 
@@ -253,5 +253,5 @@ def _asks_state(content: dict[str, Any]) -> bool:
 
 
 def _callback(stream: Any) -> Any:
-    # pyzmq sets a stream's callback in public and keeps it in private.
+    # pyzmq has a public setter for the callback, but no getter.
     return getattr(stream, "_recv_callback", None)

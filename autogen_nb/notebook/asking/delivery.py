@@ -1,7 +1,7 @@
-"""How a question reaches a person at a notebook, and their answer the chat: by buttons, in words, or not at all.
+"""Chooses between buttons, text and no questions at all.
 
-Buttons are used where a click is heard while the cell runs. Where that cannot be had, the same is asked through
-``input()``, which every front end answers in the midst of a cell, and one line says so.
+Buttons require that clicks arrive while the cell runs. Otherwise questions use ``input()``, which works in every front
+end during a cell, and a line says so.
 """
 
 import inspect
@@ -33,7 +33,7 @@ _UNKNOWN = _IN_WORDS.format("ipykernel {} is not made as expected, and may hear 
 
 @dataclass(frozen=True, slots=True)
 class QuestionDelivery:
-    """The way between a chat and the person in front of it."""
+    """The connection between a chat and the person."""
 
     way: Way
     why: str = ""
@@ -42,16 +42,16 @@ class QuestionDelivery:
     intercept: CommInterceptor | None = None
 
     def in_words(self, why: str) -> "QuestionDelivery":
-        """The same person, asked in words; where they are anyhow, or where nobody is, this very way."""
+        """Returns a connection that asks in text; unchanged if it does so already, or if the run is unattended."""
         return QuestionDelivery("words", why) if self.way == "buttons" else self
 
     @contextmanager
     def open(
         self, shell: Any, origin: Origin, taker: CellTaker | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Hears clicks, and gives what tells whether the cell was run again meanwhile.
+        """Listens for clicks, and yields a function that tells whether the cell was run again.
 
-        `taker` answers cells that ask for what runs.
+        `taker` handles cells that request the running chat.
         """
         if self.intercept is None:
             yield lambda: reruns.run_again(shell, origin)
@@ -61,15 +61,15 @@ class QuestionDelivery:
 
 
 def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
-    """The way to the person who runs the cell, in words where ``%config AutogenMagics.ask`` says so.
+    """Returns the connection for the running cell; `%config AutogenMagics.ask` may require text.
 
-    `held` tells that the cell blocks the kernel's thread meanwhile.
+    `held` means that the cell blocks the kernel's thread.
     """
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return QuestionDelivery("words", plain=True)
     request = kernel.get_parent("shell") or {}
-    # `allow_stdin` is how Jupyter's messaging specification tells that somebody is there.
+    # Jupyter's messaging protocol marks attended requests with `allow_stdin`.
     if not request.get("content", {}).get("allow_stdin", False):
         return QuestionDelivery("nobody")
     if _types(request):
@@ -88,10 +88,10 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
 
 
 def _types(request: dict[str, Any]) -> bool:
-    """Whether the cell comes from a front end that is nothing but text, such as jupyter console.
+    """Returns whether the request comes from a text-only front end, such as jupyter console.
 
-    They are written in Python on `jupyter_client`, whose message ids begin with that of the session, and they know
-    no cells. A notebook's front end names the cell, or has ids of another form.
+    These use `jupyter_client`, where message ids start with the session's id, and send no cell ids. Notebook front ends
+    send cell ids, or message ids of another form.
     """
     header = request.get("header", {})
     named = request.get("metadata", {}).get("cellId")
@@ -106,9 +106,9 @@ def _serves(kernel: Any) -> bool:
 
 
 def _console_terminal() -> Path | None:
-    """The terminal in which the jupyter console runs that has started this kernel; None where none has.
+    """Returns the terminal of the jupyter console that started this kernel, if any.
 
-    A server, too, may have been started in a terminal, at which nobody may be: it is no console.
+    A server may have been started in a terminal as well, but is not a console.
     """
     psutil: Any = import_module("psutil")
     with suppress(psutil.Error):

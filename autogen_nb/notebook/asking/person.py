@@ -1,7 +1,7 @@
-"""Who can be asked from a cell: a person with buttons, a person who types, or nobody.
+"""Who answers a cell's questions: a person with buttons, a person who types, or nobody.
 
-Besides a chat's own questions a cell has three: which model to use when none is configured, whether to copy
-variables that the task names, and what becomes of code that does not yield to Stop.
+In addition to a chat's questions, a cell asks for a model if none is configured, for consent to copy variables that
+the task mentions, and about code that does not stop.
 """
 
 import getpass
@@ -29,7 +29,7 @@ CopyAnswer: TypeAlias = Literal["copy", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
 
 OFTEN = 3
-"""Decisions in a row after which a person who lets everything run is offered to be asked less."""
+"""After this many approvals in a row, the cell suggests asking less often."""
 
 OFFER = (
     "Three blocks in a row ran as they came. `--confirm risky` asks only before code that reaches beyond this "
@@ -44,7 +44,7 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
-    """What a person is asked who chooses a model."""
+    """The contents of the model form."""
 
     head: str
     proposed: ModelConnection
@@ -53,12 +53,12 @@ class ModelForm:
 
 
 def key_for(url: str, kept: ModelConnection) -> str | None:
-    """The key that was kept, where it was given for the server at this address; none for another."""
+    """Returns the stored key if it belongs to this server."""
     return kept.api_key if server_of(url) == server_of(kept.base_url) else None
 
 
 def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnection) -> str:
-    """What was wrong, and whether a key that was given for another server was left out."""
+    """Formats the error, and mentions a key that was withheld because it belongs to another server."""
     said = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
     if kept.api_key and not asked.api_key:
         said += f" The key for `{host_of(kept.base_url)}` was not sent to `{host_of(asked.base_url)}`."
@@ -66,12 +66,12 @@ def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnec
 
 
 def sentence(text: str) -> str:
-    """The text of an error as a sentence of its own, which another one may follow."""
+    """Ends the text with a full stop."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def keeps(kept: ModelConnection, asked: ModelConnection) -> bool:
-    """Whether what is secret of the one is still to be had after another server was asked, which got none of it."""
+    """Returns whether stored secrets are still valid after a test of another server, which received none."""
     return _is_secret(kept) and not _is_secret(asked)
 
 
@@ -80,7 +80,7 @@ def _is_secret(connection: ModelConnection) -> bool:
 
 
 def to_choose(asked: ModelConnection, found: CheckedConnection) -> str:
-    """What is still to be said of a server that answers, but not to a name of a model yet."""
+    """Describes the models of a server that answers, while no model name is chosen."""
     host, models = host_of(asked.base_url), found.models
     if not models:
         return f"`{host}` does not list its models: type the name of one."
@@ -96,56 +96,51 @@ def to_choose(asked: ModelConnection, found: CheckedConnection) -> str:
 
 
 class Person(Human, Protocol):
-    """Someone at a notebook."""
-
     def connection(self, form: ModelForm) -> ModelConnection | Awaitable[ModelConnection]:
-        """The model to use, whose server has answered."""
+        """Returns a model whose server has answered."""
 
     def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
-        """Whether to copy variables that the task names; `what` names them with their sizes."""
+        """Asks whether to copy variables; `what` lists them with their sizes."""
 
     def stopping(self, what: str) -> StopAnswer | Awaitable[StopAnswer]:
-        """Whether to wait for code that does not yield; `what` names what would be lost with it."""
+        """Asks whether to wait for code; `what` lists what would be lost."""
 
 
 class AbsentPerson(NobodyToAsk):
-    """Nobody: a notebook that is executed by a program."""
+    """The unattended case: a notebook executed by a program."""
 
     def connection(self, form: ModelForm) -> NoReturn:
         del form
         raise ConfigError(NO_MODEL)
 
     def copying(self, what: str) -> CopyAnswer:
-        """Leaves the variables where they are, since nobody allows otherwise."""
+        """Copies nothing, because nobody consents."""
         del what
         return "leave"
 
     def stopping(self, what: str) -> StopAnswer:
-        """Kills, since nobody would ever say so."""
+        """Kills the code, because nobody would ever decide."""
         del what
         return "kill"
 
 
 class TypingPerson(TerminalHuman):
-    """A person who answers in words, through ``input()``."""
+    """A person who answers with ``input()``."""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """What the person types, or the choice whose number it is."""
         with printing_to_page():
             return super().input(question)
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """What the person decides about the code, which they see wherever the cell prints to."""
         with printing_to_page():
             return super().approve(question)
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """What the person decides about an effect of running code."""
         with printing_to_page():
             return super().allow(question)
 
     def connection(self, form: ModelForm) -> ModelConnection:
-        """What the person types, once its server has answered; what was wrong is said, and asked again."""
+        """Asks for a model until its server answers."""
         self._announce()
         said, proposed = form.head, form.proposed
         while True:
@@ -177,7 +172,7 @@ class TypingPerson(TerminalHuman):
 
 
 def lets_all_run(events: Iterable[Recorded]) -> bool:
-    """Whether the last decisions about code were all to run it unchanged, each made by a person who was asked."""
+    """Returns whether the person approved all recent blocks unchanged."""
     given = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
     return len(given) == OFTEN and all(
         (each.decision, each.code, each.onwards) == ("run", None, False) and not each.by.startswith((ONWARDS, RULED))
@@ -186,7 +181,7 @@ def lets_all_run(events: Iterable[Recorded]) -> bool:
 
 
 def sure(what: str) -> bool:
-    """Whether the person types that they are sure; `what` says of what, and how to answer."""
+    """Asks for confirmation; `what` describes the action and the expected answer."""
     return _typed(what).strip().lower() in ("y", "yes")
 
 

@@ -1,9 +1,9 @@
-"""Code that did not yield to a person's Stop: nothing is lost unless they say so.
+"""Asks before killing code that ignores Stop.
 
-1. The cell that was stopped has ended by then. Its panel comes below what it shows, on the notebook's own loop.
-2. A cell of the chat that finds such code still running asks first, and the older question is withdrawn: it may
-   stand in a page that nobody sees.
-3. Who types is asked by that next cell. Where nobody is there, the code is killed, and the next block tells.
+1. The stopped cell has already ended; the panel appears below its output, on the notebook's loop.
+2. If the chat's next cell finds the code still running, it asks first, and the older question is withdrawn, since its
+   page may be hidden.
+3. Without buttons, only the next cell asks. In an unattended run, the code is killed, and the next block reports it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ KILLED = "The code was killed, and the agent's variables with it; a fresh kernel
 
 
 def question(stuck: StuckBlock | None) -> str:
-    """What a person is asked, with all that would be lost."""
+    """Lists everything that would be lost."""
     if stuck is None or stuck.variables is None:
         lost = "the agent's variables (the kernel cannot tell which)"
     elif not stuck.variables:
@@ -37,7 +37,7 @@ def question(stuck: StuckBlock | None) -> str:
 
 
 class StopQuestion:
-    """What is known of a chat's code that does not yield, and the question about it that is open."""
+    """The state of code that does not stop, and its open question."""
 
     def __init__(self) -> None:
         self.stuck: StuckBlock | None = None
@@ -45,12 +45,12 @@ class StopQuestion:
         self._open: Future[StopAnswer] | None = None
 
     def ask_in_cell(self, ask: Callable[[str], Coroutine[Any, Any, StopAnswer]]) -> OnStuck:
-        """Has the question asked on the loop that runs now, in the place of the cell that runs now."""
+        """Asks on the current loop, in the output of the current cell."""
         loop, context = asyncio.get_running_loop(), copy_context()
 
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
-            # The outputs of a task belong to the cell in whose context it is made.
+            # A task's output appears in the cell whose context it has.
             self._open = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
             try:
                 answer = await asyncio.wrap_future(self._open)
@@ -67,17 +67,17 @@ class StopQuestion:
         return on_stuck
 
     async def note_for_next_cell(self, stuck: StuckBlock) -> StuckAnswer:
-        """Waits, and keeps what is known for the next cell to ask."""
+        """Waits, and leaves the question to the next cell."""
         self.stuck = stuck
         return "later"
 
     def withdraw(self) -> None:
-        """Takes back a question that nobody has answered."""
+        """Withdraws an open question."""
         if self._open is not None:
             self._open.cancel()
 
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
-        """Whether code goes on that a person has to decide about; on the engine, for as long as that is open."""
+        """Whether stuck code needs a decision; called on the engine."""
         while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # nothing tells: the grace is the kernel's own matter
             await asyncio.sleep(_LOOK)
         if not busy():

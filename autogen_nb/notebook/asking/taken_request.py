@@ -1,4 +1,4 @@
-"""An execute request that is answered while another cell runs: the kernel's own handler never sees it."""
+"""An execute request that is answered while another cell runs, in place of the kernel's handler."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ Send = Callable[[str, dict[str, Any]], None]
 
 
 class TakenRequest:
-    """A cell that was run while another one runs, and that is answered at once."""
+    """A cell that was run during another one, and is answered at once."""
 
     def __init__(self, kernel: Any, message: dict[str, Any], reply: Send) -> None:
         self._kernel = kernel
@@ -21,18 +21,18 @@ class TakenRequest:
         self.cell: str | None = message["metadata"].get("cellId")
 
     def begin(self) -> None:
-        """Says that the cell runs."""
+        """Sends the start of the execution."""
         self._status("busy")
         self._send("execute_input", {"code": self.code, "execution_count": self._count})
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Shows a bundle below the cell, or in the place of what has this id."""
+        """Adds an output below the cell, or updates the one with this id."""
         kind = "update_display_data" if update else "display_data"
         content = {"data": encode_images(data), "metadata": metadata, "transient": {"display_id": display_id}}
         self._send(kind, json_clean(content))
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Says that the cell is through, with an error if there is one."""
+        """Sends the end of the execution, with an error if given."""
         content: dict[str, Any] = {"execution_count": self._count, "user_expressions": {}, "payload": []}
         if error is None:
             content["status"] = "ok"
@@ -59,16 +59,16 @@ class TakenRequest:
 
 
 class CellTaker(Protocol):
-    """One who answers cells that are run while another one runs."""
+    """Answers cells that are run during another one."""
 
     def on_page_loaded(self) -> None:
-        """Called when a page was loaded that asks for the widgets, before a click of it; where the channel is read."""
+        """Called on the reading thread when a page requests the widgets' state, before any click in it."""
 
     def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
-        """Whether a cell of this source and id may be one; called where the shell channel is read.
+        """Returns whether to take over the cell; called on the reading thread.
 
-        `alone` says that no other cell waits before it.
+        `alone` means that no other cell is queued before it.
         """
 
     def take(self, request: TakenRequest) -> bool:
-        """Answers it now or later; False where it is the kernel's own matter after all."""
+        """Answers the request now or later; returns False to leave it to the kernel."""

@@ -1,7 +1,7 @@
-"""A running chat moves to the cell that asks for it: ``%autogen show``, or its own cell run once more.
+"""Moves a running chat to the cell that requests it: ``%autogen show``, or its own cell run again.
 
-A page that was loaded again drops what a cell of the page before prints, and a cell that is run again has lost what it
-showed. Both would wait for the end of the chat that they ask for, so their requests are answered while it runs.
+A reloaded page ignores the outputs of its earlier cells, and a rerun has cleared them. Both requests would wait for the
+end of the chat, so they are answered while it runs.
 """
 
 import asyncio
@@ -25,22 +25,22 @@ _WAITS_BEHIND = "This chat waits for your answer: `%autogen show {}` asks it aga
 
 
 class Shown(Protocol):
-    """What a cell shows, which can be shown below another one."""
+    """A cell's view, which can move below another cell."""
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is shown."""
+        """Whether a panel is open."""
 
     def on_page_loaded(self) -> None:
-        """Notes that the page which hears the cell may be gone."""
+        """Records that the page of the cell may have been closed."""
 
     def move(self, publish: Publish) -> None:
-        """Shows everything below another cell, and what comes as well."""
+        """Moves the existing and future output below another cell."""
 
 
 @dataclass(slots=True)
 class RunningChat:
-    """What a cell that runs shows, and where."""
+    """The view of a running cell."""
 
     view: Shown
     origin: Origin
@@ -68,24 +68,24 @@ class RunningChat:
         self._shown_by.finish(None if isinstance(error, Superseded) else error)
 
     def on_page_loaded(self) -> None:
-        """Notes that the page which hears the cell may be gone."""
+        """Records that the page of the cell may have been closed."""
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
-        """Whether a cell asks for what runs; called on any thread."""
+        """Returns whether the cell requests the running chat; called on any thread."""
         shows = not self._closed and _SHOW.fullmatch(code) is not None
         if not self._again(code, cell):
             return shows
-        # A cell that waits for an answer gives way to its next run, which asks the same by what is set by then. Cells
-        # before it may change what the chat is about: its cell's next run is then one of its own.
+        # A waiting cell gives way to its rerun, which repeats the question with the current settings. Cells queued
+        # before the rerun may change what the chat is about, so the rerun is then a cell of its own.
         return not self.view.asks and (shows or alone)
 
     def take(self, request: TakenRequest) -> bool:
-        """Shows what the cell asks for, if the chat runs still."""
+        """Shows the chat in the requesting cell if it still runs."""
         if self._closed:
             return False
         request.begin()
-        # Whether it asks by now is no matter: a cell that was sent after this one must not come before it.
+        # A cell sent later must not overtake this one, even if a question has opened since.
         asked = None if self._again(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if asked is None:
             NotebookView(publish=request.publish).note(_RUNS_ALREADY)

@@ -1,1 +1,1 @@
-"""Untrusted text as HTML that cannot act."""
+"""Renders untrusted text as inert HTML."""

@@ -1,4 +1,4 @@
-"""How a chat looks in a cell: messages, lines and code as HTML that needs no style sheet and runs no script."""
+"""HTML for messages, lines and code, without style sheets or scripts."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def code(block: CodeBlock, *, label: str = "") -> str:
-    """The block as highlighted HTML under a discreet label, by default its language."""
+    """Returns the block as highlighted HTML below a small label, by default its language."""
     return code_block(block.code, block.language, label)
 
 
@@ -28,9 +28,9 @@ def card(
     tone: SpeakerTone = "assistant",
     notes: Sequence[str] = (),
 ) -> str:
-    """One message: who speaks, a detail such as the model and the seconds, below it the body, then notes on it.
+    """Returns a message: the speaker, a detail such as the model and time, the body and notes.
 
-    `body_html` is taken as it is: it must come from this package's functions.
+    `body_html` is not escaped, so it must come from this package's functions.
     """
     dot = styles.MARK.format(colour=styles.RULES[tone])
     mark = f'<span aria-hidden="true" style="{dot}">\u25cf</span>'
@@ -42,58 +42,58 @@ def card(
 
 
 def line(text: str, *, tone: Tone = "muted") -> str:
-    """A note of one line; words between backticks are shown as code, and no character is unseen."""
+    """Returns a one-line note; text in backticks is shown as code, and invisible characters are made visible."""
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
     return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
 
 
 def linked(text: str, words: str, file: str) -> str:
-    """A note of one line in which these words open a file; JupyterLab knows a path that is relative to the notebook."""
+    """Returns a one-line note in which `words` link to a file; JupyterLab resolves paths relative to the notebook."""
     before, _, after = text.partition(words)
     link = f'<a href="{escape_plain(quote(file))}" target="_blank" rel="noopener">{escape_plain(words)}</a>'
     return f'<div style="{styles.MUTED_LINE}">{escape_plain(before)}{link}{escape_plain(after)}</div>'
 
 
 def question(text: str) -> str:
-    """What a person is asked, in one line; words between backticks are shown as code, and no character is unseen."""
+    """Returns a question on one line; text in backticks is shown as code, and invisible characters are made visible."""
     return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
 
 
 def folded(summary: str, text: str) -> str:
-    """Text of the kernel behind a line that opens it; words between backticks are shown as code."""
+    """Returns kernel text folded below a summary."""
     return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
 
 
 def opened_by(head_html: str, body_html: str, *, style: str) -> str:
-    """HTML of this package's behind a line of it that opens it."""
+    """Returns HTML folded below a head; both must come from this package's functions."""
     return f'<details><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
 
 
 def sign(tone: Tone) -> str:
-    """The mark in front of a line of that tone."""
+    """Returns the mark before a line of this tone."""
     mark, colour = styles.MARKS[tone]
     return f'<strong style="color:{colour}">{mark}</strong>'
 
 
 def picture(mime: str, base64_text: str) -> str:
-    """An image in the page; the text must be checked base64."""
+    """Returns an image; the base64 text must have been checked."""
     return f'<div><img src="data:{mime};base64,{base64_text}" alt="" style="max-width:100%"></div>'
 
 
 def preformatted(text: str, *, inset: str = "0") -> str:
-    """Text as it is, in the code font; for what came from the kernel as plain text."""
+    """Returns plain text in the code font."""
     style = f"{styles.PLAIN_PRE};padding-left:{inset}"
     return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
 
 
 def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Data and metadata of a display; `kind` tells tools which output this is."""
+    """Returns the data and metadata of a display; `kind` identifies the output for tools."""
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
 def warm_up() -> None:
-    """Loads what the first message would wait for (0.2 s on a slow machine); may run in any thread."""
+    """Imports what the first message needs (0.2 s on a slow machine); safe in any thread."""
     markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n")
     highlighting.warm_up()
 

@@ -1,8 +1,8 @@
-"""Text on its way into HTML or JSON: escaped, encodable, and out of reach of JupyterLab's TeX typesetter.
+"""Escapes text for HTML and JSON, and hides it from JupyterLab's TeX typesetter.
 
-JupyterLab 4 hands every ``text/html`` output to MathJax, which looks for ``$``, backslash delimiters and
-environments in each run of text between two tags. A delimiter in an element of its own can never find its
-partner, so `escape_text` puts it there; the text that a person reads or copies stays the same.
+JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for ``$``, backslash delimiters and environments
+in each run of text between two tags. A delimiter inside its own element never finds its partner, so `escape_text` wraps
+it; the visible and copied text stays the same.
 """
 
 import re
@@ -11,29 +11,29 @@ from html import escape
 from autogen_nb.core.text.visible_text import encodable
 
 WEB_OR_MAIL = re.compile(r"https?://[^/?#\s]|mailto:", re.IGNORECASE)
-"""How a link begins that may be followed: never a relative one, which would reach the notebook's own server."""
+"""Links that may be followed; a relative one would reach the notebook's own server."""
 
 _TAGS_AND_TEXT = re.compile(r"(<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>)")
 _DELIMITER = re.compile(r"[$\\]")
 
 
 def escape_plain(text: str) -> str:
-    """The text as HTML for a place that no typesetter looks at: an attribute, ``pre`` or ``code``."""
+    """Escapes text for places that MathJax skips: attributes, ``pre`` and ``code``."""
     return escape(encodable(text).replace("\x00", "\ufffd"))
 
 
 def escape_text(text: str) -> str:
-    """The text as HTML that shows exactly this text, also where TeX would be typeset."""
+    """Escapes text so that MathJax leaves it alone."""
     return still(escape_plain(text))
 
 
 def still(escaped: str) -> str:
-    """Escaped text without tags, each TeX delimiter in an element of its own."""
+    """Wraps each TeX delimiter of escaped text without tags in an element."""
     return _DELIMITER.sub(r"<span>\g<0></span>", escaped)
 
 
 def still_markup(markup: str) -> str:
-    """Well-formed HTML, as nh3 writes it, in which no text is typeset as TeX; doing it twice changes nothing."""
+    """Wraps the TeX delimiters in nh3's output; idempotent."""
     if not _DELIMITER.search(markup):
         return markup
     pieces = _TAGS_AND_TEXT.split(markup)

@@ -1,8 +1,8 @@
-"""Code as highlighted HTML that holds every character of the source.
+"""Highlights code as HTML that contains every character of the source.
 
-Python is told apart by one regular expression, because the first sight of a block must not wait: Pygments takes 2 to
-3 ms for 1,000 characters of it, more than all the rest of a message, and this takes a tenth. It need not be exact: it
-only chooses colours, and whatever it does not know stays plain.
+Python is tokenised by one regular expression, because the display of a block must not wait: Pygments takes 2 to 3 ms
+for 1,000 characters, more than the rest of a message, and this takes a tenth. It only chooses colours, so it need not
+be exact.
 """
 
 import builtins
@@ -19,10 +19,10 @@ from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain
 
 LONGEST = 100_000
-"""Characters of code that are highlighted; longer code is shown plain, since lexing it would be felt."""
+"""The maximum length of highlighted code; longer code is shown plain, because lexing would cause a delay."""
 
 _LEXED_LONGEST = 20_000
-# Pygments has lexers that take for ever on text made for it: only these may be chosen by a model.
+# Some of Pygments' lexers take for ever on crafted text, so models can only choose these.
 _LEXERS = frozenset(
     "sh bash shell console powershell json yaml toml ini sql r julia javascript js typescript ts html xml css "
     "c cpp c++ java go rust diff docker dockerfile make pycon tex".split()
@@ -66,7 +66,7 @@ _MARKED = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
 
 
 def code_html(source: str, language: str) -> str:
-    """The code as ``<pre><code>``; what could disguise it is written out as in ``[U+202E]``."""
+    """Returns ``<pre><code>``; deceptive characters are written as in ``[U+202E]``."""
     shown = visible(source.replace("\r\n", "\n"))
     marked = _mark if shown != source else str
     inner = "".join(_span(name, marked(escape_plain(text))) for name, text in _pieces(shown, language))
@@ -74,7 +74,7 @@ def code_html(source: str, language: str) -> str:
 
 
 def warm_up() -> None:
-    """Loads what the first highlighted block would wait for."""
+    """Imports what the first highlighted block needs."""
     code_html("import pandas as pd\n", "python")
     code_html("pip install pandas\n", "sh")
 
@@ -88,7 +88,7 @@ def _span(name: str, inner: str) -> str:
 
 
 def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
-    """Pairs of the style's name ("" for none) and text; their texts joined are the source."""
+    """Yields pairs of a style's name ("" for none) and text, which together make up the source."""
     if len(source) > LONGEST:
         return [("", source)]
     if language.lower() in _PYTHON:

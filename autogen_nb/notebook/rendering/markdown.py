@@ -1,7 +1,7 @@
-"""A model's Markdown as HTML that cannot act: no live markup, no remote image, no link but to the web or mail.
+"""Renders a model's Markdown as inert HTML: no markup, no remote images, only links to the web and mail.
 
-Two nets: markdown-it with HTML disabled writes only tags that are named here, and nh3 takes its output
-apart again and lets through only tags, attributes and styles that are named here.
+There are two layers: markdown-it with HTML disabled writes only the tags named here, and nh3 parses its output and
+passes only the tags, attributes and styles named here.
 """
 
 import re
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 50_000
-"""Characters of Markdown that are laid out; a longer text is shown as it is."""
+"""The maximum length of rendered Markdown; longer text is shown as it is."""
 
 REL = "noopener noreferrer nofollow"
 
@@ -30,7 +30,7 @@ _SHOWN_TARGET = 120
 _CLOSERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
 _OPEN_LINKS = "open links"
-"""Where the targets of links are kept that are open in what is rendered."""
+"""The key in markdown-it's environment for the targets of open links."""
 
 _STYLES = {
     "p": styles.PARAGRAPH,
@@ -46,7 +46,7 @@ _TAGS = frozenset(
 
 
 def markdown(text: str) -> str:
-    """The Markdown as HTML that is safe to show; fences are highlighted, harmless TeX is left to be typeset."""
+    """Renders the Markdown as safe HTML; fences are highlighted, and harmless TeX stays for MathJax."""
     text = encodable(text)
     if len(text) > LONGEST:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
@@ -56,7 +56,7 @@ def markdown(text: str) -> str:
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
-    """A code block under a discreet label, by default the language."""
+    """Renders a code block below a small label, by default its language."""
     name = label or language
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
@@ -97,9 +97,9 @@ def _renderer_class() -> "type[RendererProtocol]":
     from markdown_it.renderer import RendererHTML
 
     class Renderer(RendererHTML):
-        """Writes what a model may have in this module's way: links lead to the web and mail, images are words."""
+        """Writes only links to the web and mail, and images as text."""
 
-        # The name is markdown-it's.
+        # markdown-it defines the name.
         def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802 - as above
             _dress(tokens[idx])
             return super().renderToken(tokens, idx, *more)
@@ -144,8 +144,8 @@ def _parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer_class())
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
-    # Every link is parsed as one, so that where a forbidden one leads can be shown. markdown-it documents
-    # this assignment; mypy cannot know that a method is meant to be replaced.
+    # Every link is parsed, so that the target of a forbidden link can be shown. markdown-it documents
+    # this assignment; mypy rejects assignments to methods.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - a keyword
     return parser
 
@@ -161,7 +161,7 @@ def _formula(state: "StateInline", silent: bool) -> bool:
 
 
 def _formula_end(source: str, start: int) -> int:
-    """Where the formula that starts here ends; -1 where none does."""
+    """Returns the end of the formula that starts here, or -1."""
     if source[start] not in "$\\":
         return -1
     begin, two = _BEGIN.match(source, start), source[start : start + 2]
@@ -176,7 +176,7 @@ def _formula_end(source: str, start: int) -> int:
 
 
 def _reads_as_formula(body: str, following: str) -> bool:
-    """Pandoc's rule, by which "from $5 to $10" is about money."""
+    """Applies Pandoc's rule, by which "from $5 to $10" is about money."""
     touches = not body[0].isspace() and not body[-1].isspace() and body[-1] != "\\"
     return touches and not following.isdigit() and following != "$"
 

@@ -1,9 +1,10 @@
-"""MIME bundles of the agent's kernel, made safe to show in the notebook's own page.
+"""Makes MIME bundles from the agent's kernel safe for the notebook's page.
 
-1. Every bundle has ``text/plain``; a richer form is kept only as a known type whose value has been checked.
-2. HTML is cleaned, Markdown rendered by us, SVG shown as an image (where no script runs), TeX kept when harmless.
-3. What is dropped or cut is said in words, in a line, unless another rich form of the same output is shown.
-4. A value of the wrong type or shape is treated as absent; nothing in a bundle raises.
+1. Each bundle has ``text/plain``; richer forms are kept only for known types with valid values.
+2. HTML is sanitised, Markdown is rendered here, SVG is shown as an image (where no script runs), and TeX is kept if
+   harmless.
+3. A line reports what was dropped or cut, unless another rich form of the same output is shown.
+4. A value of the wrong type or shape counts as missing; no bundle raises an error.
 """
 
 import base64
@@ -23,13 +24,13 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.in_words import held_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
-"""Characters of plain text."""
+"""The maximum length of plain text."""
 HTML_LIMIT = 2_000_000
-"""Characters of HTML, before cleaning."""
+"""The maximum length of HTML before sanitising."""
 IMAGE_LIMIT = 16_000_000
-"""Characters of an image: its base64 text, or an SVG's source."""
+"""The maximum length of an image's base64 text or SVG source."""
 JSON_LIMIT = 1_000_000
-"""Characters of JSON."""
+"""The maximum length of JSON."""
 
 _NAMES: Mapping[str, str] = {
     "image/png": "a PNG image",
@@ -55,7 +56,7 @@ _Bundle = dict[str, Any]
 
 
 def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
-    """Data and metadata of the same output that are safe to hand to ``display_data``."""
+    """Returns data and metadata that are safe for ``display_data``."""
     given: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
     kept = _KeptTypes()
@@ -67,7 +68,7 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
 
 
 def message_pictures(urls: Sequence[str]) -> str:
-    """The pictures of a message as HTML: those that it holds, checked; the rest are told of and never loaded."""
+    """Returns a message's pictures as HTML: embedded ones are checked, and remote ones are named and never loaded."""
     return "".join(map(_message_picture, urls))
 
 
@@ -78,10 +79,10 @@ def _message_picture(url: str) -> str:
 
 
 class _KeptTypes:
-    """What is left of a bundle, and the sentences about what is not.
+    """The safe part of a bundle, and sentences about the rest.
 
-    `_cuts` are always said, `_drops` only where nothing else is left to see. `_source` is the text of a form
-    whose ``text/plain`` says nothing.
+    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is the text of a form whose ``text/plain``
+    is empty.
     """
 
     def __init__(self) -> None:
@@ -91,7 +92,7 @@ class _KeptTypes:
         self._source = ""
 
     def add_type(self, mime: str, value: object) -> None:
-        """Adds the checked form of one entry of a bundle, or the sentence about it."""
+        """Adds the checked form of an entry, or a sentence about it."""
         text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
         checked = None
         if text is not None and limit is not None:
@@ -109,9 +110,9 @@ class _KeptTypes:
             self._rich[mime] = json.loads(checked) if mime == _JSON else checked
 
     def data(self, text: str) -> _Bundle:
-        """The bundle; what has to be said stands below its HTML, or above its text."""
+        """Returns the bundle; the sentences are below its HTML, or above its text."""
         rich = self._rich
-        # What would hide, or be hidden by, a better form of the same output.
+        # Front ends would show only one of these and a better form.
         doubles = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
         if any(doubles) and rich.keys().isdisjoint(("text/html", *MAGIC)):
             rich["text/html"] = doubles[0] or doubles[1]
@@ -120,7 +121,7 @@ class _KeptTypes:
             text, silent = self._source, False
         said = (self._cuts + (self._drops if silent and not rich else []))[:_MOST_NOTES]
         if not said:
-            # What a terminal shows of an output that came without text.
+            # Terminals show this for an output without text.
             return {**rich, "text/plain": text or (f"[{', '.join(rich)}]" if rich else "")}
         lines = "".join(map(line, said))
         if "text/html" in rich:
@@ -131,7 +132,7 @@ class _KeptTypes:
 
 
 def _limit(mime: str) -> int | None:
-    """How long the text of this type may be; None for a type that is not shown."""
+    """Returns the maximum length for this type; None for an unsupported type."""
     if mime in MAGIC or mime == "image/svg+xml":
         return IMAGE_LIMIT
     if mime == _JSON:
@@ -140,7 +141,7 @@ def _limit(mime: str) -> int | None:
 
 
 def _checked(mime: str, text: str) -> str | None:
-    """The safe form of the text; None where there is none."""
+    """Returns the safe form of the text, if any."""
     match mime:
         case "text/html":
             cleaned = clean_html(text)
@@ -186,5 +187,5 @@ def _named(mime: str) -> str:
 def _size(given: object) -> dict[str, int]:
     about = given if isinstance(given, Mapping) else {}
     sides = {side: about.get(side) for side in ("width", "height")}
-    # A bool is an int in Python, and no size.
+    # A bool is an int in Python, but not a size.
     return {side: value for side, value in sides.items() if type(value) is int and 0 < value <= _LARGEST_SIDE}

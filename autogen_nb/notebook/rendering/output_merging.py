@@ -1,7 +1,6 @@
-"""Many outputs as few: JupyterLab shows the first 50 of a cell, and folds what comes after them.
+"""Merges outputs, because JupyterLab shows only the first 50 of a cell.
 
-Neighbours that are text or HTML become one HTML output. Images stay outputs of their own as long as there is
-room for them.
+Adjacent text and HTML outputs become one HTML output. Images stay separate outputs as long as possible.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,16 +11,15 @@ from autogen_nb.notebook.rendering.chat_html import bundle, picture, preformatte
 from autogen_nb.notebook.rendering.terminal_text import without_colours
 
 Content: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
-"""Data and metadata of an output."""
 
 _TEXT = frozenset({"text/html", "text/plain"})
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LARGEST = 300_000
-"""Characters of one output that is merged; a larger one stays by itself."""
+"""The maximum length of an output to merge."""
 
 
 def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
-    """The same to be seen in fewer outputs; images among them only where there would be more than `few`."""
+    """Merges outputs; images only if there would be more than `few`."""
     kept = list(_groups(contents, _TEXT))
     return kept if len(kept) <= few else list(_groups(kept, _TEXT.union(_IMAGES)))
 

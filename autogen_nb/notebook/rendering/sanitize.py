@@ -1,10 +1,10 @@
-"""HTML that the agent's kernel produced, reduced to tables, text and a few colours.
+"""Reduces HTML from the agent's kernel to tables, text and a few colours.
 
-1. Nothing that loads, runs, submits, navigates by itself or is acted upon by a front end passes: no script,
-   style sheet, form, frame, picture, id, ``data-*`` attribute or event handler.
-2. Of inline styles only a few harmless properties with plain values pass; a URL or function is no plain value.
-3. The colours that pandas' Styler gives by ``<style>`` and ids are first moved into the cells; what cannot be
-   moved is dropped with the style sheet, and the table stays.
+1. Nothing passes that loads, runs, submits or navigates, or that front ends act upon: no script, style sheet, form,
+   frame, picture, id, ``data-*`` attribute or event handler.
+2. Only a few harmless style properties with plain values pass; URLs and functions are not plain.
+3. The colours that pandas' Styler sets by ``<style>`` and ids are first moved into the cells; the rest of the style
+   sheet is dropped.
 """
 
 import re
@@ -30,44 +30,44 @@ _NUMBER = re.compile(r"\d{1,4}\Z")
 _STYLER_ID = re.compile(r"\s*#(T_\w{1,80})\s*\Z")
 _STYLER_CELL = re.compile(r'\sid="(T_\w{1,80})"')
 _LONGEST_STYLE = 300
-# Tags that are read the same by everybody: what is between them is text.
+# All parsers agree on these tags: the characters between them are text.
 _SIMPLE = re.compile(
     r"<!(?!\[)[^<>]*>|</?[a-zA-Z][a-zA-Z0-9-]*+"
     r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
 )
 _FORMATTING = "a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-"""What a parser begins anew in each paragraph until it is ended."""
+"""Elements that a parser reopens in each paragraph until they are closed."""
 _NESTING = re.compile(r"<(?!(?:p|li|td|th|tr|thead|tbody|tfoot|dd|dt|br|hr|col|img)[\s/>])[a-z]", re.IGNORECASE)
 _FORMATS = re.compile(rf"<(?:{_FORMATTING})[\s/>]", re.IGNORECASE)
 _LEAF = re.compile(r"<([a-z][a-z0-9]*+)(?:[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>[^<]*+</\1>", re.IGNORECASE)
-"""An element that holds text alone."""
+"""An element that contains only text."""
 _SMALL = 4_000
-"""Characters of HTML that is always cleaned."""
+"""HTML up to this length is always sanitised."""
 _MOST_STEPS = 200_000_000
-"""Elements that may hold others, times tags: for each tag, a parser looks through what is open."""
+"""The limit for open containers times tags: for each tag, a parser searches the open elements."""
 _MOST_COPIES = 2_000_000
-"""Formatting that may go on, times tags: a paragraph may begin each anew."""
+"""The limit for open formatting elements times tags: each paragraph may reopen them all."""
 _MOST_ODD = 60_000
-"""Characters in which there may be a tag of as many attributes as fit; each is compared with all before it."""
+"""The maximum length of a possible tag; a parser compares each of its attributes with all previous ones."""
 _DEEPEST_LEAF = 10
 
 
 def clean_html(html: str) -> str:
-    """The HTML without anything that could act; cleaning it again changes nothing.
+    """Removes everything active; idempotent.
 
-    It is "" where a parser would take very long, or much memory.
+    The result is "" if parsing would take too much time or memory.
     """
     import nh3
 
     if _is_costly(html):
         return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **_net())
-    # A parser drops the first newline in `pre`, and nh3 does not write it again.
+    # Parsers drop the first newline in `pre`, and nh3 does not restore it.
     return still_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 
 def has_content(html: str) -> bool:
-    """Whether cleaned HTML shows anything."""
+    """Returns whether sanitised HTML shows anything."""
     return any(part.partition(">")[2].strip() for part in f">{html}".split("<"))
 
 
@@ -133,9 +133,9 @@ def _plain_style(style: str) -> str | None:
 
 
 def _with_styler_colours(html: str) -> str:
-    """The HTML with the style rules for single cells of a Styler's table written into those cells.
+    """Moves the style rules for single cells of a Styler's table into these cells.
 
-    Runs before the cleaning, so nothing that it writes is trusted.
+    It runs before the sanitiser, so its output is not trusted.
     """
     rules = _styler_rules(html) if 'id="T_' in html else {}
     if not rules:
@@ -151,6 +151,6 @@ def _styler_rules(html: str) -> dict[str, str]:
             selectors, _, declarations = rule.partition("{")
             for found in map(_STYLER_ID.match, selectors.split(",")):
                 if found:
-                    # Bounded, since many cells may take the same rule.
+                    # The length is limited, since many cells may share a rule.
                     rules[found[1]] = (rules.get(found[1], "") + declarations + ";")[:_LONGEST_STYLE]
     return rules

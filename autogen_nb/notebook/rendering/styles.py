@@ -1,7 +1,7 @@
-"""Inline styles in JupyterLab's own variables; every one may be dropped and the structure still reads well.
+"""Inline styles with JupyterLab's CSS variables; the structure stays readable without them.
 
-Where neither JupyterLab's nor VS Code's variables exist, colours fall back to what suits light and dark
-alike: the inherited colour, or a translucent grey.
+Without the variables of JupyterLab or VS Code, colours fall back to the inherited one or a translucent grey, which suit
+light and dark themes.
 """
 
 from typing import Literal, TypeAlias
@@ -22,7 +22,7 @@ MARKS: dict[Tone, tuple[str, str]] = {
     "warning": ("!", "color-mix(in srgb,var(--jp-warn-color0,#d9650a) 75%,currentcolor)"),
     "bad": ("\u2715", "var(--jp-error-color1,#d64545)"),
 }
-"""The mark in front of a line, so that colour never carries the meaning alone, and its colour."""
+"""The mark and colour of a line; the mark conveys the tone without colour."""
 
 RULES: dict[SpeakerTone, str] = {
     "assistant": "var(--jp-brand-color1,#2a7fd4)",
@@ -33,12 +33,12 @@ RULES: dict[SpeakerTone, str] = {
     "fifth": "var(--md-pink-400,#ec407a)",
     "sixth": "var(--jp-info-color1,#2490a0)",
 }
-"""The colour of the rule beside a message."""
+"""The colours of the rule beside a message."""
 
 SEATS: tuple[SpeakerTone, ...] = ("assistant", "second", "third", "fourth", "fifth", "sixth")
-"""The colours of a team's members, in their order; a larger team begins again."""
+"""The colours of a team's members in order; a larger team repeats them."""
 
-# The grey rule is plain enough for JupyterLab's sanitiser, and stays where the notebook is not trusted.
+# JupyterLab's sanitiser keeps the grey rule in untrusted notebooks.
 CARD = (
     "margin:10px 0 4px;padding:1px 0 1px 12px;overflow-wrap:anywhere;"
     f"border-left:2px solid {FAINT};border-left-color:{{colour}}"
@@ -57,7 +57,7 @@ CALL = f"margin:6px 0 0;{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TE
 RETURNED = f"margin:2px 0 4px;padding-left:{INSET};{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"
 
 LABEL = f"margin:6px 0 2px;{SMALL};line-height:1.4;color:{MUTED}"
-# Long lines wrap: what is scrolled out of sight could be approved unseen.
+# Long lines wrap, because a person might approve code that is scrolled out of sight.
 PRE = (
     f"margin:0 0 8px;padding:7px 10px;background:{CODE_BACKGROUND};border:1px solid {FAINT};border-radius:2px;"
     f"color:{TEXT};font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;"
@@ -69,7 +69,7 @@ SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"
 PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"
 DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 
-# Notebook 7 puts a long output into a box of 24em that scrolls, where an open question would be out of sight.
+# Notebook 7 puts a long output into a scrolling box of 24em, where an open question would be out of sight.
 _BOXED = "[data-notebook] .jp-CodeCell.jp-mod-outputsScrolled:has(style.autogen-nb) .jp-Cell-outputArea"
 FULL_HEIGHT = (
     f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
@@ -88,10 +88,10 @@ HEADINGS = {
     "h3": ("h5", _SMALL_HEADING),
     **dict.fromkeys(("h4", "h5", "h6"), ("h6", _SMALL_HEADING)),
 }
-"""A model's heading has to fit a cell: its tag and style by the tag that Markdown gives it."""
+"""A smaller tag and style for each Markdown heading."""
 
-# Each of JupyterLab's colours is mixed with the text's own, which brings all of them to the contrast that
-# WCAG AA asks for, in light and dark; the fallbacks are of a middle lightness for the same reason.
+# Each of JupyterLab's colours is mixed with the text colour, which gives all of them the contrast of WCAG AA
+# in light and dark themes; the fallbacks have a middle lightness for the same reason.
 _MIXED = "color:color-mix(in srgb,var(--jp-mirror-editor-{name}-color,{fallback}) {share}%,currentcolor)"
 
 CODE_STYLES: dict[str, str] = {
@@ -105,4 +105,4 @@ CODE_STYLES: dict[str, str] = {
     "meta": _MIXED.format(name="meta", fallback="#a060d8", share=65),
     "property": _MIXED.format(name="property", fallback="#4a88c8", share=75),
 }
-"""The styles of highlighted code by the name of JupyterLab's editor variable."""
+"""The styles of highlighted code, by the names of JupyterLab's editor variables."""

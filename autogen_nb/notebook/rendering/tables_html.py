@@ -1,4 +1,4 @@
-"""Tables and lines that a line magic answers with: HTML in a page, text where there is none."""
+"""Tables and lines as results of a line magic, in HTML and plain text."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
@@ -11,11 +11,10 @@ from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 
 DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
-"""Data and metadata of a display."""
 
 
 def line(text: str, *, kind: str = "note") -> DisplayData:
-    """One line; words between backticks are shown as code."""
+    """Returns one line; text in backticks is shown as code."""
     return chat_html.bundle(chat_html.line(text), text, kind=kind)
 
 
@@ -27,7 +26,7 @@ def table(
     numbers: AbstractSet[str] = frozenset(),
     code: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
-    """A table of any text; nothing in it can disguise what it says."""
+    """Returns a table; its cells are escaped, and deceptive characters made visible."""
     seen = [
         [visible(cell if head in code else " ".join(cell.split())) for head, cell in zip(heads, row, strict=True)]
         for row in rows
@@ -41,7 +40,7 @@ def _html(
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
-        # Long words may break anywhere in a cell, and a narrow column would break short ones.
+        # Long words may break anywhere, which would break short ones in a narrow column.
         width = "" if head in numbers else ";min-width:4em"
         top += f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
         columns.append((style, _as_code if head in code else escape_text))

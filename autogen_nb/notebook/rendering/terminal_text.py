@@ -1,10 +1,9 @@
-"""Text of the standard streams as a terminal would leave it.
+"""Interprets stream text as a terminal would.
 
-1. A carriage return goes back to the start of the line, a backspace one character back; what follows
-   overwrites what was there. Neither leaves its line.
-2. Of the escape sequences, colours and weights (SGR) are kept, "erase in line" is obeyed, and all others
-   (cursor moves, titles, hyperlinks) are dropped, as are other control characters.
-3. A finished line never changes again, so taking in more text costs what the new text is long.
+1. A carriage return moves to the start of the line, a backspace one character back; the following text overwrites.
+2. Colours and weights (SGR) are kept, "erase in line" is applied, and all other escape sequences (cursor movements,
+   titles, hyperlinks) and control characters are dropped.
+3. A finished line never changes, so the cost of an update depends only on the length of the new text.
 """
 
 import re
@@ -13,7 +12,7 @@ from autogen_nb.core.text.bounded_output import HeadAndTail
 from autogen_nb.core.text.visible_text import encodable
 
 _ESCAPE = (
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI, SGR among them
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI, including SGR
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS and other strings
     r"|\x1b[ -/]*[0-~]"
 )
@@ -28,14 +27,14 @@ _LONGEST_STYLE = 128
 
 
 def only_colours(text: str) -> str:
-    """The text without control characters and without escape sequences other than colours."""
+    """Removes control characters, and escape sequences other than colours."""
     if not _CONTROL.search(text):
         return encodable(text)
     return encodable("".join(_colour_or_char(found) for found in _TOKEN.finditer(text)))
 
 
 def without_colours(text: str) -> str:
-    """The text without colours, where `only_colours` has left nothing else."""
+    """Removes the colours from the result of `only_colours`."""
     return _COLOURS.sub("", text)
 
 
@@ -46,9 +45,9 @@ def _colour_or_char(found: re.Match[str]) -> str:
 
 
 class TerminalText:
-    """Text that grows; `feed` takes the next piece, which may end anywhere, even within an escape sequence.
+    """Growing text; `feed` accepts pieces that end anywhere, even within an escape sequence.
 
-    Its last line is plain text as long as nothing moves or is coloured, and cells of (style, character) from then on.
+    The last line is plain text until something moves or is coloured; then it is a list of (style, character) cells.
     """
 
     def __init__(self) -> None:
@@ -59,14 +58,13 @@ class TerminalText:
 
     @property
     def text(self) -> str:
-        """Everything so far; of very many lines those in the middle are left out, and a line says how much that is."""
+        """The text so far; if there are very many lines, a line replaces the middle ones."""
         return self._finished.text("print less to see them") + self._last_line()
 
     def feed(self, text: str) -> None:
-        """Takes in the next piece of the stream."""
         text, self._pending = _whole(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):
-            # Most text is plain, and a million lines of it are one piece.
+            # Most text is plain, and may be a million lines long.
             complete, newline, rest = text.rpartition("\n")
             if newline:
                 self._finish_line(encodable(complete))

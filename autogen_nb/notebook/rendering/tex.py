@@ -1,20 +1,20 @@
-r"""TeX that may be typeset: an allow-list of commands, because JupyterLab's MathJax loads all its packages.
+r"""An allow-list of TeX commands, because JupyterLab's MathJax loads all its packages.
 
-Among them are ``\href``, ``\require``, ``\style``, ``\unicode`` and macro definitions that outlive their
-output. MathJax's own filter stops scripts, not links, overlays, redefinitions or loops. So only formulas
-made of known, local commands stay formulas; everything else is shown as the text that it is.
+Among them are ``\href``, ``\require``, ``\style``, ``\unicode`` and macro definitions that outlive their output.
+MathJax's own filter stops scripts, but not links, overlays, redefinitions or loops. So only formulas of known, local
+commands stay formulas; everything else is shown as text.
 """
 
 import re
 from functools import cache
 
 LONGEST = 4_000
-"""Characters of one formula."""
+"""The maximum length of a formula."""
 
 _DEEPEST = 12
 _COMMAND = re.compile(r"\\([A-Za-z]+|.|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)(?:\s*\{([A-Za-z]+\*?)\})?")
-# A line break with a distance can move what follows over other outputs; "*{n}" repeats columns without end.
+# A line break with a distance can move text over other outputs; "*{n}" repeats columns without limit.
 _FAR = re.compile(r"\\\\\s*\*?\s*\[|\*\s*\{")
 _ENVIRONMENTS = frozenset(
     "align align* aligned alignedat array bmatrix Bmatrix cases eqnarray equation equation* gather gather* "
@@ -52,7 +52,7 @@ begin end
 
 
 def harmless(tex: str) -> bool:
-    """Whether a typesetter may act on the text: known commands and environments, balanced, not deep."""
+    """Returns whether the formula is safe: known commands and environments, balanced and not deeply nested."""
     return len(tex) <= LONGEST and _balanced(tex) and _known(tex)
 
 

@@ -1,4 +1,4 @@
-"""The line that takes a panel's place: what was decided, by whom and when."""
+"""The line that replaces a panel: the decision, its author and its time."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,24 +27,24 @@ PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeIn
 
 Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
-"""How many things of one kind a line names."""
+"""The maximum number of items of a kind in a line."""
 
 
 def render_effects(decided: Sequence[Decided]) -> tuple[str, str]:
-    """One line for all that was decided in a row while code ran, as HTML and as text."""
+    """Renders consecutive decisions about effects as one line of HTML and text."""
     line = effects_text(decided, _now())
     return chat_html.line(line, tone="good" if all(given.allowed for given, _ in decided) else "muted"), line
 
 
 def effects_text(decided: Sequence[Decided], clock: str) -> str:
-    """That line itself: what was let happen and what was not, by whom, and what follows from it."""
+    """Formats consecutive decisions about effects."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     for given, asked in decided:
         found.setdefault((_verdict(given), given.by), {})[about(asked.effect) if asked is not None else ""] = None
     parts = []
     last = ""
     for (verdict, by), abouts in reversed(found.items()):
-        # Who has decided is said once for all that they have.
+        # Consecutive decisions of one author name the author once.
         parts += [f"by {by}"] if by and by != last else []
         parts.append(f"{verdict}{_listed([each for each in abouts if each])}")
         last = by
@@ -71,7 +71,7 @@ def _now() -> str:
 
 
 def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | None:
-    """The line as HTML and as text, with the code as the person left it; None where another line says it all."""
+    """Renders the decision as HTML and text, with edited code; None if another line covers it."""
     line = decision_text(given, asked, _now())
     if not line:
         return None
@@ -84,12 +84,12 @@ def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | N
 
 
 def decision_text(given: PersonGiven, asked: PersonAsked | None, clock: str) -> str:
-    """The line itself; "" where another one says it all."""
+    """Formats the decision; "" if another line covers it."""
     match given:
         case ApprovalGiven():
             what = _block(given, asked if isinstance(asked, ApprovalAsked) else None)
         case HumanInputGiven(text=text):
-            # The decision about the code, which follows, was made with the same click.
+            # The same click made the decision about the code, which follows.
             if not text and isinstance(asked, HumanInputAsked) and asked.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")

@@ -1,7 +1,6 @@
-"""Where a view shows: one place after another for what stays, and below them its *foot*.
+"""A view of lasting outputs above a *foot*.
 
-The foot is a status line while something is awaited, or a panel. What comes next takes its place, so it is always
-at the end.
+The foot is a status line or a panel. Each further output takes its place, so the foot is always last.
 """
 
 from collections.abc import Callable
@@ -13,16 +12,16 @@ from autogen_nb.notebook.view.slots import Bundle, Publish, Slot, Slots
 
 _STATUS_EVERY = 1.0
 _STATUS_FIRST = 0.125
-"""Seconds until a status line shows: what is over sooner has none."""
+"""Seconds until a status line appears; shorter waits have none."""
 
 _MOVED = "This chat is shown anew in another place, and goes on there."
 
 
 class FootedView:
-    """Shows what stays, and at the foot what is awaited or asked; in the page that is open by then."""
+    """Shows lasting outputs, and the status or panel at the foot; a view can move to another cell."""
 
     mirrored = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
-    """What is said at the end in a page that has only what came after it was loaded."""
+    """The last line in a reloaded page, which has only the later outputs."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
         self._clock = clock
@@ -46,27 +45,27 @@ class FootedView:
         self.add(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
 
     def clear(self) -> None:
-        """Leaves nothing to be seen."""
+        """Removes the outputs."""
         self._slots.clear()
 
-    # What is awaited
+    # The status
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Says what is spent of the budget in every status line."""
+        """Shows the spending in each status line."""
         self._spent = spent
 
     def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Says in the status line, while it holds, that the rest of the cell runs unasked."""
+        """Shows in the status line whether the rest of the cell runs without questions."""
         self._unasked = chosen
 
     def set_status(self, what: str) -> None:
-        """Says at the foot what is awaited, and for how long."""
+        """Shows what the chat waits for, and for how long."""
         self._status = what
         self._status_since = self._clock()
         self._status_shown = self._status_since - _STATUS_EVERY + _STATUS_FIRST
 
     def _show_status(self, *, heard: bool) -> None:
-        """Shows how long what is awaited has taken; `heard` says that a piece of a reply has come."""
+        """Updates the time in the status line; `heard` means that a piece of a reply has arrived."""
         now = self._clock()
         if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
@@ -76,53 +75,53 @@ class FootedView:
         text = status_line.status(self._status, now - self._status_since, *remarks, heard=heard)
         self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
 
-    # What is asked
+    # The panel
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is shown."""
+        """Whether a panel is open."""
         return self._held
 
     def panel(self, data: Bundle) -> None:
-        """Shows a panel at the foot; what comes next takes its place."""
-        # A page that sees the panel may be loaded again at once, and that is told on another thread.
+        """Shows a panel at the foot, until the next output."""
+        # A reloaded page may be reported on another thread as soon as the panel is visible.
         self._held, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def release(self) -> None:
-        """Takes the panel away; what is awaited next shows in its place."""
+        """Removes the panel; the next status takes its place."""
         self._held = False
         self._status = ""
         if self._foot is not None:
             self._foot.clear()
 
-    # Where it is shown
+    # The cell
 
     @property
     def publish(self) -> Publish:
-        """Shows a bundle where this view is by then."""
+        """A function that shows a bundle in the view's current cell."""
         return self._slots.publish
 
     def on_page_loaded(self) -> None:
-        """Notes that the page which hears the cell may be gone."""
+        """Records that the page of the cell may have been closed."""
         self.page_loaded = self._held
 
     def mirror(self, publish: Publish) -> None:
-        """Shows what comes from now on in this way as well."""
+        """Sends all further output to `publish` as well."""
         self._slots.mirror(publish)
         self._foot = self._slots.next()
 
     def move(self, publish: Publish) -> None:
-        """Shows everything below another cell, and what comes as well; the cell before says so."""
+        """Moves the existing and future output below another cell; the previous cell gets a note."""
         self._foot_slot().leave(*chat_html.bundle(chat_html.line(_MOVED), _MOVED, kind="note"))
         self._slots.move(publish)
         self.page_loaded = False
 
     def close(self) -> None:
-        """Says in a page that has only what came after it was loaded that there was more."""
+        """Adds the last line to reloaded pages."""
         self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(self.mirrored), self.mirrored, kind="note"))
 
-    # The places
+    # The outputs
 
     def _foot_slot(self) -> Slot:
         if self._foot is None:

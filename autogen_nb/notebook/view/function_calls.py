@@ -1,6 +1,6 @@
-"""The calls of functions that one message asks for, in one place: first as asked, then with what came of them.
+"""The function calls of one message and their results, in one output.
 
-Names, arguments and results are untrusted: they are shown as text.
+Names, arguments and results are untrusted, and escaped.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,14 +14,14 @@ from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.views import in_words as wording
 
 _LINES = 12
-"""Lines of a result that are shown at once; a longer one is folded, as is one of many characters."""
+"""The maximum number of lines of an unfolded result."""
 
 _CHARACTERS = 1_000
 _PREVIEW = 60
 
 
 class CallsShown:
-    """A message with calls in its place in the cell."""
+    """An output with a message's calls."""
 
     def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
         self.calls = calls
@@ -31,7 +31,7 @@ class CallsShown:
         self._going_on = False
 
     def show(self, state: str = "") -> None:
-        """Shows the calls, each with this word on where it is."""
+        """Shows the calls, each with its state."""
         self._going_on = bool(state)
         self._publish([(_state(state), state)] * len(self.calls))
 
@@ -43,7 +43,7 @@ class CallsShown:
         )
 
     def close(self) -> None:
-        """Leaves nothing that looks as if it went on."""
+        """Marks pending calls as ended."""
         if self._going_on:
             self.show("did not return")
 
@@ -57,7 +57,7 @@ class CallsShown:
 
 
 def asked_html(call: FunctionCall) -> str:
-    """A call with its arguments, which are folded where they are long."""
+    """Renders a call; long arguments are folded."""
     name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'
@@ -74,7 +74,7 @@ def _state(state: str) -> str:
 
 
 def returned_html(content: str) -> str:
-    """What a call returned: at once where it is short, else folded under its first line and its size."""
+    """Renders a result; a long one is folded below its first line and size."""
     text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
     lines = content.rstrip("\n").count("\n") + 1
     bad = wording.failed(text)

@@ -1,8 +1,8 @@
-"""A chat as the outputs of a cell, as it goes.
+"""Shows a chat as the outputs of a cell while it runs.
 
-1. A message, a decision, an output of code: each is one output that stays, readable without a kernel.
-2. Below them is the foot, with what is awaited or asked (`footed_view.py`).
-3. What streams is shown eight times a second at most, whatever comes.
+1. Each message, decision and code output is a lasting output that is readable without a kernel.
+2. Below them is the foot with the status or a panel (`footed_view.py`).
+3. Streams are updated at most eight times a second.
 """
 
 import time
@@ -55,14 +55,14 @@ from autogen_nb.notebook.view.totals import Totals
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
 _INTERVAL = 0.125
-"""Seconds between two updates of what streams; with the status line's own this stays below 12 a second."""
+"""Seconds between updates of a stream; with the status line's updates, this stays below 12 a second."""
 
 _SHARE = 5
-"""Rendering takes at most one part in this many of the time, however long a message grows."""
+"""Rendering takes at most this fraction (1/n) of the time, however long a message grows."""
 
 
 class NotebookView(FootedView):
-    """Shows the events of a chat below the cell that runs."""
+    """Shows the events of a chat below the running cell."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class NotebookView(FootedView):
         match event:
             case ChatStarted():
                 self._pair = self._pair or event
-                # A chat that was stopped while its code ran has left outputs that no message reports.
+                # A chat that was stopped during a run has left outputs that no message reports.
                 self._reported = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
@@ -144,16 +144,16 @@ class NotebookView(FootedView):
             case Ended():
                 self._show_end(event)
             case _:
-                # What else happens in a chat is seen by what follows it.
+                # Other events are visible through their successors.
                 pass
 
     def tick(self) -> None:
-        """Shows what streamed since the last time, and how long what is awaited has taken."""
+        """Updates streams and the status line."""
         self._flush()
         self._show_status(heard=self._draft is not None and not self._draft.empty)
 
     def close(self) -> None:
-        """Leaves nothing at the foot that looks as if it went on."""
+        """Removes the foot, and marks unfinished outputs as ended."""
         if self._run is not None:
             self._run.close()
         if self._calls is not None:
@@ -165,10 +165,10 @@ class NotebookView(FootedView):
         super().close()
 
     def hide(self, opening: str) -> None:
-        """Does not show the opening message with this text: the cell itself holds it."""
+        """Hides the opening message with this text, which the cell already shows."""
         self._hidden = opening
 
-    # The places
+    # The outputs
 
     def _next_slot(self) -> Slot:
         self._decided = None
@@ -180,7 +180,7 @@ class NotebookView(FootedView):
             self._calls = self._decided = None
         return tidied
 
-    # What a model says
+    # Replies
 
     def _draft_of(self, agent: str) -> ReplyDraft:
         if self._draft is None:
@@ -247,7 +247,7 @@ class NotebookView(FootedView):
     def _shown_before(self, said: Said) -> bool:
         text, returned, self._returned_text = said.message.text, self._returned_text, None
         if self._reported:
-            # The outputs have shown what this message tells the model.
+            # This message repeats the outputs for the model.
             self._reported = False
             return True
         if self._hidden is not None and text == self._hidden:
@@ -258,7 +258,7 @@ class NotebookView(FootedView):
     # Functions
 
     def _show_calls(self, asked: FunctionsAsked) -> None:
-        # A member of a team calls on the way to its answer: the reply that asked for it is not said.
+        # A team's member calls tools on the way to its answer; the requesting reply is not shown.
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
@@ -266,7 +266,7 @@ class NotebookView(FootedView):
         if self._calls is None or self._calls.calls != asked.calls:
             around = partial(chat_html.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
             self._calls = CallsShown(self._next_slot(), asked.calls, around=around, text=f"{asked.agent}:")
-        # A function that blocks the thread lets no status line be drawn.
+        # No status line can be drawn while a function blocks the thread.
         self._calls.show("calling \u2026")
         self.set_status(status_line.CALLING.format(", ".join(map(name_of, asked.calls))))
 
@@ -283,7 +283,7 @@ class NotebookView(FootedView):
 
     def _show_speaker(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""
-        # The speaker's own message follows; only what it does not tell is worth a line.
+        # The speaker's message follows, so this line only adds what it lacks.
         if asked is not None and asked.tried and (line := chosen(asked, given)):
             self.note(line, kind="speaker")
 
@@ -301,7 +301,7 @@ class NotebookView(FootedView):
             self.add(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
-            # The run has gone on from its start, whatever was asked meanwhile.
+            # The run continues from its start, regardless of questions in between.
             self._status_since = self._run_since
             return
         self._status = ""

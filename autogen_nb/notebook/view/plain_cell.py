@@ -1,4 +1,4 @@
-"""A cell's chat as plain text, for an IPython in a terminal: nothing there can be replaced once it is written."""
+"""Shows a cell's chat as plain text in terminal IPython, where written output cannot be replaced."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from autogen_nb.views.plain_view import PlainView
 
 
 class PlainCellView(PlainView):
-    """The plain view with a cell's own lines, and without what the person has just typed or seen."""
+    """The plain view with a cell's notes, without the task and outputs that the terminal already shows."""
 
     def __init__(self, *, remark: str = "") -> None:
         super().__init__()
@@ -24,13 +24,12 @@ class PlainCellView(PlainView):
         self._begun = time.monotonic()
 
     def show(self, event: Event) -> None:
-        """Writes what the event adds."""
         self._totals.count(event)
         match event:
             case Said() if event.message.text == self._hidden:
                 self._hidden = None
             case Said() if self._reported:
-                # The person has seen what this message tells the model.
+                # This message repeats the outputs for the model.
                 self._reported = False
             case ApprovalGiven(decision="skip"):
                 self._reported = True
@@ -47,20 +46,20 @@ class PlainCellView(PlainView):
                 super().show(event)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Writes a line, with the mark of its tone."""
+        """Writes a line with the mark of its tone."""
         del kind
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 
     def set_status(self, what: str) -> None:
-        """Writes nothing: what is awaited shows when it comes."""
+        """Does nothing; the result appears when it arrives."""
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Says at the end what is spent of the budget."""
+        """Records the spending for the last line."""
         self._spent = spent
 
     def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Says nothing: there is no line that would show it only while it holds."""
+        """Does nothing; a written line could not be removed."""
 
     def hide(self, opening: str) -> None:
-        """Does not write the opening message with this text."""
+        """Skips the opening message with this text."""
         self._hidden = opening

@@ -1,4 +1,4 @@
-"""A model's reply while it is being written: its thought, open until the answer begins, then the answer."""
+"""A streaming reply: its thoughts, which are unfolded until the answer begins, and the answer."""
 
 from collections.abc import Callable
 
@@ -13,8 +13,6 @@ from autogen_nb.notebook.view import status_line
 
 
 class ReplyDraft:
-    """A reply so far."""
-
     def __init__(self, writer: str, clock: Callable[[], float]) -> None:
         self.writer = writer
         self._clock = clock
@@ -26,26 +24,25 @@ class ReplyDraft:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to show yet."""
         return not self._pieces and not self._thoughts
 
     @property
     def answering(self) -> bool:
-        """Whether the answer itself has begun."""
+        """Whether the answer has begun."""
         return bool(self._pieces)
 
     def think(self, text: str) -> None:
-        """Adds to the thought."""
+        """Adds to the thoughts."""
         self._thoughts.append(text)
 
     def write(self, text: str) -> None:
-        """Adds to the answer; what could become the word that ends the chat waits."""
+        """Adds to the answer; the start of a possible termination word is held back."""
         if shown := self._lines.add(text):
             self._seconds = self._seconds if self._pieces else self._clock() - self._begun
             self._pieces.append(shown)
 
     def shown(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
-        """The HTML and the text of it."""
+        """Renders the draft as HTML and text."""
         if detail != "writing":
             self._pieces.append(self._lines.end())
         unopened, text = split_unopened("".join(self._pieces))
@@ -62,7 +59,7 @@ class ReplyDraft:
 
 
 def folded_thought(thought: Reasoning) -> str:
-    """What a model thought, behind a line that says how long that took."""
+    """Renders thoughts folded below a line with their duration."""
     return chat_html.opened_by(status_line.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
 
 

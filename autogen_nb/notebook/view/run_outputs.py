@@ -1,6 +1,6 @@
-"""The outputs of one run of code, shown as a cell of the notebook's own would show them.
+"""The outputs of one run of code, as in a cell of the notebook.
 
-Text that comes in pieces stays in one place; ``clear_output`` and ``update_display`` are honoured.
+Stream text stays in one output; ``clear_output`` and ``update_display`` work.
 """
 
 import time
@@ -17,18 +17,16 @@ from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 _LONG_TRACEBACK = 21
-"""Lines of a traceback that are shown at once; a longer one is folded below its last line."""
+"""The maximum number of lines of an unfolded traceback."""
 
 _RATE = 250_000
-"""Characters a second that updates of one text may cost: jupyter_server drops what passes 1 MB/s over 3 s."""
+"""The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
 
 _REMARK = 200
-"""Characters of the line that says how much is left out of a long text."""
+"""The maximum length of the line about omitted text."""
 
 
 class RunOutputs:
-    """Where the outputs of one run go."""
-
     def __init__(self, place: Callable[[], Slot]) -> None:
         self._place = place
         self._used: list[Slot] = []
@@ -46,11 +44,11 @@ class RunOutputs:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was shown."""
+        """Whether nothing has been shown."""
         return not self._used
 
     def add(self, output: Output) -> None:
-        """Takes an output; text, and what replaces something, is only shown at the next `flush`."""
+        """Adds an output; text and replacements wait for the next `flush`."""
         if isinstance(output, Cleared):
             self._clear_next = output.wait
             if not output.wait:
@@ -76,25 +74,25 @@ class RunOutputs:
                 self._fail(output)
 
     def flush(self, *, at_last: bool = False) -> None:
-        """Shows what has come since the last time; long text less often, until it is shown `at_last`."""
+        """Shows pending outputs; long text less often, except `at_last`."""
         self._show_pending()
         if not self._dirty or self._text is None or self._text_slot is None:
             return
         now = time.monotonic()
         if not at_last and now - self._flushed < self._sent / _RATE:
             return
-        # One line may be as long as it likes.
+        # A line may have any length.
         text = elided(self._text.text, LIMIT + _REMARK)
         self._dirty, self._flushed, self._sent = False, now, len(text)
         self._text_slot.show({"text/plain": text}, _about("stream"))
 
     def part(self) -> None:
-        """Shows what is left; what comes next is shown below what else is shown meanwhile."""
+        """Shows pending outputs; later ones appear below other outputs."""
         self.flush(at_last=True)
         self._text = self._text_slot = None
 
     def close(self) -> None:
-        """Shows what is left and empties the places that a cleared output left behind."""
+        """Shows pending outputs, and removes outputs that were cleared."""
         self.flush(at_last=True)
         while self._free:
             self._free.popleft().clear()
@@ -112,14 +110,14 @@ class RunOutputs:
         data, metadata = {"text/plain": text}, _about("error")
         lines = text.count("\n") + 1
         if lines > _LONG_TRACEBACK:
-            # What went on inside of a library is rarely what a person wants to scroll past.
+            # The inner frames of libraries are folded.
             what = f"`{status_line.shortened(f'{failure.ename}: {failure.evalue}')}`"
             head = status_line.joined(what, f"traceback of {lines} lines")
             data["text/html"] = folded(head, without_colours(text))
         self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:
-        # What replaces something waits for the next `flush`: code may do it thousands of times a second.
+        # Code may replace an output thousands of times a second, so replacements wait for the next `flush`.
         self._pending[slot] = output
         if slot not in self._filled:
             self._filled.add(slot)

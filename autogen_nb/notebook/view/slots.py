@@ -1,4 +1,4 @@
-"""The places in a cell's output, whose content can be replaced as long as the cell's kernel lives."""
+"""The outputs of a cell, each replaceable while the kernel lives."""
 
 from typing import Any, Protocol
 from uuid import uuid4
@@ -10,27 +10,27 @@ from autogen_nb.notebook.rendering.output_merging import Content, merged
 Bundle = dict[str, Any]
 
 _MANY = 36
-"""Places in use from which on earlier ones are merged; with what one turn adds, they stay below JupyterLab's 50."""
+"""From this number of outputs on, earlier ones are merged; with those of a turn, they stay below JupyterLab's 50."""
 
 _NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
 
 
 class Publish(Protocol):
-    """Shows a bundle below a cell, or in the place of what has this display id."""
+    """Shows a bundle below a cell, or updates the output with this display id."""
 
     def __call__(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Sends `display_data` or `update_display_data` of Jupyter's messaging specification."""
+        """Sends `display_data` or `update_display_data`."""
 
 
 def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-    """Shows it below the cell that runs."""
+    """Shows the bundle below the running cell."""
     InteractiveShell.instance().display_pub.publish(
         data=data, metadata=metadata, transient={"display_id": display_id}, update=update
     )
 
 
 class Slot:
-    """An output of a cell with a display id; nothing is shown before the first `show`."""
+    """An output with a display id; it appears with the first `show`."""
 
     def __init__(self, above: "Slot | None" = None, publish: Publish = publish_here) -> None:
         self._id = uuid4().hex
@@ -39,30 +39,30 @@ class Slot:
         self.content: Content | None = None
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows the bundle in this place, or puts it in the place of what is there."""
+        """Shows or replaces the output."""
         if self._above is not None and self._above.content is None:
             self._above.show(*_NOTHING)
         shown, self.content, self._above = self.content, (data, metadata), None
         self._publish(data, metadata, self._id, update=shown is not None)
 
     def leave(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows this in the place before it moves with its content."""
+        """Replaces the output at its previous place, before it moves."""
         self._publish(data, metadata, self._id, update=self.content is not None)
 
     def move(self) -> None:
-        """Shows what is there once more; the place before stays as it is."""
+        """Shows the output again at a new place."""
         self._id = uuid4().hex
         if self.content is not None:
             self._publish(*self.content, self._id)
 
     def clear(self) -> None:
-        """Leaves nothing to be seen in this place."""
+        """Empties the output."""
         if self.content not in (None, _NOTHING):
             self.show(*_NOTHING)
 
 
 class Slots:
-    """The places of one cell, from top to bottom."""
+    """The outputs of a cell from top to bottom."""
 
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
@@ -71,41 +71,41 @@ class Slots:
         self._mirrors: list[Publish] = []
 
     def move(self, publish: Publish) -> None:
-        """Shows everything below another cell, and what comes as well."""
+        """Moves the existing and future outputs below another cell."""
         self._shown_by = publish
         self._mirrors.clear()
         for slot in self._all:
             slot.move()
 
     def mirror(self, publish: Publish) -> None:
-        """Shows what comes from now on in this way as well; what is there already is not shown again."""
+        """Sends all further output to `publish` as well."""
         self._mirrors.append(publish)
 
     def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows this last, where what came was shown as well."""
+        """Shows a last output in the mirrors."""
         for mirror in self._mirrors:
             mirror(data, metadata, uuid4().hex)
 
     def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Shows a bundle wherever the places are shown by then."""
+        """Shows a bundle at all current places."""
         for publish in (self._shown_by, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:
-        """The place below those that are in use."""
+        """Returns a new place below the others."""
         if self._used == len(self._all):
             self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
         self._used += 1
         return self._all[self._used - 1]
 
     def clear(self) -> None:
-        """Leaves nothing to be seen in any place."""
+        """Empties all outputs."""
         for slot in self._all:
             slot.clear()
 
     def tidy(self) -> bool:
-        """Merges what is shown where it is too much; no place that was given out may be used after that."""
-        # A mirror has only the last of them.
+        """Merges outputs if there are too many; returns whether it did, which invalidates all slots."""
+        # A mirror has only the latest outputs.
         if self._used < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]

@@ -1,4 +1,4 @@
-"""The status line at a cell's foot, what it says is awaited, and the other one-line texts of the view."""
+"""The status line, and other one-line texts of the view."""
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect
@@ -10,14 +10,14 @@ from autogen_nb.notebook.view.totals import Totals
 
 _LONG = 300
 _SILENT = 30.0
-"""Seconds of thinking without a piece of a reply after which a person is told that there was none."""
+"""Seconds without a piece of a reply after which the status line mentions it."""
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
-"""What stands before a line of that tone where there is no colour."""
+"""The text before a line of this tone where colours are missing."""
 
 
 def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
-    """What is awaited, for how long, and how to stop it; `heard` says that a piece of a reply has come."""
+    """Formats the status, its duration, and how to stop; `heard` means that a piece of a reply has arrived."""
     silent = not heard and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
     taken = f"no answer for {duration(seconds)}" if silent else duration(seconds)
     return joined(f"{what} …", taken, "the notebook's stop button (■) stops it", *remarks)
@@ -36,12 +36,12 @@ WAITING_FOR_STOPPED = "waiting for code that was stopped"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
-    """What is left at the foot of a chat that did not come to its end."""
+    """Formats the last line of an interrupted chat."""
     return joined("Did not finish", duration(seconds), *remarks)
 
 
 def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
-    """How a chat ended, and what it took."""
+    """Formats the end of a chat with its totals."""
     how = {
         "stopped": "Stopped by you",
         "exit": "Ended by you",
@@ -53,32 +53,32 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
 
 
 def origin(reply: ModelReplied | None, to: str = "") -> str:
-    """Whom a message is for, where that must be said, where it comes from, and how long it took."""
+    """Formats the model, duration and, if necessary, recipient of a message."""
     if reply is None:
         return to
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
 
 
 def thought(reasoning: Reasoning) -> str:
-    """How long a model thought before its answer, and in how many tokens, as far as that is known."""
+    """Formats the duration and tokens of a model's thinking."""
     tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 
 
 def addressed(said: Said, pair: ChatStarted | None) -> str:
-    """Whom a message is for, if that is none of the two whose chat the cell shows: a chat within the chat."""
+    """Returns the recipient if the message belongs to a nested chat, or ""."""
     if pair is None or said.recipient in (pair.initiator, pair.recipient):
         return ""
     return f"to {said.recipient}"
 
 
 def about(effect: Effect) -> str:
-    """What code does, for the middle of a sentence."""
+    """Formats an effect for the middle of a sentence."""
     return shortened(effect.words or effect.kind.replace("_", " "))
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person reads them."""
+    """Formats a duration."""
     if seconds < 0.1:  # noqa: PLR2004  # what would be no time at all
         return "< 0.1 s"
     if seconds < 0.95:  # noqa: PLR2004  # what would round to a whole second
@@ -88,11 +88,11 @@ def duration(seconds: float) -> str:
 
 
 def shortened(text: str) -> str:
-    """Text from elsewhere in one line, of which no backtick is taken for our own, and no character is unseen."""
+    """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
     line = visible(" ".join(only_colours(text).replace("`", "'").split()))
     return line if len(line) <= _LONG else f"{line[:_LONG]}…"
 
 
 def joined(*parts: str) -> str:
-    """The parts that there are, as one line."""
+    """Joins the non-empty parts."""
     return " · ".join(part for part in parts if part)

@@ -1,4 +1,4 @@
-"""What a chat took, as the line at its end says it."""
+"""The totals in a chat's last line."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ _SMALLEST = 0.0001
 
 @dataclass(slots=True)
 class Totals:
-    """The sums over the events of a chat; what came from a cache took no tokens and no money.
+    """The sums over a chat's events; cached replies count no tokens and no cost.
 
-    `incomplete` tells that the last reply lacks a part.
+    `incomplete` means that the last reply is incomplete.
     """
 
     replies: int = 0
@@ -25,7 +25,7 @@ class Totals:
     incomplete: bool = False
 
     def count(self, event: Event) -> None:
-        """Takes an event into the sums."""
+        """Adds an event."""
         match event:
             case ModelReplied(usage=usage, cost=cost, cached=cached, finish_reason=finish):
                 self.incomplete = finish == INCOMPLETE
@@ -70,7 +70,7 @@ class Totals:
 
 
 def dollars(amount: float) -> str:
-    """An amount as a person reads it; one that is not nothing never reads as nothing."""
+    """Formats an amount; a small one never reads as zero."""
     if 0 < amount < _SMALLEST:
         return f"< ${_SMALLEST}"
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

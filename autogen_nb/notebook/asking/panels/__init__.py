@@ -1,4 +1,4 @@
-"""The panels: plain ipywidgets that ask one question each, and make room for the line that says what was decided."""
+"""The panels: ipywidgets that ask one question each, replaced by a line with the decision."""
 
 from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 

@@ -1,6 +1,6 @@
-"""What a chat shows in the box of a panel that was answered in a page which was loaded again.
+"""Shows a chat inside a widget, for a reloaded page.
 
-Such a page knows the panel's widgets, and drops what the cell of the page before prints: so the widgets carry it.
+Such a page ignores the outputs of its earlier cells, but still updates widgets.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from ipykernel.jsonutil import encode_images, json_clean
 
 
 class BoxOutputs:
-    """Outputs in the order in which they first came, in place of what the box held; each is a widget of its own."""
+    """Replaces the contents of a box by outputs, each in a widget."""
 
     def __init__(self, box: widgets.Box) -> None:
         self._box = box
@@ -18,10 +18,10 @@ class BoxOutputs:
         box.children = ()
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Shows a bundle below the others, or in the place of what has this id."""
+        """Adds an output, or updates the one with this id."""
         shown = self._shown.get(display_id)
         if update and shown is None:
-            # The page has it, as it was when it was saved.
+            # The page shows the saved output.
             return
         output = {"output_type": "display_data", "data": encode_images(data), "metadata": metadata}
         outputs = (json_clean(output),)

@@ -1,4 +1,4 @@
-"""A person who sees the notebook and clicks."""
+"""Asks the person with buttons."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
-    """A person who sees the notebook and clicks."""
+    """Asks the person with buttons."""
 
     def __init__(self, foot: Foot, superseded: Callable[[], bool], *, patience: float | None = None) -> None:
         self._foot = foot
@@ -43,7 +43,7 @@ class ButtonPerson:
         self._effects = EffectQuestions(self._ask)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """The words of the person; a decision about code that is made in their place is kept for `approve`."""
+        """Asks for a message; stores a decision about code for `approve`."""
         if question.then is None:
             return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
         answer = await self._ask(MessageOrCodePanel(question, question.then))
@@ -53,15 +53,13 @@ class ButtonPerson:
         return answer  # type: ignore[no-any-return]  # as above
 
     async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """The person's decision."""
         decided, self._decided = self._decided, None
-        # What it does may be told otherwise by now; which block it is may not.
+        # The effects may have changed since; the block has not.
         if decided is not None and _block(decided[0]) == _block(question):
             return decided[1]
         return await self._ask(ApprovalPanel(question))  # type: ignore[no-any-return]  # as above
 
     async def allow(self, question: EffectAsked) -> EffectJudged:
-        """The person's decision about what running code is about to do."""
         try:
             return await self._effects.answer(question)
         except Unanswered as error:
@@ -74,18 +72,18 @@ class ButtonPerson:
             return CodeInputGiven(None, by=NOBODY)
 
     async def connection(self, form: ModelForm) -> ModelConnection:
-        """The model that the person chooses; a server has answered by then."""
+        """Asks for a model; its server has already answered."""
         return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> CopyAnswer:
-        """Whether the person lets variables be copied."""
+        """Asks whether variables may be copied."""
         try:
             return _not_stopped(await self._ask(ChoicePanel(what, COPY)))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return "leave"
 
     async def stopping(self, what: str) -> StopAnswer:
-        """Whether the person waits for code that does not yield."""
+        """Asks whether to wait for code that does not stop."""
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:

@@ -1,4 +1,4 @@
-"""Questions about code: may this block run, and may running code do this?"""
+"""Questions about code and its effects."""
 
 from collections.abc import Callable, Iterable
 
@@ -19,7 +19,7 @@ _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks
 
 
 class DecisionPanel(Panel):
-    """A question whose choices may give way to a field, and come back."""
+    """A question whose buttons may be replaced by a form, and return."""
 
     def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
         super().__init__(question, chat_html.question(question) + below)
@@ -54,7 +54,7 @@ class DecisionPanel(Panel):
         self._instead(reason, widget_parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back()))
 
     def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
-        """The button that offers rules, where there are any to offer."""
+        """Returns the button that offers rules, if any apply."""
         if not self._offered:
             return []
         hint = "Choose what is never asked about again; each rule is named in words first"
@@ -81,11 +81,9 @@ class DecisionPanel(Panel):
 
 
 class ApprovalPanel(DecisionPanel):
-    """May this code run?"""
-
     def __init__(self, asked: ApprovalAsked, question: str = "") -> None:
         self._asked = asked
-        # A single block stands right above, in the message that it came with.
+        # The message above already shows a single block.
         code = chat_html.code(asked.block) if asked.total > 1 else ""
         super().__init__(question or approval_question(asked), code, asked.rulable)
 
@@ -125,7 +123,7 @@ class ApprovalPanel(DecisionPanel):
 
 
 class MessageOrCodePanel(ApprovalPanel):
-    """Your words, or a decision about the code that waits: the answer is of either kind."""
+    """Asks for a message, or for a decision about the pending code."""
 
     def __init__(self, asked: HumanInputAsked, then: ApprovalAsked) -> None:
         self._area = widget_parts.area(f"Your message to {asked.peer} instead", rows=3)
@@ -139,7 +137,7 @@ class MessageOrCodePanel(ApprovalPanel):
         return run
 
     def _send(self) -> None:
-        # Nothing to say would let the code be asked for once more.
+        # An empty message would repeat the question.
         if self._area.value:
             self._say(self._area.value)
         else:
@@ -150,8 +148,6 @@ class MessageOrCodePanel(ApprovalPanel):
 
 
 class EffectPanel(DecisionPanel):
-    """May the running code do this?"""
-
     def __init__(self, asked: EffectAsked) -> None:
         self.questions = (asked,)
         question = f"The code that runs waits: it {status_line.about(asked.effect)} next. Allow it?"
@@ -178,7 +174,7 @@ class EffectPanel(DecisionPanel):
 
 
 def approval_question(asked: ApprovalAsked) -> str:
-    """The question about a block, with why it is asked."""
+    """Formats the question about a block with its reasons."""
     which = f" (block {asked.index + 1} of {asked.total})" if asked.total > 1 else ""
     why = f" It {'; '.join(asked.reasons)}." if asked.reasons else ""
     return f"Run this code{which}?{why}"

@@ -1,4 +1,4 @@
-"""Several questions of running code at once: each with its own buttons, and buttons for all that is shown."""
+"""Several questions of running code in one panel, with buttons for each and for all."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -18,10 +18,10 @@ _STOP = EffectJudged(allowed=False, by=YOU, stop=True)
 
 
 class EffectListPanel(Panel):
-    """May the running code do each of these? The answer is what was decided, by the question's place."""
+    """Asks about several effects; the answer maps positions to decisions."""
 
     busy = False
-    """Whether the person is in the midst of an answer."""
+    """Whether a form is open."""
 
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)

@@ -1,9 +1,7 @@
-"""What running code asks, as far as it has come: one question in a panel of its own, several as one panel with a list.
+"""The open questions of running code: one in a panel, several as a list.
 
-1. A click answers what it shows: a panel whose questions change gives way to another one, and a click that was on its
-   way to the former is lost.
-2. Who is about to say why, or to choose rules, is not disturbed by further questions; one that nobody waits for any
-   more goes at once.
+1. When the list changes, a new panel replaces the old one, and a click on the old one is ignored.
+2. An open form is left alone when further questions arrive; it closes only when nobody waits for its answer.
 """
 
 import asyncio
@@ -21,15 +19,11 @@ from autogen_nb.notebook.asking.panels.panel import Panel
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """A question that is open."""
-
     question: EffectAsked
     answer: "asyncio.Future[EffectJudged]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
 class EffectQuestions:
-    """The questions of running code that are open."""
-
     def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
         self._ask = ask
         self._waiting: list[_Waiting] = []
@@ -37,7 +31,7 @@ class EffectQuestions:
         self._task: asyncio.Task[None] | None = None
 
     async def answer(self, question: EffectAsked) -> EffectJudged:
-        """What the person decides; what the panel raised."""
+        """Returns the decision, or raises the panel's error."""
         waiting = _Waiting(question)
         self._waiting.append(waiting)
         if self._task is None:
@@ -62,7 +56,7 @@ class EffectQuestions:
             with suppress(asyncio.CancelledError):
                 await self._task
             if self._waiting and self._task is None:
-                # One that came meanwhile.
+                # Another question arrived meanwhile.
                 self._begin()
 
     async def _ask_all(self) -> None:

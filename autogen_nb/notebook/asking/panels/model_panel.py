@@ -1,4 +1,4 @@
-"""The model form: a server's address, a key and a model, asked before they are taken."""
+"""The model form: a server's address, a key and a model, tested before use."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -22,9 +22,9 @@ _KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
-    """Which model, where, with which key?
+    """Asks for a server, a key and a model.
 
-    What is typed is asked before it is the answer; what was wrong is said, and all but the key stays in its field.
+    The values are tested first; after an error, every field except the key keeps its value.
     """
 
     def __init__(self, form: ModelForm) -> None:
@@ -69,7 +69,7 @@ class ModelPanel(Panel):
         self._shown += (self._use, self._cancel)
 
     def finish(self) -> None:
-        """Waits for no check any more."""
+        """Cancels the running test."""
         check, self._check = self._check, None
         if check is not None:
             check.cancel()
@@ -86,13 +86,13 @@ class ModelPanel(Panel):
             url = checked_base(revealed(self._url.value.strip(), self._kept.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._kept)
         except ConfigError as error:
-            # Nobody knows yet which server the key is for, so it is not kept.
+            # The key's server is not known yet, so the key is cleared.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         asked = ModelConnection(model, key, url)
         if not keeps(self._kept, asked):
             self._kept = asked
-        # A page that is saved keeps what its fields hold.
+        # A saved page contains the values of its fields.
         self._url.value = shown_url(url)
         self._key.placeholder = _KEPT if key else "sk-…"
         check = self._check = engine.submit(check_connection(asked))
@@ -101,7 +101,7 @@ class ModelPanel(Panel):
         check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._take, done, asked))
 
     def _take(self, check: "Future[CheckedConnection]", asked: ModelConnection) -> None:
-        # The answer to an earlier question says nothing about what was typed since.
+        # The result of an earlier test does not apply to new values.
         if check is not self._check or check.cancelled():
             return
         self._check = None

@@ -1,6 +1,6 @@
-"""A panel: widgets at the foot of a view that ask one question, are answered once, and are gone then.
+"""A panel: widgets at the foot of a view that ask one question, and disappear after the answer.
 
-A click may come on another thread than the loop's (front ends with subshells), so answers are handed over safely.
+Clicks may arrive on another thread (front ends with subshells), so answers are passed on thread-safely.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ from autogen_nb.notebook.view.slots import Publish
 YOU = "you"
 
 _LOOK = 0.2
-"""Seconds between two looks at whether the cell was run again, and at the clock."""
+"""The interval in seconds between checks of the clock and for a rerun of the cell."""
 
 _WARNED = 60.0
-"""Seconds before a panel gives up from which on it says so."""
+"""The time in seconds before a timeout at which the panel shows a warning."""
 
 _CLOSE = 10
 _NO_BUTTONS = (
@@ -36,24 +36,24 @@ _NO_BUTTONS = (
 
 
 class Foot(Protocol):
-    """Where a panel is shown: the last place of a view."""
+    """The last place of a view, which shows panels."""
 
     @property
     def page_loaded(self) -> bool:
-        """Whether a page was loaded while the panel was shown, which drops what the cell prints."""
+        """Whether a page was loaded while the panel was open; such a page ignores the cell's output."""
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows the panel."""
 
     def mirror(self, publish: Publish) -> None:
-        """Shows what comes from now on in this way as well."""
+        """Sends all further output to `publish` as well."""
 
     def release(self) -> None:
-        """Takes the panel away, once it is answered."""
+        """Removes the answered panel."""
 
 
 class Unanswered(NobodyThere):
-    """A question was given up, since nobody answered it in time; `within` says in which."""
+    """The question timed out; `within` is the time limit in words."""
 
     def __init__(self, seconds: float) -> None:
         self.within = f"nobody answered within {status_line.duration(seconds)}"
@@ -63,7 +63,7 @@ class Unanswered(NobodyThere):
 
 
 class Panel:
-    """A question with widgets; it is answered once."""
+    """A question with widgets."""
 
     def __init__(self, question: str, shown: str = "") -> None:
         self._question = question
@@ -76,8 +76,8 @@ class Panel:
         self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, foot: Foot, superseded: Callable[[], bool], patience: float | None = None) -> Any:
-        """The person's answer."""
-        view = self._box._repr_mimebundle_() or {}  # IPython's own protocol
+        """Shows the panel, and returns the person's answer."""
+        view = self._box._repr_mimebundle_() or {}  # IPython's display protocol
         foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
@@ -99,15 +99,15 @@ class Panel:
                 widget_parts.close(widget)
 
     def finish(self) -> None:
-        """What a panel does when it is answered or given up; most do nothing."""
+        """Cleans up after an answer or a timeout."""
 
     def show(self, *rows: widgets.Widget) -> None:
-        """Puts these rows below the question, in place of those that are shown there."""
+        """Replaces the rows below the question."""
         self._box.children = (self._head, *rows, self._countdown)
         self._shown += rows
 
     def answer(self, value: Any) -> None:
-        """Answers; a second click changes nothing."""
+        """Answers the question; a second click has no effect."""
         self._loop.call_soon_threadsafe(self._settle, value)
 
     def button(self, text: str, then: Callable[[], None], *, hint: str, style: str = "") -> widgets.Button:
@@ -121,7 +121,7 @@ class Panel:
         if left > _WARNED:
             return
         seconds = round(left)
-        # A screen reader may read each change out, so there are few.
+        # A screen reader may announce each change, so changes are rare.
         rounded = seconds if seconds <= _CLOSE else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer this is given up in {rounded} s.")
         if self._countdown.value != text:

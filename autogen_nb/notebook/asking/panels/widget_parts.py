@@ -1,4 +1,4 @@
-"""What panels are made of: fields with labels, rows, and the styles that ipywidgets has no settings for."""
+"""Fields, rows and CSS for panels, where ipywidgets lacks settings."""
 
 import asyncio
 import warnings
@@ -16,26 +16,26 @@ _ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "8px", "ma
 _WAY = {"width": "100%", "margin": "6px 0 0", "padding": "0", "overflow": "visible", "grid_gap": "2px"}
 _WIDE = {"width": "34em", "max_width": "100%", "margin": "0"}
 _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
-# JupyterLab ends its text this far from the cell's right edge, and a field that fills the width does as text does.
+# JupyterLab's text ends at this distance from the cell's edge.
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LIST = {**_FIELD, "height": "auto"}
 _MOST_ROWS = 8
 _FOLLOWS = 0.3
-"""Seconds within which what was typed comes after Enter: the page sends it right behind."""
+"""The front end sends a field's text within this time after Enter, in seconds."""
 
-# With each letter a page sends what is typed only when the kernel has heard of the letter before, and a click does not
-# wait for it: the last letters would be missing. What is sent when the field is left comes before any click.
+# With continuous updates, the page sends a keystroke only after the kernel has handled the previous one, and a click
+# overtakes the last ones. The text sent when the field loses focus arrives before any click.
 _WHOLE = {"continuous_update": False}
 _LABELLED = {"description_width": "5.5em"}
 _CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
 _TICKED, _CHOICE = "autogen-nb-ticked", "autogen-nb-choice"
 STYLE = (
     f"<style>.{_CODE}.widget-textarea textarea {{{styles.EDITOR}}}"
-    # The label is there for who hears the page; who sees it has the question above the field.
+    # The label is for screen readers; the question above the field is visible.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
     f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
-    # A rule and a choice are read whole, however long they are.
+    # Rules and choices wrap, however long they are.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
     f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
     "white-space: normal; overflow-wrap: anywhere; line-height: 1.5}"
@@ -45,40 +45,39 @@ STYLE = (
 
 
 class Secret(widgets.Password):  # type: ignore[misc]  # ipywidgets is not annotated
-    """A field whose text the kernel does not send back to the front ends, as it does with others."""
+    """A field whose text the kernel never sends back to front ends."""
 
     value = traitlets.Unicode().tag(sync=True, echo_update=False)
 
 
 def head(shown: str) -> widgets.HTML:
-    """The first row of a panel, with the styles that all its rows need."""
+    """Returns the first row of a panel, which contains the CSS of all rows."""
     return html(STYLE + shown)
 
 
 def html(shown: str) -> widgets.HTML:
-    """HTML of this package's own making."""
     return widgets.HTML(shown, layout=_FULL)
 
 
 def row(*members: widgets.Widget) -> widgets.HBox:
-    """Widgets beside each other, as far as there is room."""
+    """Returns a row of widgets that wraps if necessary."""
     return widgets.HBox(members, layout=_ROW)
 
 
 def way(text: str, *members: widgets.Widget) -> widgets.VBox:
-    """A line of text, and the row that belongs to it."""
+    """Returns a line of text with a row below it."""
     return widgets.VBox([html(chat_html.line(text)), row(*members)], layout=_WAY)
 
 
 def area(name: str, text: str = "", *, rows: int) -> widgets.Textarea:
-    """A text area; its name is heard, and seen while it is empty."""
+    """Returns a text area whose name is its placeholder and its accessible label."""
     field = widgets.Textarea(text, description=name, placeholder=name, tooltip=name, rows=rows, layout=_FULL, **_WHOLE)
     field.add_class(_NAMED)
     return field
 
 
 def editor(name: str, code: str) -> widgets.Textarea:
-    """A text area for code, about as high as the code is long."""
+    """Returns a text area about as high as the code."""
     field = area(name, code, rows=min(max(code.count("\n") + 2, 4), 24))
     field.add_class(_CODE)
     return field
@@ -87,7 +86,7 @@ def editor(name: str, code: str) -> widgets.Textarea:
 def field(
     kind: type[widgets.Text], label: str, *, hint: str, value: str = "", name: str = "", wide: bool = False
 ) -> widgets.Text:
-    """A field of one line, with its label before it."""
+    """Returns a labelled field of one line."""
     made = kind(
         value,
         description=label,
@@ -102,7 +101,7 @@ def field(
 
 
 def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
-    """A list of names, of which none is chosen yet; a choice does something."""
+    """Returns a list without a selection; a choice calls `then`."""
     made = widgets.Select(
         options=[(visible(name), name) for name in names],
         value=None,
@@ -118,20 +117,19 @@ def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> wi
 
 
 def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
-    """A box to tick, before its text."""
     made = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
     made.add_class(_TICKED)
     return made
 
 
 def whole(button: widgets.Button) -> widgets.Button:
-    """The button, as high as its text needs it."""
+    """Makes the button as high as its text."""
     button.add_class(_CHOICE)
     return button
 
 
 def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
-    """Has Enter in the field do something, with all that was typed."""
+    """Calls `then` on Enter, once the field's text is complete."""
     loop = asyncio.get_running_loop()
     waiting: list[asyncio.TimerHandle] = []
 
@@ -152,7 +150,7 @@ def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
 
 
 def close(widget: widgets.Widget) -> None:
-    """Closes a widget with all that it is made of: each part is a comm of its own that would stay open."""
+    """Closes a widget and its parts, whose comms would stay open otherwise."""
     parts: Iterable[widgets.Widget] = getattr(widget, "children", ())
     for part in parts:
         close(part)

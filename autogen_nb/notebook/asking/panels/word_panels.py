@@ -1,4 +1,4 @@
-"""Questions that are answered in words or by a choice: what a person says or types for code, and what they choose."""
+"""Questions that take text or a choice as an answer."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,8 +17,6 @@ _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
 
 
 class MessagePanel(Panel):
-    """Your words."""
-
     def __init__(self, asked: HumanInputAsked) -> None:
         question = _message_question(asked)
         super().__init__(question, "".join(map(chat_html.question, question.splitlines())))
@@ -26,7 +24,7 @@ class MessagePanel(Panel):
         others = [
             self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
         ]
-        # Where saying nothing ends the chat, that is what Exit does.
+        # If an empty message ends the chat, Exit sends one.
         if asked.empty_means != "stop":
             others.append(
                 self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[asked.empty_means]}")
@@ -49,7 +47,7 @@ def _message_question(asked: HumanInputAsked) -> str:
 
 
 class CodeInputPanel(Panel):
-    """What running code reads by ``input()`` or ``getpass()``."""
+    """Asks for the input of ``input()`` or ``getpass()`` in running code."""
 
     def __init__(self, asked: CodeInputAsked) -> None:
         prompt = status_line.shortened(asked.prompt).rstrip(" :")
@@ -73,8 +71,6 @@ class CodeInputPanel(Panel):
 
 
 class ChoiceButton(NamedTuple):
-    """A button that gives an answer."""
-
     text: str
     answer: str | None
     hint: str
@@ -86,18 +82,16 @@ COPY = (
     ChoiceButton("Do not copy", "leave", "Run the task without"),
     ChoiceButton("Stop", None, "Do not run the task"),
 )
-"""What becomes of variables that a task names."""
+"""The choices for variables that a task mentions."""
 
 STOP = (
     ChoiceButton("Wait", "wait", "Leave the code alone; nothing is lost"),
     ChoiceButton("Kill", "kill", "End the kernel with all it holds", "danger"),
 )
-"""What becomes of code that does not yield."""
+"""The choices for code that does not stop."""
 
 
 class ChoicePanel(Panel):
-    """A question with a button for each answer."""
-
     def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
         super().__init__(question)
         buttons = [
