@@ -81,8 +81,8 @@ def _message_picture(url: str) -> str:
 class _KeptTypes:
     """The safe part of a bundle, and sentences about the rest.
 
-    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is the text of a form whose ``text/plain``
-    is empty.
+    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is the text of a form whose
+    ``text/plain`` is empty.
     """
 
     def __init__(self) -> None:
