@@ -97,7 +97,7 @@ class Shell:
                 watch.stop()
             if not job.exited.done():
                 await asyncio.shield(program.end(self._grace))
-            if job.exited.result() != 0 and (reached := await job.met()):
+            if job.exited.result() != 0 and (reached := await job.reached_limit()):
                 program.passed = program.passed or reached
                 # A remaining process may prevent the next block from starting.
                 await job.kill()

@@ -1,1 +1,1 @@
-"""Jupyter kernels for agents: launching, running code, handing variables over."""
+"""Jupyter kernels for agents: starting them, running code, transferring variables."""

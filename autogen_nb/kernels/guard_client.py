@@ -1,6 +1,6 @@
-"""The guard's other side: what a block may do goes along with its request, signed, and its questions come to a person.
+"""The client of the guard: sends signed permissions with each request, and receives the guard's questions.
 
-The guard itself runs inside the agent's kernel (`guard`).
+The guard itself runs in the agent's kernel (`guard`).
 """
 
 import json
@@ -15,12 +15,12 @@ from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissi
 from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, signed
 
 Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
-"""Asks a person: the effect, and the line of the code that waits."""
+"""Asks a person about an effect; the second argument is the waiting line of code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """What a block may do while it runs, and who is asked about the rest."""
+    """The permissions of a block, and who answers questions about other effects."""
 
     permissions: Permissions
     scope: PathScope
@@ -29,15 +29,13 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class GuardQuestion:
-    """A question of the guard's."""
-
     number: str
     effect: Effect
     line: int
 
 
 BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
-"""What a request's code may do: what is let through, anything since it is our own, or anything."""
+"""The permissions of a request's code; "ours" marks our own code, and None allows everything."""
 
 
 _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
@@ -45,54 +43,52 @@ _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
 
 @dataclass(slots=True)
 class GuardClient:
-    """Speaks with the guard of one kernel."""
-
     is_remote: bool = False
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _number: int = 0
     _scope: PathScope | None = None
 
-    def secretly(self) -> dict[str, Any]:
-        """The fields of the request that puts the guard there."""
+    def install_fields(self) -> dict[str, Any]:
+        """The fields of the request that installs the guard."""
         return {FIELD: {"secret": self.secret.hex()}}
 
-    def permissions(self, permissions: BlockPermissions) -> dict[str, Any]:
-        """The fields of a request that say what its code may do."""
+    def permission_fields(self, permissions: BlockPermissions) -> dict[str, Any]:
+        """The fields of a request that carry its permissions."""
         self._number += 1
-        told: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
+        content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # A guard that watches goes on, so that nothing which runs after the block has this leave.
+            # An active guard stays active, so code that continues after the block does not keep these permissions.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope
-            told["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
-            told["scope"] = _remote_scope(scope) if self.is_remote else [scope.folder, scope.own, scope.home]
-        text = json.dumps(told)
+            content["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
+            content["scope"] = _remote_scope(scope) if self.is_remote else [scope.folder, scope.own, scope.home]
+        text = json.dumps(content)
         return {FIELD: {"text": text, "signature": signed(self.secret, text)}}
 
-    def asked(self, prompt: str) -> GuardQuestion | None:
-        """The question that a prompt on stdin is, if it is one of the guard's."""
+    def parse_question(self, prompt: str) -> GuardQuestion | None:
+        """The guard's question in a stdin prompt; None if the prompt is not a signed question."""
         if not prompt.startswith(MARK):
             return None
         signature, _, text = prompt[len(MARK) :].partition(" ")
         if signature != signed(self.secret, text):
             return None
-        found = json.loads(text)
-        kind = found["kind"] if found["kind"] in KINDS else "unknown"
-        # A name of a file may disguise what it is.
-        words = visible(found["words"]).replace("\n", "[U+000A]")
-        effect = Effect(cast("EffectKind", kind), found["target"], words)
-        return GuardQuestion(found["number"], effect, int(found["line"]))
+        fields = json.loads(text)
+        kind = fields["kind"] if fields["kind"] in KINDS else "unknown"
+        # A file name may contain deceptive characters.
+        words = visible(fields["words"]).replace("\n", "[U+000A]")
+        effect = Effect(cast("EffectKind", kind), fields["target"], words)
+        return GuardQuestion(fields["number"], effect, int(fields["line"]))
 
-    def answer(self, asked: GuardQuestion, judged: EffectJudged) -> str:
-        """What is sent back for it."""
+    def answer(self, question: GuardQuestion, judged: EffectJudged) -> str:
+        """The signed answer."""
         text = json.dumps(
-            {"number": asked.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
+            {"number": question.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
         )
         return json.dumps({"text": text, "signature": signed(self.secret, text)})
 
 
 def _remote_scope(scope: PathScope) -> list[str]:
-    """The scope for a kernel with a disk of its own: the chat's folder lies below the kernel's working directory."""
+    """The scope for a kernel with its own disk: the chat's folder is below the kernel's working directory."""
     folder = f"{scope.folder}/"
     return ["", scope.own.removeprefix(folder) if scope.own.startswith(folder) else "", ""]

@@ -1,13 +1,12 @@
-"""A kernel for an agent: started, used and stopped on one asyncio loop.
+"""An agent's kernel: started, used and stopped on one asyncio loop.
 
-1. One request at a time: whoever comes meanwhile waits for the turn.
-2. A request that is given up (its iterator is closed, its task cancelled) is interrupted, and the turn passes
-   on only when the kernel is idle again. What does not yield within the grace is killed, or, where there is a person
-   to ask, waits for their word; whoever gave it up does not.
-3. A kernel that died is replaced before the next request; who asks next is told that the state is lost.
-4. Modules are imported ahead one by one, each in a turn of its own: a request that comes meanwhile waits for the one
-   at hand, and from then on code imports for itself. One that fails may leave half of itself behind, with which the
-   next import would go on: that kernel is ended, and the next one begins without the module.
+1. One request runs at a time; others wait for their turn.
+2. If a request is abandoned (its iterator is closed, or its task cancelled), its code is interrupted, and the next
+   request begins only when the kernel is idle. Code that does not stop within the grace is killed, or waits for the
+   decision of a person, if one can be asked; the caller does not wait.
+3. A dead kernel is replaced before the next request, whose result says that the state is lost.
+4. Modules are imported in advance one by one, each in its own turn. After the first request, no more are imported. A
+   failed import may leave a module half loaded, so the kernel is replaced and the module is skipped.
 """
 
 import asyncio
@@ -44,7 +43,7 @@ _PREPARING = 10.0
 
 
 class Kernel(VariableExchange):
-    """A Jupyter kernel in a place, private to its owner."""
+    """A Jupyter kernel in a place, used by one owner."""
 
     def __init__(
         self,
@@ -71,7 +70,7 @@ class Kernel(VariableExchange):
         self._turn = asyncio.Lock()
         self._blocks = 0
         self._fresh = True
-        self._since = 0.0
+        self._started_at = 0.0
         self._lost = ""
         self._ending: str | None = None
         self._current: ExecuteRequest | None = None
@@ -80,79 +79,77 @@ class Kernel(VariableExchange):
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
         return self._life.alive
 
     @property
     def pid(self) -> int | None:
-        """The process's number; None while there is none."""
+        """The process id; None if no process runs."""
         return self._life.launched.pid if self._life.launched is not None and self.alive else None
 
     async def language(self) -> str:
-        """What the kernel runs, in lower case; it is started for that."""
+        """The kernel's language in lower case; starts the kernel if necessary."""
         return (await self._life.start()).language
 
     @property
     def busy(self) -> bool:
-        """Whether code runs."""
         return self._current is not None
 
     @property
     def lost(self) -> bool:
-        """Whether the state has been lost since the last block, by a crash or by force."""
+        """True if the state has been lost since the last block, by a crash or a forced end."""
         return bool(self._lost) or (self._life.launched is not None and not self.alive)
 
     @property
     def status(self) -> KernelStatus:
-        """How the kernel is at this moment; nothing is asked of it."""
+        """The current status, without a request to the kernel."""
         launched = self._life.launched
         if launched is None or not self.alive:
             return KernelStatus("starting" if self._life.starting else "off", limits=self.limits)
         return KernelStatus(
             "idle" if self._current is None else "busy",
             pid=launched.pid,
-            seconds=asyncio.get_running_loop().time() - self._since,
+            seconds=asyncio.get_running_loop().time() - self._started_at,
             blocks=self._blocks,
             memory=None if launched.root is None else proportional_memory(measure(launched.root)),
             limits=self.limits,
         )
 
     async def start(self) -> None:
-        """Starts the kernel where none runs; any number of callers may wait for the same start."""
+        """Starts the kernel if none runs; concurrent callers share one start."""
         await self._life.start()
 
     async def execute(
         self,
         code: str,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109 - the kernel is interrupted, not this coroutine
+        timeout: float | None = None,  # noqa: ASYNC109  # it interrupts the kernel, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
         permissions: BlockPermissions = None,
     ) -> AsyncGenerator[Output | BlockOutcome]:
-        """Outputs as they come, then exactly one `BlockOutcome`."""
+        """Runs code and yields outputs as they arrive, then exactly one `BlockOutcome`."""
         request = await self._open(code, timeout=timeout, ask=ask, silent=silent, permissions=permissions)
         room = float("inf") if silent or self.limits.output is None else self.limits.output
-        finished = None
+        outcome = None
         try:
             while (output := await request.next()) is not None:
                 if room >= 0 and (room := room - size(output)) < 0:
                     request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
                 if room >= 0 or isinstance(output, Failure):
                     yield output
-            finished = await self._conclude(request)
+            outcome = await self._conclude(request)
         finally:
-            if finished is None:
-                await self._let_go(request)
-        yield finished
+            if outcome is None:
+                await self._abandon(request)
+        yield outcome
 
     async def interrupt(self) -> None:
-        """Interrupts the block that runs, if any; it costs the state only where the person says so (`on_stuck`)."""
+        """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
         if self._current is not None:
             self._current.interrupt(self._ask_person if self.on_stuck is not None else "wait")
 
     async def restart(self) -> None:
-        """Ends the kernel, whatever it does, and starts a fresh one; a block that runs is told."""
+        """Ends the kernel and starts a new one; a running block reports the restart."""
         self._ending = "The kernel was restarted"
         await self._life.end(grace=0)
         async with self._turn:
@@ -160,23 +157,23 @@ class Kernel(VariableExchange):
             await self.start()
 
     async def shutdown(self, told: str = "") -> None:
-        """Ends the kernel and what it started; it may be called twice, and a later use starts a new one.
+        """Ends the kernel and its processes; further calls do nothing, and a later use starts a new kernel.
 
-        `told` is what the next block is told of it.
+        `told` is a note for the next block.
         """
         self._ending = "The kernel was shut down"
-        await self._life.give_up()
+        await self._life.cancel_start()
         await self._life.end(grace=_FAREWELL)
         async with self._turn:
             self._lost = told
 
     async def _open(self, code: str, *, silent: bool, permissions: BlockPermissions, **more: Any) -> ExecuteRequest:
-        """Sends a request as soon as it is its turn, to a kernel that runs; `more` is what `ExecuteRequest` takes."""
+        """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""
         await self._turn.acquire()
         try:
             if (died := self._life.launched) is not None and not self.alive:
                 ended = await asyncio.shield(died.exited)
-                why = f"The kernel passed its {met}" if (met := await died.met()) else death(ended)
+                why = f"The kernel passed its {met}" if (met := await died.reached_limit()) else death(ended)
                 self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
             launched = await self._life.start()
             self._ending = None
@@ -201,44 +198,44 @@ class Kernel(VariableExchange):
 
     async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
         lost, self._lost = self._lost, ""
-        finished = await self._outcome(request)
+        outcome = await self._outcome(request)
         if not self.alive and self._ending is None:
             await self.start()
-        self._pass_on()
-        return replace(finished, note=" ".join(note for note in (lost, finished.note) if note))
+        self._end_turn()
+        return replace(outcome, note=" ".join(note for note in (lost, outcome.note) if note))
 
-    async def _let_go(self, request: ExecuteRequest) -> None:
+    async def _abandon(self, request: ExecuteRequest) -> None:
         asked = asyncio.ensure_future(request.asking.wait())
-        waited: list[asyncio.Future[Any]] = [self._behind(self._settle(request)), asked]
+        waited: list[asyncio.Future[Any]] = [self._in_background(self._finish_abandoned(request)), asked]
         try:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         finally:
             asked.cancel()
 
-    async def _settle(self, request: ExecuteRequest) -> None:
+    async def _finish_abandoned(self, request: ExecuteRequest) -> None:
         try:
             if request.end is None:
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
-            while not await _passed(request):
+            while not await _next_is_end(request):
                 pass
-            # Of one that died, the next one asks why.
+            # If the kernel died, the next request finds out why.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
         finally:
-            self._pass_on()
+            self._end_turn()
         if not self.alive and self._ending is None:
-            # In the background: whoever gave up does not wait for it, the next request does.
+            # In the background: the next request waits for it, but not the caller who abandoned this one.
             self._life.begin()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
-        # The limit at which the system itself stopped a block that failed.
-        met = await request.launched.met() if request.end == "died" or request.exit_code else ""
-        finished = classify(request, self._ending, met)
+        # The system may have stopped the block at a limit.
+        met = await request.launched.reached_limit() if request.end == "died" or request.exit_code else ""
+        outcome = classify(request, self._ending, met)
         if request.end == "stuck":
             await self._life.end(grace=0)
-        return finished
+        return outcome
 
-    def _pass_on(self) -> None:
+    def _end_turn(self) -> None:
         self._current = None
         if self._watch is not None:
             self._watch.end()
@@ -247,11 +244,11 @@ class Kernel(VariableExchange):
     async def _ask_person(self) -> StuckAnswer:
         assert self.on_stuck is not None
         variables = None
-        # It may be ending just now.
+        # The kernel may be ending just now.
         if (launched := self._life.launched) is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LISTING):
-                    # On the control channel, which a kernel reads in a thread of its own, past the code that runs.
+                    # The kernel reads the control channel in its own thread, even while code runs.
                     reply = await launched.channels.ask("control", "autogen_nb_variables", {})
                     if (found := reply.get("variables")) is not None:
                         variables = parse_variables(found)
@@ -262,7 +259,7 @@ class Kernel(VariableExchange):
             self._current.exceed(limit, step)
         elif step == "kill":
             self._lost = f"The kernel passed its {limit} between blocks; it was killed and restarted; {LOST}."
-            self._behind(self._life.end(grace=0))
+            self._in_background(self._life.end(grace=0))
 
     async def _launch(self) -> KernelHandle:
         if self.admit is not None:
@@ -270,8 +267,8 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # It takes its time only once, while the first kernel starts.
-        self._behind(pack_modules())
+        # Only the first kernel's start waits for it.
+        self._in_background(pack_modules())
         for patience in (_PREPARING, _PREPARING, None):
             launched = await launch(self._place, launch_spec)
             try:
@@ -281,20 +278,20 @@ class Kernel(VariableExchange):
                 break
             except BaseException as error:
                 await launched.end(grace=0)
-                # ipykernel 7.0 and 7.1 now and then lose a request that meets them while they start.
+                # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start.
                 if patience is None or not isinstance(error, TimeoutError):
                     raise
-        self._blocks, self._since, self._fresh = 0, asyncio.get_running_loop().time(), True
+        self._blocks, self._started_at, self._fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
         if launched.root is not None and self.limits != Limits():
             self._watch = LimitWatch(launched, self.limits, self._limit)
             launched.exited.add_done_callback(self._watch.stop)
         if launched.python and self._imports:
-            self._behind(self._import_ahead(launched))
+            self._in_background(self._import_ahead(launched))
         return launched
 
     async def _import_ahead(self, launched: KernelHandle) -> None:
-        """Rule 4: has modules imported while nobody has used the kernel, which thus has no state to lose."""
+        """Rule 4: imports modules in advance, as long as the kernel has no state to lose."""
         for name in with_parents(self._imports):
             async with self._turn:
                 if not self._fresh or not launched.alive:
@@ -302,7 +299,7 @@ class Kernel(VariableExchange):
                 if await import_ahead(launched, name, self._grace):
                     continue
                 self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
-                # Else somebody has ended it meanwhile.
+                # Otherwise somebody else has ended this kernel.
                 if self._life.launched is launched:
                     self._ending = None
                     await self._life.end(grace=0)
@@ -310,15 +307,15 @@ class Kernel(VariableExchange):
                         self._life.begin()
                 return
 
-    def _behind(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
+    def _in_background(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
 
 
-async def _passed(request: ExecuteRequest) -> bool:
+async def _next_is_end(request: ExecuteRequest) -> bool:
     try:
         return await request.next() is None
-    except Exception:  # noqa: BLE001 - what `ask` raised; whoever asked has been told
+    except Exception:  # noqa: BLE001  # raised by `ask`, and already reported to its caller
         return False

@@ -1,4 +1,4 @@
-"""What a kernel says of itself to a person."""
+"""The status of a kernel, for a person."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,21 +10,21 @@ from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 
 @dataclass(frozen=True, slots=True)
 class StuckBlock:
-    """Code that did not yield to a person's interrupt."""
+    """Code that did not stop after a person's interrupt."""
 
     variables: tuple[HandedVariable, ...] | None
 
 
 StuckAnswer: TypeAlias = Literal["wait", "kill", "later"]
-"""What becomes of such code: "later" says that nobody can be asked before the next cell."""
+"""The decision about such code; "later" means that nobody can be asked before the next cell."""
 OnStuck: TypeAlias = Callable[[StuckBlock], Awaitable[StuckAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelStatus:
-    """How a kernel is: `seconds` since its start, `blocks` it ran, `memory` in bytes with all that it started.
+    """The status of a kernel: `seconds` since its start, number of `blocks` it ran, `memory` in bytes.
 
-    `memory` is None where its processes are not on this machine, and so cannot be measured.
+    `memory` includes the kernel's child processes; it is None if they are not on this machine.
     """
 
     state: Literal["off", "starting", "idle", "busy"]

@@ -1,4 +1,4 @@
-"""The kernels of one owner, one after another: started once for all who wait, ended once for all."""
+"""Starts and ends the successive kernels of one owner; concurrent callers share a start."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook
 
 
 class KernelLifecycle:
-    """At most one running kernel, made by `launch` whenever it is wanted and there is none."""
+    """At most one running kernel; `launch` creates it on demand."""
 
     def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
         self._launch = launch
@@ -37,12 +37,12 @@ class KernelLifecycle:
         return self._starting is not None
 
     async def start(self) -> KernelHandle:
-        """The kernel, started where none runs; any number of callers may wait for the same start."""
+        """Starts the kernel if none runs, and returns it; concurrent callers share one start."""
         if self.launched is not None and self.launched.alive and self._starting is None:
             return self.launched
         starting = self.begin()
         try:
-            # A caller that gives up must not take the kernel from the others.
+            # Cancelling one caller must not cancel the start for the others.
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -51,20 +51,20 @@ class KernelLifecycle:
             raise
 
     def begin(self) -> "asyncio.Task[KernelHandle]":
-        """The start that is going on, or a new one, which nobody needs to wait for."""
+        """Starts the kernel in the background, unless a start is in progress."""
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._started)
+            self._starting.add_done_callback(self._start_finished)
         return self._starting
 
-    async def give_up(self) -> None:
-        """Ends a start that is going on."""
+    async def cancel_start(self) -> None:
+        """Cancels a start in progress."""
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel, if there is one; its code has `grace` seconds to tidy up."""
+        """Ends the kernel, if there is one; its code has `grace` seconds for cleanup."""
         launched, self.launched = self.launched, None
         if launched is not None:
             await launched.end(grace)
@@ -74,15 +74,15 @@ class KernelLifecycle:
         self.launched = await self._launch()
         return self.launched
 
-    def _started(self, task: "asyncio.Task[KernelHandle]") -> None:
+    def _start_finished(self, task: "asyncio.Task[KernelHandle]") -> None:
         if self._starting is task:
             self._starting = None
         if not task.cancelled():
-            task.exception()  # told to whoever waits; here only marked as seen
+            task.exception()  # marks the exception as seen; callers of `start` receive it
 
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
-    """A kernel that answers, and whose outputs reach us; it gets a folder of its own."""
+    """Starts a kernel and waits until it answers."""
     folder = private_folders.make(place.folders or folder_for_sockets())
     launched, launch_spec = None, replace(launch_spec, folder=folder, outbox=_outbox(place.outboxes or folder))
     try:
@@ -96,8 +96,8 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
         clear(launch_spec.outbox)
         private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
-            deleted = _deleted(launch_spec.cwd) if place.shares_disk else ""
-            raise ExecutionError(_DELETED.format(deleted) if deleted else _explained(error, tail)) from error
+            deleted = _describe_deleted(launch_spec.cwd) if place.shares_disk else ""
+            raise ExecutionError(_DELETED.format(deleted) if deleted else _error_message(error, tail)) from error
         raise
     return launched
 
@@ -107,7 +107,7 @@ def _outbox(parent: Path) -> Path:
 
 
 def _tail(folder: Path) -> str:
-    """The end of the log in a folder; "" where there is none."""
+    """The end of the log in a folder; "" if there is none."""
     try:
         with HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
@@ -117,8 +117,8 @@ def _tail(folder: Path) -> str:
     return text.strip()
 
 
-def _deleted(cwd: Path) -> str:
-    """What names the folder that is not there any more, the kernel's or this process's own; "" where both are."""
+def _describe_deleted(cwd: Path) -> str:
+    """Describes the deleted folder, the kernel's or this process's own; "" if both exist."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _deleted(cwd: Path) -> str:
     return "" if cwd.is_dir() else f"the code was to run in, {str(cwd)!r},"
 
 
-def _explained(error: Exception, tail: str) -> str:
+def _error_message(error: Exception, tail: str) -> str:
     why = str(error) or f"it did not answer within {_PATIENCE:g} s"
     reason = tail.splitlines()[-1].strip() if tail else why
     hint = " (install ipykernel for this interpreter)" if "ipykernel" in reason or "IPython" in reason else ""

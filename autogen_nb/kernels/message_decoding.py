@@ -1,4 +1,4 @@
-"""Messages of a kernel as outputs, whatever the kernel put into them.
+"""Converts a kernel's messages to outputs, whatever the messages contain.
 
 Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging specification.
 """
@@ -10,16 +10,16 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:
-    """The output that a message of this type carries; None for types that carry none."""
+    """The output in a message of this type; None for types without one."""
     match kind:
         case "stream":
             return Stream("stderr" if content.get("name") == "stderr" else "stdout", _text(content.get("text")))
         case "display_data" | "update_display_data":
-            shown = _bundle(content.get("transient")).get("display_id")
+            display_id = _bundle(content.get("transient")).get("display_id")
             return Display(
                 data=_bundle(content.get("data")),
                 metadata=_bundle(content.get("metadata")),
-                display_id=shown if isinstance(shown, str) else None,
+                display_id=display_id if isinstance(display_id, str) else None,
                 update=kind == "update_display_data",
             )
         case "execute_result":
@@ -32,7 +32,7 @@ def output(kind: str, content: Mapping[str, Any]) -> Output | None:
 
 
 def failure(content: Mapping[str, Any]) -> Failure:
-    """The exception that an error message, or a reply with the status "error", tells of."""
+    """The exception in an error message or an error reply."""
     lines = content.get("traceback")
     return Failure(
         ename=_text(content.get("ename")),
@@ -42,7 +42,7 @@ def failure(content: Mapping[str, Any]) -> Failure:
 
 
 def exit_code(evalue: str) -> int | None:
-    """The code of a SystemExit with this text; None where the text is a message, which means 1."""
+    """The exit code of a SystemExit with this text; None if the text is a message, which means 1."""
     if evalue in ("", "None", "False"):
         return 0
     if evalue == "True":
@@ -54,7 +54,7 @@ def exit_code(evalue: str) -> int | None:
 
 
 def size(output: Output) -> int:
-    """About how many bytes an output takes, all names in it among them; bundles by the length of their text."""
+    """The approximate size of an output in bytes; bundles count by the length of their text."""
     match output:
         case Stream(text=text):
             return len(text)

@@ -1,4 +1,4 @@
-"""A kernel for a notebook that a program executes: of this very Python, and without the person's own Jupyter set-up."""
+"""A kernel for executing a notebook from a program, with this Python and without the person's Jupyter configuration."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -11,11 +11,11 @@ from autogen_nb.kernels.processes import private_folders
 
 _READY = 60.0
 _QUIT = 10.0
-"""Seconds in which the kernel may end by itself; after half of them it is sent SIGTERM, which its folders outlive."""
+"""Seconds for the kernel to end by itself; after half of them it gets SIGTERM, which keeps its cleanup of folders."""
 
 
 class NotebookKernel:
-    """A kernel that is ready: its manager and its client, as nbclient takes them."""
+    """A ready kernel, with its manager and client for nbclient."""
 
     def __init__(self, manager: Any, client: Any, log: Path) -> None:
         self.manager = manager
@@ -24,18 +24,18 @@ class NotebookKernel:
         self._killed = False
 
     async def interrupt(self) -> None:
-        """Interrupts what runs; a kernel that has ended is left alone."""
+        """Interrupts running code; does nothing if the kernel has ended."""
         with suppress(RuntimeError):
             await self.manager.interrupt_kernel()
 
     async def kill(self) -> None:
-        """Ends the kernel at once, whatever it does."""
+        """Ends the kernel immediately."""
         self._killed = True
         await self.manager.shutdown_kernel(now=True)
 
     async def end(self) -> None:
-        """Lets the kernel end by itself, and ends it where it does not."""
-        # What was ended has no channel left on which it could be asked to end.
+        """Ends the kernel, by force if it does not end by itself."""
+        # A killed kernel has no channel for a shutdown request.
         if not self._killed:
             await self.interrupt()
             await self.manager.shutdown_kernel()
@@ -44,7 +44,7 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """A kernel in that folder with that environment, which is gone within seconds of the end."""
+    """Starts a kernel in this folder with this environment; ends it within seconds at the end."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
@@ -59,7 +59,7 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
         own = {
             **environment,
             "IPYTHONDIR": str(folder / "ipython"),
-            # debugpy warns of frozen modules otherwise.
+            # Prevents debugpy's warning about frozen modules.
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         with (folder / "log").open("wb") as log:
@@ -72,6 +72,6 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             yield kernel
         finally:
             await kernel.end()
-            # A kernel that was killed has left what it held.
+            # A killed kernel has left its temporary folders.
             for parent in {tempfile.gettempdir(), folder_for_sockets(0) or ""}:
                 private_folders.clear(Path(parent))

@@ -1,4 +1,4 @@
-"""How a block ended: the exit code, and what must be told beyond the outputs."""
+"""The outcome of a block: its exit code, and notes that are not part of its output."""
 
 import errno
 import re
@@ -12,9 +12,9 @@ from autogen_nb.outputs import Failure
 LIMITED = 137
 """The exit code of a block that passed a limit."""
 TIMED_OUT = 124
-"""The exit code of a block that met its time limit."""
+"""The exit code of a block at its time limit."""
 INTERRUPTED = 130
-"""The exit code of a block that was interrupted."""
+"""The exit code of an interrupted block."""
 LOST = "its variables are lost"
 
 _SIGNALLED = 128
@@ -24,7 +24,7 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """How a block ended; `note` is what must be told beyond the outputs, `lost` whether the kernel's state is gone."""
+    """The outcome of a block; `note` adds to the outputs, and `lost` is True if the kernel's state is gone."""
 
     exit_code: int
     note: str = ""
@@ -36,9 +36,9 @@ class BlockOutcome:
 
 
 def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> BlockOutcome:
-    """What came of a request that is over."""
+    """The outcome of a finished request."""
     if request.end in ("died", "stuck"):
-        return _lost(request, ending, met)
+        return _lost_outcome(request, ending, met)
     if request.passed:
         return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
     if met and request.exit_code:
@@ -50,22 +50,22 @@ def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> Bloc
     return BlockOutcome(request.exit_code)
 
 
-def _lost(request: ExecuteRequest, ending: str | None, met: str) -> BlockOutcome:
+def _lost_outcome(request: ExecuteRequest, ending: str | None, met: str) -> BlockOutcome:
     passed = request.passed or (met if request.end == "died" and ending is None else "")
     if passed:
         note = f"The block passed its {passed}; the kernel was killed and restarted; {LOST}."
         return BlockOutcome(LIMITED, note, lost=True)
     if request.end == "died":
         code = request.launched.exited.result()
-        what = ending or f"{death(code)} while the block ran and was restarted"
-        return BlockOutcome(_SIGNALLED - code if code < 0 else code or 1, f"{what}; {LOST}.", lost=True)
-    what = "ran out of time" if request.expired else "was interrupted"
-    note = f"The block {what} and did not yield; the kernel was killed and restarted; {LOST}."
+        event = ending or f"{death(code)} while the block ran and was restarted"
+        return BlockOutcome(_SIGNALLED - code if code < 0 else code or 1, f"{event}; {LOST}.", lost=True)
+    event = "ran out of time" if request.expired else "was interrupted"
+    note = f"The block {event} and did not yield; the kernel was killed and restarted; {LOST}."
     return BlockOutcome(TIMED_OUT if request.expired else INTERRUPTED, note, lost=True)
 
 
 def death(code: int) -> str:
-    """How a process ended, by its return code."""
+    """Describes the end of a process, given its return code."""
     if code >= 0:
         return f"The kernel ended (exit code {code})"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -73,22 +73,22 @@ def death(code: int) -> str:
 
 
 def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
-    """What to tell where code failed since the environment lacks a variable that was kept from it; else ""."""
-    found = _QUOTED.fullmatch(failure.evalue.strip())
-    if failure.ename != "KeyError" or found is None or found[2] not in dropped:
+    """A hint that the code failed because an environment variable is withheld from it; "" if it did not."""
+    match = _QUOTED.fullmatch(failure.evalue.strip())
+    if failure.ename != "KeyError" or match is None or match[2] not in dropped:
         return ""
     if not any("<frozen os>" in line or "os.py" in line for line in failure.traceback):
         return ""
     return (
-        f"The environment variable {found[2]} is set in the notebook and kept from the agent's code; "
+        f"The environment variable {match[2]} is set in the notebook and kept from the agent's code; "
         "a person who wants it there lists its name."
     )
 
 
 def read_only_hint(failure: Failure, own_folder: str) -> str:
-    """What to tell where code failed since a sandbox lets it write in one folder only; "" else, or where there is none.
+    """A hint that the code failed because the sandbox allows writing in one folder only; "" if it did not.
 
-    It is what a model reads, too, and what a person looks for.
+    Both the model and the person read it.
     """
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""

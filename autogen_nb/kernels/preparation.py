@@ -1,7 +1,7 @@
-"""Our own code in a fresh kernel: brought there before any of the agent's, the guard with it.
+"""Installs the package's own modules and the guard in a new kernel, before the agent's code runs.
 
-It goes in one file, compiled by this Python, and as source beside that for a kernel of another: compiling would take
-longer there than all else, so it is done once and here, while the first kernel starts.
+They are packed into one file, compiled by this Python, and as source for a kernel with another Python. Compiling in the
+kernel would take most of its preparation, so it is done once here, while the first kernel starts.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ _GUARD = {
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORTING = 60.0
-"""Seconds after which a module that is imported ahead has failed; a first list of fonts may take its time."""
+"""Seconds for importing a module in advance; building the first list of fonts may take long."""
 
 
 async def pack_modules() -> bytes:
-    """What `prepare` brings into a kernel; made once, and not on the loop."""
+    """The file that `prepare` sends to kernels; built once, in a thread."""
     return await asyncio.to_thread(_packed)
 
 
@@ -44,12 +44,12 @@ def _packed() -> bytes:
         {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
         for part in (_MODULES, _GUARD)
     ]
-    codes = [{name: compile(source, shown, "exec") for name, (source, shown) in part.items()} for part in sources]
+    codes = [{name: compile(*source, "exec") for name, source in part.items()} for part in sources]
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
 
 async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
-    """Brings our own code into a Python kernel."""
+    """Installs the package's own modules in a Python kernel."""
     guard = GuardClient(launched.files.is_remote)
     file = launched.folder / "own"
     file.write_bytes(await pack_modules())
@@ -57,8 +57,8 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.outbox / 'over')!r}, {prefix!r}"
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = launched.files.there(source)
-    request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.secretly())
-    await _through(request)
+    request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.install_fields())
+    await _run_to_end(request)
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
     launched.guarding = guard
@@ -67,19 +67,19 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
 
 
 async def import_ahead(launched: KernelHandle, name: str, grace: float) -> bool:
-    """Whether the kernel imported a module, or could pass it over; where not, half of it may be left there."""
+    """Imports a module; False if that failed and may have left the module half loaded."""
     source = f'__import__("sys").modules["autogen_nb_preimport"].bring({name!r})'
     request = ExecuteRequest(launched, source, grace=grace, silent=True)
     try:
         async with asyncio.timeout(_IMPORTING):
-            await _through(request)
+            await _run_to_end(request)
     except TimeoutError:
         return False
     return request.end == "idle" and not request.exit_code
 
 
 def with_parents(names: Sequence[str]) -> list[str]:
-    """The modules, each after the packages that it is in."""
+    """The modules, each preceded by its parent packages."""
     parents = [
         ".".join(parts[:end]) for name in names for parts in [name.split(".")] for end in range(1, len(parts) + 1)
     ]
@@ -87,14 +87,14 @@ def with_parents(names: Sequence[str]) -> list[str]:
 
 
 def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
-    """The source that calls a function of `service`, whose result is then in the file `reply`.
+    """Source that calls a function of `service`, which writes the result to the file `reply`.
 
-    No value is part of it as source: the arguments are one literal of JSON text.
+    The arguments are in a literal of JSON text, so no value becomes source.
     """
     called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
     return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
 
 
-async def _through(request: ExecuteRequest) -> None:
+async def _run_to_end(request: ExecuteRequest) -> None:
     while await request.next() is not None:
         pass

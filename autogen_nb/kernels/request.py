@@ -1,22 +1,21 @@
-"""One execute request, from sending to the kernel's being idle again.
+"""One execute request, from sending until the kernel is idle again.
 
-1. A request is over when the shell reply *and* the idle status have come, in whichever order (messaging
-   specification), when the process has died, or when it did not yield to an interrupt within the grace.
-2. An interrupt waits until the kernel has begun: before that, a kernel ignores SIGINT.
-3. The time limit does not run while a question waits for its answer.
-4. An interrupt that meets ipykernel between two steps of its own makes it drop the request: it goes idle
-   without a reply. The shell channel keeps its order, so the reply to a later question tells.
-5. An interrupt is repeated, after ever longer pauses, until the kernel is idle or asks for input: IPython swallows one
-   that meets its own hooks, and code that stops its process may do so before we hear that it has begun. What does not
-   yield within the grace is over as "stuck", or, where a person stopped it, the person is asked, and nothing is sent
-   any more: nothing of theirs is destroyed unasked.
-6. All that happens arrives in one inbox, so `next` may be cancelled and called again without loss.
-7. A question on stdin waits until what was printed before it has arrived on iopub, which is another socket: a request
-   on the control channel, which the kernel reads while code runs, tells by its idle status. Who does not answer it in
-   time is asked about no longer.
-8. Where the person who is asked stops the code, the guard interrupts it there; whatever it asks after that is denied at
-   once, and what does not yield to that is interrupted as by rule 5.
-9. An interrupt that was sent has arrived before the request closes: a late one would meet the next request.
+1. A request ends when the shell reply *and* the idle status have arrived, in any order (messaging specification), when
+   the process has died, or when the code did not stop within the grace after an interrupt.
+2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
+3. The time limit is paused while a question waits for its answer.
+4. An interrupt between two internal steps of ipykernel makes it drop the request: it becomes idle without a reply. The
+   shell channel keeps its order, so the reply to a later request proves the loss.
+5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
+   interrupt inside its own hooks, and code that stops its process may do so before its start is reported. Code that
+   does not stop within the grace ends as "stuck". If a person interrupted it, they are asked first, and no more
+   interrupts are sent meanwhile: the person's state is not destroyed without a question.
+6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
+7. A question on stdin waits until earlier output has arrived on iopub, which is another socket: the idle status of a
+   request on the control channel, which the kernel handles while code runs, shows this. The wait has a time limit.
+8. If the person answers a question with Stop, the guard interrupts the code there. Its later questions are denied at
+   once, and rule 5 applies if it does not stop.
+9. The request closes only after its interrupts have arrived: a late one would hit the next request.
 """
 
 import asyncio
@@ -33,18 +32,18 @@ from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
-"""Asks a person: the prompt, and whether what is typed must not be shown. EOFError means "no more input"."""
+"""Asks a person for input: the prompt, and True for hidden input. EOFError closes the input."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
 Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
-"""Asks a person what becomes of code that did not yield to their interrupt."""
+"""Asks a person what to do with code that did not stop after their interrupt."""
 
 _END_OF_FILE = "\x04"
 _CAUGHT_UP = 1.0
-"""Seconds that a question waits for what was printed before it."""
+"""Seconds that a question waits for earlier output."""
 
 
 class ExecuteRequest:
-    """A request that has been sent."""
+    """A request that has been sent to a kernel."""
 
     def __init__(
         self,
@@ -88,8 +87,8 @@ class ExecuteRequest:
         launched.exited.add_done_callback(self._died)
         self._clock = _Clock(timeout, lambda: self._inbox.put("expired"))
         if launched.guarding is not None:
-            fields = launched.guarding.permissions(permissions)
-        sent = launched.channels.send(
+            fields = launched.guarding.permission_fields(permissions)
+        request_id = launched.channels.send(
             "shell",
             "execute_request",
             {
@@ -98,79 +97,76 @@ class ExecuteRequest:
                 "store_history": not silent,
                 "user_expressions": {},
                 "allow_stdin": ask is not None,
-                # Else the kernel may drop the request that follows a failed one.
+                # Otherwise the kernel may drop the request after a failed one.
                 "stop_on_error": False,
                 **(fields or {}),
             },
             self._inbox,
         )
-        self._identifiers = [sent]
+        self._identifiers = [request_id]
 
     @property
     def exit_code(self) -> int:
-        """The code that the block itself came to; only after the end."""
+        """The block's exit code; valid only after the end."""
         if self._exit is not None:
             return self._exit
         return 0 if (self._reply or {}).get("status") == "ok" and not self._dropped else 1
 
     @property
     def failure(self) -> str:
-        """The exception that the reply tells of, in one line; "" where it tells of none."""
+        """The exception in the reply, on one line; "" if there is none."""
         reply = self._reply or {}
         return "" if reply.get("status") == "ok" else f"{reply.get('ename')}: {reply.get('evalue')}"
 
     async def next(self) -> Output | None:
-        """The next output; None when the request is over.
-
-        Raises what `ask` raised, except EOFError.
-        """
+        """The next output; None at the end of the request. Raises errors of `ask`, except EOFError."""
         while self.end is None:
-            found = self._take(await self._inbox.get())
-            if found is not None:
-                return found
-        self._leave_alone()
+            output_item = self._take(await self._inbox.get())
+            if output_item is not None:
+                return output_item
+        self._stop_reminding()
         if self._interrupts:
             await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
         return None
 
     def interrupt(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
-        """Interrupts the code as soon as it has begun; `stuck` says what is done when it has not yielded in time."""
+        """Interrupts the code as soon as it has begun; `stuck` is the action if it does not stop in time."""
         self.interrupted = True
         if self._begun:
             self._send_interrupt()
-        self._insist(stuck)
+        self._escalate(stuck)
 
     def exceed(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
-        """Has the code that passed a limit, in words, interrupted, or its kernel killed."""
+        """Interrupts the code, or kills its kernel, because it passed a limit."""
         self.passed = self.passed or limit
         if step == "kill":
             self._inbox.put("stuck")
         else:
             self.interrupt("kill")
 
-    def _insist(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
+    def _escalate(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
         """Rule 5."""
         if self.asking.is_set() and stuck != "kill":
             return
         if self._reminder is None:
-            # Nobody is there to be asked, and code that was heard may take its time to end.
+            # Without a person to ask, code that received the interrupt may take its time.
             pause = self._grace if stuck == "wait" else self._grace / 2
-            self._reminder = self._loop.call_later(pause, self._remind, pause)
+            self._reminder = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":
-            self._later(self._grace, self._inbox.put, "stuck")
+            self._call_later(self._grace, self._inbox.put, "stuck")
         elif stuck != "wait":
-            self._later(self._grace, self._wonder, stuck)
+            self._call_later(self._grace, self._ask_person_about_stuck, stuck)
 
-    def _later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
+    def _call_later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
         self._timers.append(self._loop.call_later(seconds, call, *arguments))
 
-    def _remind(self, pause: float) -> None:
+    def _repeat_interrupt(self, pause: float) -> None:
         if self.end is None:
             self._send_interrupt()
-            self._reminder = self._loop.call_later(2 * pause, self._remind, 2 * pause)
+            self._reminder = self._loop.call_later(2 * pause, self._repeat_interrupt, 2 * pause)
 
-    def _leave_alone(self) -> None:
+    def _stop_reminding(self) -> None:
         if self._reminder is not None:
             self._reminder.cancel()
             self._reminder = None
@@ -180,18 +176,18 @@ class ExecuteRequest:
         self._interrupts.add(task)
         task.add_done_callback(self._interrupts.discard)
 
-    def _wonder(self, stuck: Stuck) -> None:
+    def _ask_person_about_stuck(self, stuck: Stuck) -> None:
         if not self.asking.is_set() and self.end is None:
             self.asking.set()
-            self._leave_alone()
-            # From here on it is the person who decides.
+            self._stop_reminding()
+            # From now on the person decides.
             self._clock.pause()
             self._spawn(self._ask_whether_to_wait(stuck))
 
     async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
         answer = await stuck()
         self.asking.clear()
-        # Whoever stopped it at its question has no later cell in which they could be asked: this one goes on.
+        # After Stop at a question there is no later cell in which to ask, so the code is killed.
         if answer == "kill" or (answer == "later" and self._stopped.done()):
             self._inbox.put("stuck")
 
@@ -200,7 +196,7 @@ class ExecuteRequest:
             case (str(channel), dict(message)):
                 return self._take_message(channel, message["header"]["msg_type"], message["content"])
             case dict():
-                self._put_question(str(item.get("prompt", "")), password=bool(item.get("password", False)))
+                self._handle_input_request(str(item.get("prompt", "")), password=bool(item.get("password", False)))
             case "died" | "stuck":
                 self.end = item
             case "expired":
@@ -212,7 +208,7 @@ class ExecuteRequest:
 
     def _take_message(self, channel: str, kind: str, content: dict[str, Any]) -> Output | None:
         if channel == "stdin":
-            self._spawn(self._in_order(content))
+            self._spawn(self._forward_question(content))
         elif channel == "shell":
             self._dropped = self._reply is None and kind != "execute_reply"
             self._reply = self._reply or content
@@ -222,18 +218,22 @@ class ExecuteRequest:
             if content.get("execution_state") == "idle" and not self._idle:
                 self._idle = True
                 if self.interrupted and self._reply is None:
-                    # Rule 4: what is asked now is answered after the reply, if there is to be one.
+                    # Rule 4: the reply to this request arrives after the missing one, if there is one.
                     probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
                     self._identifiers.append(probe)
         elif kind == "execute_input":
             self._begin()
-        elif (found := output(kind, content)) is not None:
-            return self._left(found) if isinstance(found, Failure) and found.ename == "SystemExit" else found
+        elif (output_item := output(kind, content)) is not None:
+            return (
+                self._exit_output(output_item)
+                if isinstance(output_item, Failure) and output_item.ename == "SystemExit"
+                else output_item
+            )
         if self._reply is not None and self._idle:
             self.end = "idle"
         return None
 
-    def _left(self, failure: Failure) -> Output | None:
+    def _exit_output(self, failure: Failure) -> Output | None:
         code = exit_code(failure.evalue)
         self._exit = 1 if code is None else code
         return Stream("stderr", f"{failure.evalue}\n") if code is None else None
@@ -244,11 +244,11 @@ class ExecuteRequest:
             if self.interrupted:
                 self._send_interrupt()
 
-    async def _in_order(self, question: dict[str, Any]) -> None:
-        """Rule 7: puts what came on stdin into the inbox once all that came before it is there."""
+    async def _forward_question(self, question: dict[str, Any]) -> None:
+        """Rule 7: forwards a stdin message after the earlier outputs."""
         guarding = None if self._guarded is None else self.launched.guarding
-        if self._ask is None and (guarding is None or guarding.asked(str(question.get("prompt", ""))) is None):
-            # Nobody answers it, and it must not stop the clock: code can send such a message by itself.
+        if self._ask is None and (guarding is None or guarding.parse_question(str(question.get("prompt", ""))) is None):
+            # Code can send such a message itself, and without an answer it must not pause the clock.
             return
         self._clock.pause()
         with suppress(TimeoutError):
@@ -256,16 +256,16 @@ class ExecuteRequest:
                 await self.launched.channels.ask("control", "kernel_info_request", {}, until=("idle",))
         self._inbox.put(question)
 
-    def _put_question(self, prompt: str, *, password: bool) -> None:
+    def _handle_input_request(self, prompt: str, *, password: bool) -> None:
         guarding = self.launched.guarding
-        asked = None if guarding is None else guarding.asked(prompt)
+        asked = None if guarding is None else guarding.parse_question(prompt)
         if guarding is not None and asked is not None:
             self._spawn(self._judge(guarding, asked))
         elif self._stopped.done():
             self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
-            # It has heard the interrupt, and goes on.
-            self._leave_alone()
+            # The code received the interrupt and continues.
+            self._stop_reminding()
             if self._question is not None:
                 self._question.cancel()
             self._question = self._spawn(self._answer(self._ask, prompt, password))
@@ -280,14 +280,14 @@ class ExecuteRequest:
 
     async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
         with self._paused():
-            judged = await self._judged(asked)
+            judged = await self._get_judgement(asked)
         if judged.stop and not self._stopped.done():
             self._stopped.set_result(None)
             self.interrupted = True
-            self._insist(self._on_stop())
+            self._escalate(self._on_stop())
         self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
 
-    async def _judged(self, asked: GuardQuestion) -> EffectJudged:
+    async def _get_judgement(self, asked: GuardQuestion) -> EffectJudged:
         if self._guarded is None or self._guarded.allow is None:
             return EffectJudged(allowed=False, reason="nobody can be asked")
         stopped = EffectJudged(allowed=False, stop=True)
@@ -306,7 +306,7 @@ class ExecuteRequest:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         self._open += 1
-        # It runs again where this is asked in place of another question, which has just been given up.
+        # If this question replaces another one, the clock runs again.
         self._clock.pause()
         try:
             yield
@@ -325,17 +325,17 @@ class ExecuteRequest:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._finished)
+        task.add_done_callback(self._task_finished)
         return task
 
-    def _finished(self, task: "asyncio.Task[None]") -> None:
+    def _task_finished(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._inbox.put(error)
 
     def _close(self) -> None:
         self._clock.pause()
-        self._leave_alone()
+        self._stop_reminding()
         for timer in self._timers:
             timer.cancel()
         for task in self._tasks:
@@ -346,21 +346,21 @@ class ExecuteRequest:
 
 
 class _Clock:
-    """Counts seconds down, except while paused."""
+    """A countdown that can be paused."""
 
     def __init__(self, seconds: float | None, call: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._left = seconds
+        self._exit_output = seconds
         self._call = call
         self._timer: asyncio.TimerHandle | None = None
         self.resume()
 
     def resume(self) -> None:
-        if self._left is not None and self._timer is None:
-            self._timer = self._loop.call_later(self._left, self._call)
+        if self._exit_output is not None and self._timer is None:
+            self._timer = self._loop.call_later(self._exit_output, self._call)
 
     def pause(self) -> None:
-        if self._left is not None and self._timer is not None:
-            self._left = max(0.0, self._timer.when() - self._loop.time())
+        if self._exit_output is not None and self._timer is not None:
+            self._exit_output = max(0.0, self._timer.when() - self._loop.time())
             self._timer.cancel()
             self._timer = None

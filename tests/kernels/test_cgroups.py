@@ -33,7 +33,7 @@ def test_version_2_has_one_folder_where_controllers_are_handed_on(tmp_path: Path
     (handing / "cgroup.subtree_control").write_text("cpu memory pids\n")
     (handing / "cgroup.procs").write_text("")
 
-    cgroup = Cgroup.made(LIMITS, own, mounted)
+    cgroup = Cgroup.create(LIMITS, own, mounted)
 
     assert cgroup is not None
     assert cgroup.folder.parent == handing
@@ -53,7 +53,7 @@ def test_no_private_cache_where_none_can_be_made(tmp_path: Path, own: str, hande
         if text is not None:
             (mounted / "a" / name).write_text(text)
 
-    assert Cgroup.made(LIMITS, file, mounted) is None
+    assert Cgroup.create(LIMITS, file, mounted) is None
     assert [path.name for path in mounted.rglob("autogen_nb-*")] == []
 
 
@@ -77,7 +77,7 @@ def gone(cgroups: set[Path]) -> bool:
 
 @pytest.fixture(scope="module")
 def real() -> None:
-    cgroup = Cgroup.made(LIMITS)
+    cgroup = Cgroup.create(LIMITS)
     if cgroup is None:
         pytest.skip("no cgroup for memory and processes can be made here")
     cgroup.remove()

@@ -42,11 +42,11 @@ def test_a_program_that_begins_late_has_its_output_and_exit_code(tmp_path: Path)
     engine = LateEngine()
     container = SimpleNamespace(id="container", client=SimpleNamespace(api=engine))
 
-    async def met() -> str:
+    async def reached_limit() -> str:
         return ""
 
     async def main() -> tuple[bytes, int]:
-        program = Exec(container, None, tmp_path, met)
+        program = Exec(container, None, tmp_path, reached_limit)
         await program.begin(["python", "-c", "print(1)"], tmp_path, {})
         async with asyncio.timeout(30):
             code = await program.exited

@@ -1,1 +1,1 @@
-"""What a block may use at most, and what is used."""
+"""Limits on the resources of a block, and their measurement."""

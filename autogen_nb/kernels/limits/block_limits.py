@@ -1,4 +1,4 @@
-"""What a block may use at most."""
+"""Limits on the resources of a block."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the kernel and all that it started; None is none."""
+    """Limits on the kernel and its child processes; None means no limit."""
 
     memory: int | None = None
     processes: int | None = None
@@ -25,12 +25,12 @@ class Limits:
 
     @classmethod
     def usual(cls) -> "Limits":
-        """80 % of the memory that there is, 2,000 processes and threads, any processor time, 1 GB of output."""
+        """80 % of the memory, 2,000 processes and threads, unlimited processor time, 1 GB of output."""
         return cls(memory=int(_SHARE * machine_memory.memory()), processes=_PROCESSES, output=_OUTPUT)
 
     @property
     def words(self) -> Mapping[str, str]:
-        """What a message calls the limits on memory and processes."""
+        """The names of the limits on memory and processes in messages."""
         return {
             "memory": f"memory limit of {readable(self.memory or 0)}",
             "pids": f"processes limit of {self.processes or 0:,}",
@@ -38,7 +38,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Limits":
-        """The usual limits with other values for some; bytes may be a text such as "2 GB", None takes a limit away."""
+        """The usual limits with some changes; bytes may be text such as "2 GB", and None removes a limit."""
         names = [field.name for field in fields(cls)]
         for name in settings:
             if name not in names:
@@ -46,8 +46,8 @@ class Limits:
                 raise ConfigError(
                     f"limits has no {name!r}" + (f" (did you mean {near[0]!r}?)" if near else f": it has {names}")
                 )
-        found: dict[str, Any] = {name: _number(name, value) for name, value in settings.items()}
-        return replace(cls.usual(), **found)
+        changes: dict[str, Any] = {name: _number(name, value) for name, value in settings.items()}
+        return replace(cls.usual(), **changes)
 
 
 def _number(name: str, value: Any) -> float | None:
@@ -69,7 +69,7 @@ def _bytes(text: str) -> float | None:
 
 
 def readable(number: float) -> str:
-    """Bytes as a person writes them."""
+    """A readable form of a number of bytes."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"

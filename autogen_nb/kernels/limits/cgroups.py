@@ -1,10 +1,10 @@
-"""A cgroup for what an agent runs: a wall against memory and processes that no code runs away from.
+"""A cgroup around an agent's processes, which enforces the limits on memory and processes.
 
-1. It is made below the cgroup (version 2) that this process is in or, where that one may hand nothing on since it
-   holds processes, beside it. Where none can be made, the watcher is alone (`limit_watch`).
-2. The watcher comes first: at the limit it interrupts, and variables are kept. The wall stands a little further out,
-   for what takes more between two looks; there the system ends a process, or starts no other.
-3. It goes with what ran in it: its owner removes it, or the supervisor of an owner that died.
+1. It is created below this process's own cgroup (version 2), or next to it if that one cannot delegate because it
+   contains processes. If neither is possible, only `limit_watch` enforces the limits.
+2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are a bit
+   higher, for usage that grows between two measurements; there the system kills a process, or starts no new one.
+3. The owner removes the cgroup after its processes, or the supervisor does if the owner died.
 """
 
 import os
@@ -27,11 +27,11 @@ _MOUNTED = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """The files of one controller: where the limit goes, and where the system counts that it was met, as what."""
+    """The files of a cgroup controller: for the limit, and for the counter `event` of reached limits."""
 
     limit: str
     counter: str
-    what: str
+    event: str
     swap: str = ""
 
 
@@ -42,7 +42,7 @@ _WALLS = {
 
 
 class Cgroup:
-    """A folder of cgroup version 2; `made` makes it."""
+    """A folder of cgroup version 2."""
 
     def __init__(self, limits: Limits, folder: Path, walls: Mapping[str, Wall]) -> None:
         self._walls = walls
@@ -51,35 +51,35 @@ class Cgroup:
         self.begin()
 
     @classmethod
-    def made(cls, limits: Limits, own: Path = _OWN, mounted: Path = _MOUNTED) -> "Cgroup | None":
-        """A cgroup that keeps what it can of the limits on memory and processes; None where it can keep none."""
+    def create(cls, limits: Limits, own: Path = _OWN, mounted: Path = _MOUNTED) -> "Cgroup | None":
+        """Creates a cgroup for the limits on memory and processes; None if that is not possible."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # Half the way from the limit to all memory that there is, at most.
+            # At most halfway between the limit and all memory.
             between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
             values["memory"] = int(min(_FURTHER * limits.memory, between))
         if limits.processes is not None:
             values["pids"] = int(_FURTHER * limits.processes)
         here = machine_memory.own_cgroup(own, mounted)
-        wanted = {each: _WALLS[each] for each in values}
-        if here is None or not wanted:
+        controllers = {each: _WALLS[each] for each in values}
+        if here is None or not controllers:
             return None
-        parents = [folder for folder in (here, here.parent) if _hands_on(folder, mounted)]
-        folder = next((parent / name for parent in parents if _raised(parent / name, wanted, values)), None)
-        return None if folder is None else cls(limits, folder, wanted)
+        parents = [folder for folder in (here, here.parent) if _can_delegate(folder, mounted)]
+        folder = next((parent / name for parent in parents if _create_folder(parent / name, controllers, values)), None)
+        return None if folder is None else cls(limits, folder, controllers)
 
     def begin(self) -> None:
-        """What is met counts from now on."""
+        """Resets the counters of reached limits."""
         self._before = self._counts()
 
-    def met(self) -> str:
-        """The limit at which the system has ended or refused a process since `begin`, in words; "" for none."""
+    def reached_limit(self) -> str:
+        """The name of a limit at which the system killed or refused a process since `begin`; "" if there is none."""
         now = self._counts()
         return next((self._words[each] for each in now if now[each] > self._before.get(each, 0)), "")
 
     def remove(self) -> None:
-        """Takes it away, now that all that ran in it has ended; the system may take a moment to see that."""
+        """Removes the cgroup after its processes have ended; retries, since the system may need a moment."""
         until = time.monotonic() + _PATIENCE
         while self.folder.exists() and time.monotonic() < until:
             with suppress(OSError):
@@ -88,31 +88,31 @@ class Cgroup:
             time.sleep(_PAUSE)
 
     def _counts(self) -> dict[str, int]:
-        found = {}
+        counts = {}
         for each, wall in self._walls.items():
             with suppress(OSError):
-                found[each] = parse_counter((self.folder / wall.counter).read_text("ascii"), wall.what)
-        return found
+                counts[each] = parse_counter((self.folder / wall.counter).read_text("ascii"), wall.event)
+        return counts
 
 
-def parse_counter(text: str, what: str) -> int:
-    """The number behind a name, in a file that has one on each line."""
+def parse_counter(text: str, name: str) -> int:
+    """The number after a name, in a file with one pair per line."""
     lines = (line.split() for line in text.splitlines())
-    return next((int(line[1]) for line in lines if line[:1] == [what] and line[1:2] and line[1].isdigit()), 0)
+    return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 
 
-def _hands_on(folder: Path, mounted: Path) -> bool:
+def _can_delegate(folder: Path, mounted: Path) -> bool:
     if not folder.is_relative_to(mounted):
         return False
     try:
-        handed = (folder / "cgroup.subtree_control").read_text("ascii").split()
+        delegated = (folder / "cgroup.subtree_control").read_text("ascii").split()
     except (OSError, ValueError):
         return False
-    # Who moves a process needs to write where its old cgroup and its new one meet.
-    return _WALLS.keys() <= set(handed) and os.access(folder / "cgroup.procs", os.W_OK)
+    # Moving a process requires write access to the common ancestor of both cgroups.
+    return _WALLS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
-def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
+def _create_folder(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
     try:
         folder.mkdir()
     except OSError:
@@ -121,7 +121,7 @@ def _raised(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) 
         for each, wall in walls.items():
             (folder / wall.limit).write_text(str(values[each]), "ascii")
             if wall.swap:
-                # Memory that goes to a disk is taken all the same. Not every system counts it.
+                # Swapped memory counts too, if the system supports that.
                 with suppress(OSError):
                     (folder / wall.swap).write_text("0", "ascii")
     except OSError:

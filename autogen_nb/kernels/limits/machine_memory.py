@@ -1,4 +1,4 @@
-"""How much memory there is to share, and what follows from it."""
+"""The available memory, and how many modules to import in advance with it."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 USUAL = ("numpy", "pandas", "matplotlib.pyplot")
-"""What most data work imports; a kernel that has them already answers its first block at once."""
+"""The usual imports of data work; importing them in advance makes a kernel's first block faster."""
 
 _GIB = 2**30
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -14,7 +14,7 @@ _OWN = Path("/proc/self/cgroup")
 
 
 def memory() -> int:
-    """Bytes of memory that this process and its children may have: the smaller of the machine's and its cgroups'."""
+    """The memory limit of this process and its children in bytes: the machine's, or a smaller one of its cgroups."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN, _CGROUPS)])
 
@@ -29,13 +29,13 @@ def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
 
 
 def own_cgroup(own: Path, mounted: Path) -> Path | None:
-    """The folder of the process's cgroup; None where the system has none of version 2."""
+    """The folder of the process's cgroup; None if the system has no cgroup version 2."""
     places = [line.removeprefix("0::/") for line in _text(own).splitlines() if line.startswith("0::/")]
     return mounted / places[0] if places else None
 
 
 def preimports(wanted: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
-    """The modules worth importing ahead of use: none below 1 GiB of memory, only the first below 2 GiB."""
+    """The modules to import in advance: none below 1 GiB of memory, only the first below 2 GiB."""
     total = memory() if total is None else total
     return tuple(wanted) if total >= 2 * _GIB else tuple(wanted[:1]) if total >= _GIB else ()
 

@@ -1,4 +1,4 @@
-"""What a process and all below it use right now; from /proc where there is one, else by psutil."""
+"""Measures the resources of a process tree, by /proc if it is available, otherwise by psutil."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _SANDBOX = b"bwrap\n"
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """Memory in bytes, processor time in seconds, and which process has most memory; `tasks` counts threads too."""
+    """Memory in bytes, processor time in seconds, and the process with the most memory; `tasks` includes threads."""
 
     memory: int = 0
     tasks: int = 0
@@ -26,17 +26,17 @@ class ResourceUsage:
 
 
 def measure(root: int) -> ResourceUsage:
-    """What the process and all below it use; shared memory counts for each that shares it, so it may be too much."""
+    """Measures a process and its descendants; shared memory counts for each process, so the sum may be too high."""
     return _by_proc(root) if _has_children_files() else _by_psutil(root)
 
 
 def proportional_memory(usage: ResourceUsage) -> int:
-    """The memory with each shared page counted once; it takes longer to know."""
+    """The memory with shared pages counted once; slower to measure."""
     return min(usage.memory, sum(_proportional(pid) for pid in usage.pids))
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Kills the processes; all are stopped first, so that none makes another meanwhile."""
+    """Kills the processes; stops them all first, so they cannot start others meanwhile."""
     found = list(pids)
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in found:
@@ -45,10 +45,10 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The processes from this one down to the first that is no sandbox's own."""
+    """The processes of a sandbox from this one down to the first that is not part of the sandbox itself."""
     found = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # A sandbox's first process has more children than its own: those that others left.
+        # The first process of a sandbox also adopts orphans, after its own child.
         while _read(f"/proc/{found[-1]}/comm") == _SANDBOX:
             found.append(int(_read(f"/proc/{found[-1]}/task/{found[-1]}/children").split()[0]))
     return tuple(found)
@@ -71,7 +71,7 @@ def _by_proc(root: int) -> ResourceUsage:
         if pid in pids:
             continue
         with suppress(OSError, ValueError, IndexError):
-            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - it is called ten times a second
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  # faster, and called ten times a second
             for thread in threads:
                 with suppress(OSError):
                     new += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
@@ -84,7 +84,7 @@ def _by_proc(root: int) -> ResourceUsage:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123 - as above
+    with open(path, "rb") as file:  # noqa: PTH123  # faster, as above
         return file.read()
 
 
@@ -98,16 +98,16 @@ def _proportional(pid: int) -> int:
     try:
         lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
     except OSError:
-        return _by_psutil(pid, alone=True).memory
+        return _by_psutil(pid, only_root=True).memory
     return sum(int(line.split()[1]) * _KIB for line in lines if line.startswith((b"Pss_Anon:", b"Pss_Shmem:")))
 
 
-def _by_psutil(root: int, *, alone: bool = False) -> ResourceUsage:
+def _by_psutil(root: int, *, only_root: bool = False) -> ResourceUsage:
     psutil: Any = import_module("psutil")
     total = ResourceUsage()
     with suppress(psutil.Error):
         process = psutil.Process(root)
-        for each in [process, *([] if alone else process.children(recursive=True))]:
+        for each in [process, *([] if only_root else process.children(recursive=True))]:
             with suppress(psutil.Error), each.oneshot():
                 own, times = each.memory_info().rss, each.cpu_times()
                 total = ResourceUsage(

@@ -136,8 +136,8 @@ class ContainerPlace(Place):
         job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
         return ContainerKernel(launch_spec, job, manager)
 
-    async def met(self) -> str:
-        """The limit, in words, at which the engine ended or refused a process since this was asked last."""
+    async def reached_limit(self) -> str:
+        """The limit at which the engine killed or refused a process since the last call; "" if there is none."""
         if self._started is None:
             return ""
         counts = await asyncio.to_thread(_counts, self._started)
@@ -164,7 +164,7 @@ class ContainerPlace(Place):
                 self._started, self._line = await asyncio.to_thread(self._make)
                 if self._leaves != "running":
                     atexit.register(self._started.kill)
-            job = Exec(self._started, self._line, self.outboxes, self.met)
+            job = Exec(self._started, self._line, self.outboxes, self.reached_limit)
         environ = {**_portable(environ), **self._own}
         await job.begin(argv, self.cwd.resolve(), environ, log)
         return job

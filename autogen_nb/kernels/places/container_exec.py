@@ -29,11 +29,13 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 class Exec:
     """A program in a container; a `jobs.Job`."""
 
-    def __init__(self, container: Any, line: Any, folder: Path, met: Callable[[], Coroutine[Any, Any, str]]) -> None:
+    def __init__(
+        self, container: Any, line: Any, folder: Path, reached: Callable[[], Coroutine[Any, Any, str]]
+    ) -> None:
         self._api = container.client.api
         self._container = container.id
         self._number = folder / f"exec-{next(_count)}"
-        self.met = met
+        self.reached_limit = reached
         self._line = line
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()

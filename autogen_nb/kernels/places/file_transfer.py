@@ -94,7 +94,7 @@ class ChannelTransfer(KernelFiles):
             "allow_stdin": False,
             "stop_on_error": False,
             # The guard, once it is there, would take an unsigned request for the agent's.
-            **({} if self._kernel.guarding is None else self._kernel.guarding.permissions("ours")),
+            **({} if self._kernel.guarding is None else self._kernel.guarding.permission_fields("ours")),
         }
         asking = self._kernel.channels.ask("shell", "execute_request", request)
         try:

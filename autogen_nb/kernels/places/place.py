@@ -132,9 +132,9 @@ class KernelHandle(ABC):
         finally:
             task.cancel()
 
-    async def met(self) -> str:
+    async def reached_limit(self) -> str:
         """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
-        return "" if self._job is None else await self._job.met()
+        return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
         """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""

@@ -1,1 +1,1 @@
-"""Processes that this one starts, and the end of all they have started."""
+"""Starts processes, and ends them with all their descendants."""

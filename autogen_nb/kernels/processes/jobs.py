@@ -1,4 +1,4 @@
-"""A process that runs one block, with both of its streams in one pipe."""
+"""Processes that run a block, with both output streams in one pipe."""
 
 import asyncio
 import os
@@ -14,21 +14,21 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 
 
 class Program(Protocol):
-    """A process that was started."""
+    """A started process."""
 
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal ("" only asks) to the process's group; False where there is none any more."""
+        """Sends a signal to the process group ("" only checks); False if the group has ended."""
 
     async def kill(self) -> None:
         """Kills the process and its descendants."""
 
-    async def met(self) -> str:
-        """The limit, in words, at which the system ended or refused a process; "" for none."""
+    async def reached_limit(self) -> str:
+        """The name of a limit at which the system killed or refused a process; "" if there is none."""
 
     def close(self) -> None:
-        """Gives back what is held; called when nothing of it is left."""
+        """Releases the resources, after the process group has ended."""
 
 
 class Job(Program, Protocol):
@@ -38,9 +38,9 @@ class Job(Program, Protocol):
 
 
 class LocalJob(Lifeline):
-    """A process of this machine, in a session of its own; a `Job`.
+    """A process on this machine, in its own session; a `Job`.
 
-    Both streams go through one pipe, as on a terminal: two would lose their common order.
+    Both streams share one pipe, as in a terminal, which keeps their order.
     """
 
     def __init__(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> None:
@@ -50,7 +50,7 @@ class LocalJob(Lifeline):
         self.pipe, writing = os.pipe()
         os.set_blocking(self.pipe, False)
         try:
-            process = subprocess.Popen(  # noqa: S603 - running what the model wrote is what this is for
+            process = subprocess.Popen(  # noqa: S603  # running the model's code is the purpose
                 self.around(argv),
                 cwd=cwd,
                 env=dict(environ),

@@ -1,4 +1,4 @@
-"""The owner's end of a process: nothing that an agent started outlives its owner, on Linux whatever becomes of that."""
+"""The owner's side of a process: on Linux, everything that an agent starts ends with its owner."""
 
 import asyncio
 import atexit
@@ -21,10 +21,9 @@ _PATIENCE = 5.0
 
 
 class Lifeline:
-    """Starts a command, on Linux under `supervisor`, hears of it, and ends it; made on a running asyncio loop.
+    """Starts, observes and ends a command, on Linux under `supervisor`; requires a running asyncio loop.
 
-    Use the command that `around` gives, with `settings` for the process; then call `begun`, or `close` where it could
-    not be started.
+    Start the command returned by `around` with `settings`, then call `begun`, or `close` if the start failed.
     """
 
     root = 0
@@ -39,83 +38,83 @@ class Lifeline:
         self._supervised = sys.platform == "linux"
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.cgroup: Cgroup | None = None
-        self._theirs: tuple[int, ...] = ()
+        self._child_ends: tuple[int, ...] = ()
         self._reading = self._writing = -1
-        self._heard = b""
-        self._left = False
+        self._partial_line = b""
+        self._has_leftovers = False
         if self._supervised:
-            self.cgroup = Cgroup.made(limits)
+            self.cgroup = Cgroup.create(limits)
             stdin, self._writing = os.pipe()
             self._reading, reporting = os.pipe()
-            self._theirs = (stdin, reporting)
+            self._child_ends = (stdin, reporting)
             os.set_blocking(self._reading, False)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How the process is started: the arguments of `subprocess.Popen` that are about what it inherits."""
+        """The arguments of `subprocess.Popen` for what the process inherits."""
         if not self._supervised:
             return {"stdin": subprocess.DEVNULL}
-        stdin, reporting = self._theirs
+        stdin, reporting = self._child_ends
         return {"stdin": stdin, "pass_fds": (reporting,)}
 
     def around(self, command: Sequence[str]) -> list[str]:
-        """The command line that runs the command, under a supervisor where there can be one."""
+        """The command line for the command, under a supervisor on Linux."""
         if not self._supervised:
             return list(command)
         keep = "keep" if self._keep else "end"
         folders = "\n".join(str(folder) for folder in self._folders)
         cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
-        # Neither the person's environment nor installed packages play a part in it.
+        # Isolated from the person's environment and installed packages.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
-        return [*python, str(os.getpid()), str(self._theirs[1]), keep, folders, cgroups, *command]
+        return [*python, str(os.getpid()), str(self._child_ends[1]), keep, folders, cgroups, *command]
 
     def begun(self, process: "subprocess.Popen[bytes]") -> None:
-        """Listens to the process that was started."""
+        """Observes the started process."""
         self.root = self.command = process.pid
         self.gone = watch_exit(process, group=not self._keep)
-        self.gone.add_done_callback(self._lost)
+        self.gone.add_done_callback(self._process_ended)
         if self._supervised:
-            self._let_go()
-            self._loop.add_reader(self._reading, self._hear)
+            self._close_child_ends()
+            self._loop.add_reader(self._reading, self._read_report)
         else:
             atexit.register(self._end_at_exit, os.getpid())
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal ("" only asks) to the command's group; False where there is none any more."""
+        """Sends a signal to the command's group ("" only checks); False if the group has ended."""
         if not self._supervised:
             return signal_group(self.root, name)
         if name == "SIGKILL":
-            self._cut()
+            self._cut_lifeline()
         elif name and not self.gone.done():
-            # The supervisor passes it on.
+            # The supervisor forwards the signal.
             signal_group(self.root, name)
-        return not self.gone.done() and (self._left or not self.exited.done())
+        return not self.gone.done() and (self._has_leftovers or not self.exited.done())
 
     async def kill(self) -> None:
-        """Kills the command and all that it started."""
+        """Kills the command and its descendants."""
         if self._supervised:
-            self._cut()
+            self._cut_lifeline()
             await asyncio.wait([self.gone], timeout=_PATIENCE)
         if not self.gone.done():
             kill_tree(self.root)
 
-    async def met(self) -> str:
-        """The limit, in words, at which the system ended or refused a process; "" for none."""
-        return "" if self.cgroup is None else self.cgroup.met()
+    async def reached_limit(self) -> str:
+        """The name of a limit at which the system killed or refused a process; "" if there is none."""
+        return "" if self.cgroup is None else self.cgroup.reached_limit()
 
     def close(self) -> None:
-        """Gives back what is held; after the end of all, or where nothing could be started."""
-        self._cut()
-        self._let_go()
-        self._deaf()
+        """Releases all resources, after the end or a failed start."""
+        self._cut_lifeline()
+        self._close_child_ends()
+        self._stop_listening()
         self.exited.cancel()
         atexit.unregister(self._end_at_exit)
         if self.cgroup is not None:
-            # Not on the loop: what was killed just now may take a moment to go.
+            # In a thread, since killed processes may take a moment to disappear.
             try:
                 threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
             except RuntimeError:
-                # Python 3.12 starts no thread any more while it exits.
+                # Python 3.12 and later start no threads during exit.
                 self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:
@@ -124,44 +123,44 @@ class Lifeline:
             for folder in self._folders:
                 clear(folder)
 
-    def _cut(self) -> None:
+    def _cut_lifeline(self) -> None:
         if self._writing >= 0:
-            # A byte, since a child that the owner forked may hold the pipe open.
+            # A byte is sent because a forked child of the owner may keep the pipe open.
             with suppress(OSError):
                 os.write(self._writing, b".")
             os.close(self._writing)
             self._writing = -1
 
-    def _let_go(self) -> None:
-        for end in self._theirs:
+    def _close_child_ends(self) -> None:
+        for end in self._child_ends:
             os.close(end)
-        self._theirs = ()
+        self._child_ends = ()
 
-    def _hear(self) -> None:
+    def _read_report(self) -> None:
         try:
             data = os.read(self._reading, 4096)
         except BlockingIOError:
             return
         if not data:
-            self._deaf()
-        *lines, self._heard = (self._heard + data).split(b"\n")
+            self._stop_listening()
+        *lines, self._partial_line = (self._partial_line + data).split(b"\n")
         for line in lines:
-            what, _, number = line.partition(b" ")
-            if what == b"started":
+            event, _, number = line.partition(b" ")
+            if event == b"started":
                 self.command = int(number)
             else:
-                self._left = what == b"left"
-                self._settle(int(number))
+                self._has_leftovers = event == b"left"
+                self._set_exit_code(int(number))
 
-    def _lost(self, gone: "asyncio.Future[int]") -> None:
-        # What it said last may still lie in the pipe.
-        self._loop.call_soon(self._settle, gone.result())
+    def _process_ended(self, gone: "asyncio.Future[int]") -> None:
+        # Its last message may still be in the pipe.
+        self._loop.call_soon(self._set_exit_code, gone.result())
 
-    def _settle(self, code: int) -> None:
+    def _set_exit_code(self, code: int) -> None:
         if not self.exited.done():
             self.exited.set_result(code)
 
-    def _deaf(self) -> None:
+    def _stop_listening(self) -> None:
         if self._reading >= 0:
             self._loop.remove_reader(self._reading)
             os.close(self._reading)

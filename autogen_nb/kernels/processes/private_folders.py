@@ -1,7 +1,7 @@
-"""Folders of this process in the temporary folder: private to its user, and gone when it ends.
+"""Folders in the temporary folder that are private to this user and removed when this process ends.
 
-Each is locked as long as its process lives. So what a killed process left is known, and the next one that makes such
-a folder takes it away.
+Each is locked while its process lives. So the folders of a killed process are recognisable, and the next process that
+creates such a folder removes them.
 """
 
 import atexit
@@ -18,7 +18,7 @@ from secrets import token_hex
 from autogen_nb.trusted import held_folder
 
 PREFIX = f"agn-{os.getuid()}-"
-"""What the name of each begins with."""
+"""The prefix of the folders' names."""
 
 _TRIES = 100
 _PAUSE = 0.01
@@ -30,8 +30,8 @@ _ended = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    """A new folder, held by this process; without a parent, it lies in the temporary folder."""
-    # Another process may take one that was made just now for one that was left.
+    """Creates and locks a folder; without a parent, in the temporary folder."""
+    # Another process may mistake a new folder for an abandoned one.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
     return folder
@@ -39,7 +39,7 @@ def make(parent: str | Path | None = None) -> Path:
 
 @contextmanager
 def temporary(parent: str | Path | None = None) -> Iterator[Path]:
-    """A new folder, gone at the end."""
+    """Creates a folder and removes it at the end."""
     folder = make(parent)
     try:
         yield folder
@@ -48,7 +48,7 @@ def temporary(parent: str | Path | None = None) -> Iterator[Path]:
 
 
 def hold(folder: Path) -> bool:
-    """Makes the folder, where it is not there, and holds it; False where it is held already, or is not our user's."""
+    """Creates a folder if necessary and locks it; False if it is locked already or belongs to another user."""
     with _changing:
         if _ended.is_set():
             raise OSError("this process ends, and makes no folders any more")
@@ -62,14 +62,14 @@ def hold(folder: Path) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Takes a folder away with all that is in it; it may be called twice, and for a folder that is not held."""
+    """Removes a folder with its contents; does nothing if it does not exist."""
     held_folder.clear(folder)
     if (locked := _held.pop(folder, None)) is not None:
         os.close(locked)
 
 
 def clear(parent: Path) -> None:
-    """Takes away what processes of this user left there that are gone; links and what others own stay."""
+    """Removes abandoned folders of this user; links and other users' folders stay."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder not in _held and (locked := _locked(folder)) is not None:
@@ -78,7 +78,7 @@ def clear(parent: Path) -> None:
 
 
 def _made(folder: Path) -> int | None:
-    """A descriptor of the folder, made where it is not there, and locked; None where another process holds it."""
+    """A locked descriptor of the folder, created if necessary; None if another process holds the lock."""
     made = False
     for _ in range(_TRIES):
         with suppress(FileExistsError):
@@ -87,15 +87,15 @@ def _made(folder: Path) -> int | None:
         with suppress(FileNotFoundError):
             if (locked := _locked(folder, for_sure=False)) is not None or not made:
                 return locked
-        # Another process took what was made just now for what was left, and is clearing it.
+        # Another process mistook the new folder for an abandoned one, and is removing it.
         time.sleep(_PAUSE)
     return None
 
 
 def _locked(folder: Path, *, for_sure: bool = True) -> int | None:
-    """A descriptor of our user's folder, locked; None where another one has the lock, or it is another's or gone.
+    """A locked descriptor of this user's folder; None if it is locked, missing, or another user's.
 
-    `for_sure` is for a lock that must be one; else a disk that knows none will do.
+    With `for_sure`, a file system without locks counts as locked.
     """
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -116,7 +116,7 @@ def _locked(folder: Path, *, for_sure: bool = True) -> int | None:
 def _clear_once(parent: Path) -> None:
     if parent not in _cleared:
         _cleared.add(parent)
-        # What is left may be large, and nobody waits for it.
+        # In a thread, since removing large folders takes time.
         with suppress(RuntimeError):
             threading.Thread(target=clear, args=(parent,), name="autogen_nb-clear", daemon=True).start()
 

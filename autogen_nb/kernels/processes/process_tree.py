@@ -1,4 +1,4 @@
-"""Processes that this one starts: noticing their end at once, and ending all that is below one."""
+"""Detects the end of child processes immediately, and kills process trees."""
 
 import asyncio
 import os
@@ -11,16 +11,16 @@ from typing import Any
 
 
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
-    """A future that is done, with the return code, as soon as the process has ended.
+    """A future of the return code, set as soon as the process ends.
 
-    With `group`, what is left of its process group is killed at that moment.
+    With `group`, the rest of its process group is killed at that moment.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[int] = loop.create_future()
 
     def wait() -> None:
         if hasattr(os, "waitid"):
-            # Not reaped yet, so the group's number cannot have been given to someone else.
+            # The process is not reaped yet, so its group id cannot have been reused.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         else:
@@ -28,17 +28,17 @@ def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.F
         if group:
             signal_group(process.pid, "SIGKILL")
         code = process.wait()
-        # The loop may have been closed meanwhile: then nobody waits.
+        # If the loop is closed, nobody waits for the result.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(future.set_result, code)
 
-    # A thread, since pidfd is Linux only and asyncio's own subprocess waits for inherited pipes too.
+    # A thread, since pidfd exists only on Linux, and asyncio's subprocess waits for inherited pipes too.
     threading.Thread(target=wait, name=f"autogen_nb-wait-{process.pid}", daemon=True).start()
     return future
 
 
 def has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether the process has ended at this very moment, noticed by `watch_exit` or not yet."""
+    """True if the process has ended, even if `watch_exit` has not noticed it yet."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -50,7 +50,7 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def signal_group(pid: int, name: str) -> bool:
-    """Sends the signal ("" only asks) to the process group that `pid` leads; False where there is none."""
+    """Sends a signal to the process group of `pid` ("" only checks); False if there is no such group."""
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):
@@ -59,12 +59,12 @@ def signal_group(pid: int, name: str) -> bool:
 
 
 def kill_tree(pid: int) -> None:
-    """Kills a process, its group, and its descendants that made groups of their own."""
+    """Kills a process, its group, and descendants in other groups."""
     psutil: Any = import_module("psutil")
-    found = []
+    children = []
     with suppress(psutil.Error):
-        found = psutil.Process(pid).children(recursive=True)
+        children = psutil.Process(pid).children(recursive=True)
     signal_group(pid, "SIGKILL")
-    for child in found:
+    for child in children:
         with suppress(psutil.Error):
             child.kill()

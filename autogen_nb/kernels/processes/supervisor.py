@@ -1,15 +1,15 @@
-"""The main script of the process between its owner and what the agent runs; it leaves no orphan. Linux only.
+"""The main script of the process between the owner and the agent's processes; it leaves no orphans. Linux only.
 
-It runs in a process of its own, as a file and not as a part of this package, and imports little: it starts with
-each kernel and each shell block.
+It runs as a script in its own process, outside of the package, and imports little, since it starts with each kernel and
+each shell block.
 
-1. It is a child subreaper: whatever its child starts stays below it, in a session of its own too.
-2. Its standard input is the owner's lifeline. When something comes or it ends, or the owner's process does, all
-   below is killed and the supervisor ends. Where the owner is gone, the folders and cgroups named are removed.
-3. When the child ends, what is left below is killed, and the supervisor ends as the child did. With `keep` it says
-   so at once and lets the rest go on, until that ends by itself or rule 2 applies.
-4. SIGINT is passed on to the child's process group, which is woken for it if it was stopped.
-5. Its own death is the child's.
+1. It is a child subreaper: all descendants of its child stay below it, even in sessions of their own.
+2. Its standard input is the owner's lifeline. When data arrives there, or it closes, or the owner ends, the supervisor
+   kills all descendants and ends. If the owner is gone, it also removes the given folders and cgroups.
+3. When the child ends, the supervisor kills the remaining descendants and ends like the child. With `keep` it reports
+   the end, and waits until the descendants end by themselves or rule 2 applies.
+4. It forwards SIGINT to the child's process group, and continues the group if it was stopped.
+5. Its own death kills the child.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ _FEW = 100
 
 
 def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
-    """Runs the command; returns its exit code, a signal's number negated."""
+    """Runs the command; returns its exit code, or a negative signal number."""
     os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     woken, wake = os.pipe()
@@ -42,7 +42,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     child = _started(command, cgroups)
-    # The streams are the child's: a reader must see their end when the child has closed them.
+    # Only the child keeps the output streams open, so readers notice when it closes them.
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
@@ -51,21 +51,21 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     code = None
     while True:
         ready = {descriptor for descriptor, _ in watched.poll()}
-        told = b""
+        signals = b""
         if woken in ready:
             with suppress(BlockingIOError):
-                told = os.read(woken, 4096)
-        if signal.SIGINT in told:
+                signals = os.read(woken, 4096)
+        if signal.SIGINT in signals:
             with suppress(OSError):
                 for number in (signal.SIGINT, signal.SIGCONT):
                     os.killpg(child, number)
         ended = _reaped()
         if child in ended and code is None:
             code = ended[child]
-            # Where nobody listens any more, the lifeline tells.
+            # If nobody listens, the lifeline reports the end.
             with suppress(OSError):
                 os.write(report, b"%s %d\n" % (b"left" if keep and _below() else b"ended", code))
-        cut = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in told
+        cut = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in signals
         if cut or (code is not None and not (keep and _below())):
             break
     code = _end_all().get(child, code)
@@ -89,19 +89,19 @@ def _started(command: list[str], cgroups: list[str]) -> int:
         if os.getppid() != supervisor:
             os._exit(1)
         signal.set_wakeup_fd(-1)
-        # Python ignores these, and what is ignored stays so in the command.
+        # Python ignores these signals, and the command would inherit that.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
-        # Writing a core of gigabytes would put off the news of a crash.
+        # Writing a core dump of gigabytes would delay the report of a crash.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for cgroup in cgroups:
-            # Where it cannot be entered, the owner watches the limits all the same.
+            # If the cgroup cannot be entered, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
-        # It names the owner, and ipykernel would take the supervisor for a stranger.
+        # It names the owner, so ipykernel would treat the supervisor as a stranger.
         os.environ.pop("JPY_PARENT_PID", None)
-        os.execvp(command[0], command)  # noqa: S606 - it is what this is for
+        os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
         os.write(2, f"{command[0]}: {error}\n".encode(errors="replace"))
     finally:
@@ -113,14 +113,14 @@ def _tidy(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            # What is too deep for it goes with the next start (`private_folders`).
+            # `private_folders` removes deeper trees at the next start.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
-    # An owner that has this end may be about to leave, without the time for it.
+    # An owner that is about to exit may have no time to remove the cgroup.
     until = time.monotonic() + 1
     for folder in cgroups:
         while os.path.isdir(folder) and time.monotonic() < until:  # noqa: PTH112 - as above
-            # The system takes a moment to see that its last process is gone.
+            # The system may need a moment to notice the end of the last process.
             with suppress(OSError):
                 os.rmdir(folder)  # noqa: PTH106 - as above
                 break
@@ -128,7 +128,7 @@ def _tidy(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
-    """What to wait for, and a descriptor of the owner's process, which a child of the owner cannot keep open; or -1."""
+    """A poll object, and a pidfd of the owner's process, which no child of the owner can hold open; or -1."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(woken, select.POLLIN)
@@ -142,7 +142,7 @@ def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
 def _owner_is_gone(owners_end: int) -> bool:
     if owners_end >= 0:
         return bool(select.select([owners_end], [], [], 0)[0])
-    # An owner that lives says so before it closes the lifeline.
+    # A living owner writes a byte before it closes the lifeline.
     return not os.read(_LIFELINE, 1)
 
 
@@ -155,9 +155,9 @@ def _reaped() -> dict[int, int]:
 
 
 def _end_all() -> dict[int, int]:
-    """Kills all below, and returns the codes of those that were ours to reap.
+    """Kills all descendants, and returns the exit codes of the reaped ones.
 
-    What multiprocessing and loky start to remove semaphores and shared memory does so when the others have ended.
+    The resource trackers of multiprocessing and loky remove semaphores and shared memory after the others have ended.
     """
     found = {}
     seen: set[int] = set()
@@ -166,7 +166,7 @@ def _end_all() -> dict[int, int]:
         if len(alive) <= _FEW and time.monotonic() < begun + _TIDYING:
             alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
-        # First all are stopped: what forks faster than it is killed would never end.
+        # All are stopped first: processes that fork faster than they are killed would never end.
         for pid in fresh or alive:
             with suppress(OSError):
                 os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
@@ -200,7 +200,7 @@ def _below() -> set[int]:
 
 
 def _lines(text: str) -> list[str]:
-    # Nowhere else: a name may hold what also ends a line.
+    # Only at newlines: file names may contain other line separators.
     return [line for line in text.split("\n") if line]
 
 
