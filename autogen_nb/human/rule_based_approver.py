@@ -81,8 +81,8 @@ class RuleBasedApprover:
         if by:
             return ApprovalGiven("run", by=by)
 
-        def keep(given: ApprovalGiven) -> ApprovalGiven:
-            return self._keep(replace(given, onwards=given.onwards and question.onwards))
+        def keep(answer: ApprovalGiven) -> ApprovalGiven:
+            return self._keep(replace(answer, onwards=answer.onwards and question.onwards))
 
         return _then(self._human.approve(question), keep)
 
@@ -129,18 +129,18 @@ class RuleBasedApprover:
             return ""
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
-    def _keep(self, given: G) -> G:
-        lets = given.allowed if isinstance(given, EffectJudged) else given.decision == "run"
-        if lets and isinstance(given, ApprovalGiven):
-            self._onwards.chosen |= given.onwards
-        if lets and given.rules:
+    def _keep(self, answer: G) -> G:
+        lets = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
+        if lets and isinstance(answer, ApprovalGiven):
+            self._onwards.chosen |= answer.onwards
+        if lets and answer.rules:
             try:
-                self._rules.add(*map(parse, given.rules))
+                self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
                 # The decision holds for this question, without a saved rule.
                 self._complain(f"The rule was not kept: {error}")
-                return replace(given, rules=())
-        return given
+                return replace(answer, rules=())
+        return answer
 
     def _complain(self, text: str) -> None:
         if text != self._told:

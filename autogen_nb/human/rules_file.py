@@ -50,7 +50,7 @@ class RulesFile:
         return self._path
 
     def rules(self) -> tuple[Rule, ...]:
-        return tuple(kept.rule for kept in self.kept())
+        return tuple(saved.rule for saved in self.kept())
 
     def kept(self) -> tuple[KeptRule, ...]:
         """Returns the rules with their times, oldest first."""
@@ -59,26 +59,26 @@ class RulesFile:
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
         """Saves rules, and returns the new ones."""
-        with self._edit_rules() as kept:
-            known = {each.rule for each in kept}
+        with self._edit_rules() as saved:
+            known = {saved_rule.rule for saved_rule in saved}
             new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)
             now = datetime.now(UTC).replace(microsecond=0)
-            kept.extend(KeptRule(rule, now) for rule in new)
+            saved.extend(KeptRule(rule, now) for rule in new)
         return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
         """Revokes rules, and returns those that existed; raises the same errors as `add`."""
-        with self._edit_rules() as kept:
-            gone = tuple(each.rule for each in kept if each.rule in rules)
-            kept[:] = [each for each in kept if each.rule not in rules]
+        with self._edit_rules() as saved:
+            gone = tuple(saved_rule.rule for saved_rule in saved if saved_rule.rule in rules)
+            saved[:] = [saved_rule for saved_rule in saved if saved_rule.rule not in rules]
         return gone
 
     def _read(self, text: str) -> tuple[KeptRule, ...]:
         try:
-            found: Any = json.loads(text)
-            if found["version"] != _VERSION:
-                raise ValueError(f"version {found['version']}")  # noqa: TRY301  # one way out for all that is wrong
-            return tuple(_kept(each["rule"], each["made"]) for each in found["rules"])
+            content: Any = json.loads(text)
+            if content["version"] != _VERSION:
+                raise ValueError(f"version {content['version']}")  # noqa: TRY301  # one way out for all that is wrong
+            return tuple(_kept(saved_rule["rule"], saved_rule["made"]) for saved_rule in content["rules"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
                 f"{str(self.path)!r} is not used: it does not hold rules as they are kept ({_short(error)}); "
@@ -119,8 +119,8 @@ class RulesFile:
         finally:
             os.close(number)
 
-    def _write(self, kept: Iterable[KeptRule]) -> None:
-        rules = [{"rule": str(each.rule), "made": each.made.isoformat()} for each in kept]
+    def _write(self, saved: Iterable[KeptRule]) -> None:
+        rules = [{"rule": str(saved_rule.rule), "made": saved_rule.made.isoformat()} for saved_rule in saved]
         with tempfile.TemporaryDirectory(prefix=".rules-", dir=self.path.parent) as folder:
             new = Path(folder, self.path.name)
             new.touch(0o600)

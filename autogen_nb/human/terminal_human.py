@@ -160,9 +160,9 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
         file = Path(folder, f"block{suffix}")
         file.write_text(block.code + "\n", encoding="utf-8")
         try:
-            with terminal.open("r+b", buffering=0) if terminal else nullcontext() as there:
+            with terminal.open("r+b", buffering=0) if terminal else nullcontext() as terminal_file:
                 command = [*shlex.split(editor), str(file)]
-                subprocess.run(command, check=True, stdin=there, stdout=there, stderr=there)  # noqa: S603  # the person's own editor
+                subprocess.run(command, check=True, stdin=terminal_file, stdout=terminal_file, stderr=terminal_file)  # noqa: S603  # the person's own editor
         except (OSError, subprocess.CalledProcessError, ValueError) as error:
             print(f"The editor {editor!r} did not end well, and nothing was run: {error}")  # noqa: T201  # as above
             return None

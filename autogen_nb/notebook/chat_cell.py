@@ -114,13 +114,13 @@ class ChatCell:
         if spec is None or (self._asks_given and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
-            given = await _await_answer(lambda: self._person.connection(form))
-            if given.model == "offline":
+            connection = await _await_answer(lambda: self._person.connection(form))
+            if connection.model == "offline":
                 # The choice applies to this task only.
                 spec, self._asks_given = "offline", False
             else:
-                setting.give(given, os.environ)
-                spec, self._asks_given = setting.choose(given.model, os.environ), True
+                setting.give(connection, os.environ)
+                spec, self._asks_given = setting.choose(connection.model, os.environ), True
         for host in model_connection.hosts(spec, os.environ):
             if (host, self._settings.share) not in notebook.told:
                 notebook.told.add((host, self._settings.share))
@@ -144,24 +144,24 @@ class ChatCell:
         self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]
     ) -> dict[str, Any]:
         namespace = self._notebook.namespace
-        open_ = [
+        unshared = [
             name
             for name in variable_choice.mentioned_variables(task, namespace)
             if name not in inputs
             and name not in chat.declined_variables
             and not chat.shared.holds(name, namespace[name])
         ]
-        if not open_:
+        if not unshared:
             return {}
-        sizes = variable_choice.listed([(name, in_units(size_of(namespace[name]))) for name in open_], len(open_))
-        live, them = ("lives", "it") if len(open_) == 1 else ("live", "them")
+        sizes = variable_choice.listed([(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared))
+        live, them = ("lives", "it") if len(unshared) == 1 else ("live", "them")
         question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
         copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
         what = "Copied to the agent's kernel" if copied else "Not copied"
-        self._view.note(f"{what}: {variable_choice.quoted(open_)}.", kind="decision")
+        self._view.note(f"{what}: {variable_choice.quoted(unshared)}.", kind="decision")
         if copied:
-            return {name: namespace[name] for name in open_}
-        chat.declined_variables.update(open_)
+            return {name: namespace[name] for name in unshared}
+        chat.declined_variables.update(unshared)
         return {}
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
@@ -179,8 +179,8 @@ class ChatCell:
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
-            if taken := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
-                self._view.note(variable_choice.replaced_variables_line(taken, "the agent's kernel"))
+            if overwritten := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
+                self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
         if older := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
         message = task + variables_text(
@@ -218,28 +218,28 @@ class ChatCell:
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)
-        shown = 0
+        skipped = 0
         while True:
             try:
-                return await self._run_chat(chat, cell_run, model, shown)
+                return await self._run_chat(chat, cell_run, model, skipped)
             except (ContentFiltered, ContextTooLong):
                 raise
             except (ModelUnavailable, ModelRefused) as error:
                 model = self._limit_by_budgets(await self._choose_other(error), chat)
-                shown = len(cell_run.log)
+                skipped = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        told = type(error)(f"{error} {_WAY_OUT}", model=error.model)
+        explained = type(error)(f"{error} {_WAY_OUT}", model=error.model)
         if not self._asks_given or self._reply_begun or isinstance(self._person, AbsentPerson):
-            raise told from error
+            raise explained from error
         self._notebook.model_setting.failed = str(error)
         try:
             return await self._choose_model(again=True)
         except ChatUnfinished:
-            raise told from error
+            raise explained from error
 
     async def _run_chat(
-        self, conversation: NotebookConversation, cell_run: CellRun, model: Model, shown: int
+        self, conversation: NotebookConversation, cell_run: CellRun, model: Model, skipped: int
     ) -> ChatResult:
         user, assistant = self._agents(conversation, cell_run, model)
         chat = TwoAgentChat(
@@ -256,10 +256,10 @@ class ChatCell:
             async with aclosing(chat.exchange().stream_events(self._view.tick)) as stream:
                 async for event in stream:
                     self._reply_begun = isinstance(event, ModelDelta | ReasoningDelta)
-                    if position < shown:
+                    if position < skipped:
                         position += event == cell_run.log[position]
                         # The last event is the open question, which is asked again below.
-                        if position < shown:
+                        if position < skipped:
                             continue
                     self._view.show(event)
                     if isinstance(event, ApprovalGiven):
@@ -309,9 +309,9 @@ class ChatCell:
         if self._settings.ask_person:
             register_ask_person(assistant, user)
         for earlier in conversation.runs[: conversation.runs.index(cell_run)]:
-            for said in earlier.said():
-                user.remember(said.message, assistant, sent=said.sender == user.name)
-                assistant.remember(said.message, user, sent=said.sender == assistant.name)
+            for statement in earlier.said():
+                user.remember(statement.message, assistant, sent=statement.sender == user.name)
+                assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
         return user, assistant
 
     def _check_finished(self, cell_run: CellRun) -> None:
@@ -328,22 +328,25 @@ class ChatCell:
     async def _return_variables(self, chat: NotebookConversation, cell_run: CellRun, done: ChatResult) -> None:
         namespace = self._notebook.namespace
         if self._settings.answer:
-            words = ["", *(said.message.text for said in cell_run.said() if said.sender == "assistant")]
-            namespace[self._settings.answer] = without("TERMINATE", words[-1] or done.summary)
-        wanted, unpickle = self._settings.outputs, self._settings.unpickle
-        values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
-        if taken := chat.bring(values, namespace):
-            self._view.note(variable_choice.replaced_variables_line(taken, "your notebook"))
+            answers = [
+                "",
+                *(statement.message.text for statement in cell_run.said() if statement.sender == "assistant"),
+            ]
+            namespace[self._settings.answer] = without("TERMINATE", answers[-1] or done.summary)
+        names, unpickle = self._settings.outputs, self._settings.unpickle
+        values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in names}
+        if replaced := chat.bring(values, namespace):
+            self._view.note(variable_choice.replaced_variables_line(replaced, "your notebook"))
 
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
         if not chat.alive:
             return
         # Other kernels do not list their variables.
         with suppress(TransferError):
-            found = await self._on_engine(chat.executor.variables())
-            new = [each for each in found if each.name not in chat.listed_variables]
-            chat.listed_variables |= {each.name for each in new}
-            if copied := [each for each in new if each.data]:
+            variables = await self._on_engine(chat.executor.variables())
+            unlisted = [variable for variable in variables if variable.name not in chat.listed_variables]
+            chat.listed_variables |= {variable.name for variable in unlisted}
+            if copied := [variable for variable in unlisted if variable.data]:
                 self._view.note(variable_choice.new_variables_line(copied, self._name_for_commands(chat)))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:

@@ -48,13 +48,13 @@ class ChatFolders:
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
-            return next(each for each in _numbered(f"{self._temporary}/{_as_name(chat)}") if each not in taken)
+            return next(name for name in _numbered(f"{self._temporary}/{_as_name(chat)}") if name not in taken)
         if self._root is None:
             name = _notebook_name(self._notebook(), self._cwd)
             self._root = self._free(f"{FILES}/{name}", ()) if name else ""
         if not self._root:
             return self._free(f"{FILES}/{_as_name(chat)}", taken)
-        return next(each for each in _numbered(f"{self._root}/{_as_name(chat)}") if each not in taken)
+        return next(name for name in _numbered(f"{self._root}/{_as_name(chat)}") if name not in taken)
 
     def close(self) -> None:
         """Releases the folders for other notebooks."""
@@ -67,7 +67,7 @@ class ChatFolders:
             self._temporary = None
 
     def _free(self, folder: str, taken: Collection[str]) -> str:
-        return next(each for each in _numbered(folder) if each not in taken and self._claimed(each))
+        return next(name for name in _numbered(folder) if name not in taken and self._claimed(name))
 
     def _claimed(self, folder: str) -> bool:
         if folder in self._claims:
@@ -106,11 +106,11 @@ def _notebook_name(path: str, cwd: Path) -> str:
     """Returns a unique, stable name for a notebook's folder, or "" if the path has no name."""
     if not path or path.endswith("/"):
         return ""
-    given = PurePath(path)
-    if given.is_absolute():
+    relative = PurePath(path)
+    if relative.is_absolute():
         # Kernels of several folders may share a working directory.
-        given = given.relative_to(cwd) if given.is_relative_to(cwd) else PurePath(given.name)
-    whole = str(given.with_suffix(""))
+        relative = relative.relative_to(cwd) if relative.is_relative_to(cwd) else PurePath(relative.name)
+    whole = str(relative.with_suffix(""))
     name = _as_name(whole)[:_LONGEST]
     # Two paths may lead to the same name once it is shortened and cleaned.
     return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"

@@ -124,14 +124,14 @@ class NotebookConversation:
 
         A running chat stays where it is; options or settings that name another place are an error.
         """
-        wanted = target_of(options, self.where if self.runs and usual == self._usual else usual)
-        if self.runs and wanted != self.where:
-            here, there = (each.text or "no sandbox" for each in (self.where, wanted))
+        target = target_of(options, self.where if self.runs and usual == self._usual else usual)
+        if self.runs and target != self.where:
+            current_place, new_place = (conversation.text or "no sandbox" for conversation in (self.where, target))
             raise ConfigError(
-                f"chat {self.name!r} has its kernel already ({here}), and another was asked for ({there}); "
+                f"chat {self.name!r} already has a kernel ({current_place}), and the cell asks for ({new_place}); "
                 "a new chat (--new) can have that one"
             )
-        return wanted
+        return target
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
         """Moves the chat's code there; its executor already exists."""
@@ -196,10 +196,10 @@ class NotebookConversation:
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
         """Copies values into the notebook; returns the names that replaced other variables."""
-        taken = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
+        replaced = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
         namespace.update(values)
         self.hand(values)
-        return taken
+        return replaced
 
     def resume(self, origin: Origin, task: str, settings: CellSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """Returns the run that a cell resumes, and the later runs that it drops."""
@@ -276,22 +276,22 @@ class Conversations:
         old = self._all.get(name)
         if old is None or not old.runs:
             return self.named(name), None
-        kept = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
-        old.name = kept
-        self._all[kept] = self._all.pop(name)
-        return self.named(name), kept
+        kept_name = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
+        old.name = kept_name
+        self._all[kept_name] = self._all.pop(name)
+        return self.named(name), kept_name
 
     def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str]:
         """Returns the cell's conversation, which it creates if necessary, and a remark about an older one, or ""."""
-        found = self.find(options, origin)
-        if found is not None:
-            return found, ""
+        existing = self.find(options, origin)
+        if existing is not None:
+            return existing, ""
         if not options.new:
             return self.named(options.chat), ""
         if tasks := self._drop_unanswered(options.chat or self.current):
             return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
-        chat, kept = self.renew(options.chat)
-        return chat, "" if kept is None else _KEPT.format(kept=kept)
+        chat, kept_name = self.renew(options.chat)
+        return chat, "" if kept_name is None else _KEPT.format(kept=kept_name)
 
     def _drop_unanswered(self, name: str) -> list[str]:
         old = self._all.get(name)
@@ -316,4 +316,4 @@ class Conversations:
         )
 
     def _folder(self, name: str) -> str:
-        return self.folders.folder(name, {each.known_folder for each in self})
+        return self.folders.folder(name, {conversation.known_folder for conversation in self})

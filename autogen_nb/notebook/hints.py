@@ -19,19 +19,19 @@ def print_name_hint(result: Any, chats: "Conversations") -> None:
     from autogen_nb.notebook.variable_choice import pull_command
 
     for chat in chats:
-        if chat.alive and (found := _found(chat, name)) is not None:
+        if chat.alive and (variable := _find_variable(chat, name)) is not None:
             named = None if chat.name == chats.current else chat.name
-            way = f"{pull_command(name, named)} copies it here." if found.data else _NO_DATA.format(found.type)
+            way = f"{pull_command(name, named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
             print(f"{name!r} is in the agent's kernel: {way}")  # noqa: T201  # it is the hint
             return
 
 
-def _found(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
+def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
     from autogen_nb.errors import AutogenError
     from autogen_nb.run import engine
 
     try:
-        return next((each for each in engine.call(chat.executor.variables()) if each.name == name), None)
+        return next((variable for variable in engine.call(chat.executor.variables()) if variable.name == name), None)
     except AutogenError:
         return None
 
@@ -53,6 +53,6 @@ def _awaited(cell: str) -> str:
         return "main()"
     for node in nodes:
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run"), args=[what, *_]):
-                return ast.unparse(what)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run"), args=[coroutine, *_]):
+                return ast.unparse(coroutine)
     return "main()"

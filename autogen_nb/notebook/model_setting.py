@@ -28,8 +28,8 @@ class ModelSetting:
         self.given: ModelConnection | None = None
         self.failed = ""
 
-    def give(self, given: ModelConnection, environ: Mapping[str, str]) -> None:
-        self.given, self.failed, self._known = given, "", self._said(environ)
+    def give(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
+        self.given, self.failed, self._known = connection, "", self._values(environ)
 
     def forget(self) -> None:
         """Discards the form's answer; the environment applies again."""
@@ -37,15 +37,15 @@ class ModelSetting:
 
     def heed(self, environ: Mapping[str, str]) -> str:
         """Discards the form's answer if a later setting replaces it; returns a notice, or ""."""
-        said = self._said(environ)
-        later = [name for name, value in said.items() if value and value != self._known.get(name)]
+        values = self._values(environ)
+        later = [name for name, value in values.items() if value and value != self._known.get(name)]
         if self.given is None or not later:
             return ""
         if names := [name for name in later if name in model_connection.VARIABLES]:
             self.forget()
             what = ", ".join(f"`{name}`" for name in names)
             return f"Set after the model form was filled in: {what}. The environment says which server is asked."
-        self.give(replace(self.given, model=said[later[-1]]), environ)
+        self.give(replace(self.given, model=values[later[-1]]), environ)
         return ""
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
@@ -62,17 +62,17 @@ class ModelSetting:
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
         """Returns the initial values of the form."""
         spec = self.choose(named, environ)
-        found = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
-        if found.model or server_of(found.base_url) != server_of(OPENAI_URL):
-            return found
-        return replace(found, model=DEFAULT_MODEL)
+        connection = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
+        if connection.model or server_of(connection.base_url) != server_of(OPENAI_URL):
+            return connection
+        return replace(connection, model=DEFAULT_MODEL)
 
     def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
         """Returns the settings with their values and sources, without any complete key."""
         spec = self.choose(None, environ)
         if spec is None:
             return []
-        found = model_connection.resolved(spec, environ)
+        connection = model_connection.resolved(spec, environ)
         if self.is_given(spec):
             model, address, key = _FORM, _FORM, _FORM
         elif isinstance(spec, Mapping):
@@ -81,18 +81,18 @@ class ModelSetting:
             model = _MODEL if environ.get(_MODEL) else _CONFIG if self._usual(environ) else "the usual one with a key"
             address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the usual one"
             key = "OPENAI_API_KEY"
-        if not found.base_url:
-            return [("model", found.model, model)]
+        if not connection.base_url:
+            return [("model", connection.model, model)]
         return [
-            ("model", found.model, model),
-            ("address", without_login(shown_url(found.base_url)), address),
-            ("key", _shown_key(found.api_key), key if found.api_key else _NOT_SET),
+            ("model", connection.model, model),
+            ("address", without_login(shown_url(connection.base_url)), address),
+            ("key", _shown_key(connection.api_key), key if connection.api_key else _NOT_SET),
         ]
 
     def _usual(self, environ: Mapping[str, str]) -> str:
         return environ.get(_MODEL) or str(self._defaults.usual("model") or "")
 
-    def _said(self, environ: Mapping[str, str]) -> dict[str, str]:
+    def _values(self, environ: Mapping[str, str]) -> dict[str, str]:
         names = (*model_connection.VARIABLES, _MODEL)
         return {**{name: environ.get(name, "") for name in names}, _CONFIG: str(self._defaults.usual("model") or "")}
 

@@ -46,12 +46,12 @@ class Restarts:
         """Stores the conversations for the next kernel."""
         if self._connection is None:
             return
-        there = {
-            each.name: EndedChat(len(each.runs), each.runs[0].origin.cell, each.folder) for each in chats if each.runs
+        current = {
+            chat.name: EndedChat(len(chat.runs), chat.runs[0].origin.cell, chat.folder) for chat in chats if chat.runs
         }
-        told = {name: asdict(each) for name, each in {**self._ended, **there}.items()}
+        stored = {name: asdict(chat) for name, chat in {**self._ended, **current}.items()}
         with suppress(OSError), HeldFolder(self._connection.parent) as folder:
-            folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": told}).encode())
+            folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": stored}).encode())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
         """Returns a remark about the earlier conversation of this name; "" if the same cell begins it again."""
@@ -73,13 +73,13 @@ def _name(connection: Path) -> str:
 
 def _read(folder: HeldFolder, name: str) -> dict[str, EndedChat]:
     with folder.open(name) as file:
-        kept: Mapping[str, Any] = json.loads(file.read(_LARGEST))
+        stored: Mapping[str, Any] = json.loads(file.read(_LARGEST))
     # The same process has reloaded the extension; the kernel was not restarted.
-    if kept["pid"] == os.getpid():
+    if stored["pid"] == os.getpid():
         return {}
     return {
-        str(name): EndedChat(int(each["runs"]), each["cell"], str(each["folder"]))
-        for name, each in kept["chats"].items()
+        str(name): EndedChat(int(chat["runs"]), chat["cell"], str(chat["folder"]))
+        for name, chat in stored["chats"].items()
     }
 
 

@@ -104,7 +104,7 @@ class Session:
         if not chat.runs:
             self._commands.say_why_empty(chat)
         waiting = show_command.waiting_run(chat)
-        show_command.show_runs([each for each in chat.runs if each is not waiting], NotebookView())
+        show_command.show_runs([member for member in chat.runs if member is not waiting], NotebookView())
         if waiting is None:
             return
         options = replace(waiting.settings.given, chat=chat.name, new=False)
@@ -121,24 +121,24 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
-        found = delivery(self._shell, held=waits == "sync")
-        if found.way == "nobody":
+        delivered = delivery(self._shell, held=waits == "sync")
+        if delivered.way == "nobody":
             raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
         if waits == "sync":
-            found = found.in_words(INSIDE)
+            delivered = delivered.in_words(INSIDE)
         setting = self._notebook.model_setting
         form = model_command.form_for(words, setting, os.environ)
-        view = PlainCellView() if found.plain else NotebookView()
+        view = PlainCellView() if delivered.plain else NotebookView()
         running = reruns.origin(self._shell)
-        shown = self._running(found, view, running, running)
-        with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
+        mover = self._running(delivered, view, running, running)
+        with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
             try:
-                answer = self._person(found, view, superseded, None).connection(form)
-                given = await answer if isinstance(answer, Awaitable) else answer
+                answer = self._person(delivered, view, superseded, None).connection(form)
+                connection = await answer if isinstance(answer, Awaitable) else answer
             except ChatUnfinished:
                 view.note("Nothing was changed.")
                 return
-            setting.give(given, os.environ)
+            setting.give(connection, os.environ)
             if isinstance(view, NotebookView):
                 view.add(*model_command.execute((), setting, os.environ))
             else:
@@ -173,29 +173,29 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
-        found = delivery(self._shell, held=waits == "sync")
+        delivered = delivery(self._shell, held=waits == "sync")
         if waits == "sync":
             # A blocking run never suspends, so buttons would not respond.
-            found = found.in_words(INSIDE)
+            delivered = delivered.in_words(INSIDE)
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
         team = None if options.team is None else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
         settings = cell_settings(
-            options, self._defaults, attended=found.way != "nobody", sandboxed=where.walled, policy=run.policy()
+            options, self._defaults, attended=delivered.way != "nobody", sandboxed=where.walled, policy=run.policy()
         )
         # Teams bring their own models and places.
-        members = () if team is None else [each.name for each in team.participants]
+        members = () if team is None else [member.name for member in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
         view = (
             PlainCellView(remark=remark)
-            if found.plain
-            else NotebookView(remark=remark, members=members, comes_back=found.way == "buttons")
+            if delivered.plain
+            else NotebookView(remark=remark, members=members, comes_back=delivered.way == "buttons")
         )
-        shown = self._running(found, view, origin, running)
-        with shown or nullcontext(), found.open(self._shell, running, shown) as superseded:
-            person = self._person(found, view, superseded, settings.human_timeout)
-            aside = None if shown is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
+        mover = self._running(delivered, view, origin, running)
+        with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
+            person = self._person(delivered, view, superseded, settings.human_timeout)
+            aside = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
             stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)
             if team is not None:
                 return await run_team(stage, options, team)
@@ -204,25 +204,25 @@ class Session:
             return await ChatCell(stage, settings, where).run()
 
     def _running(
-        self, found: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
+        self, delivered: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
     ) -> RunningChat | None:
         """Makes the view available to other cells if a person could ask for it."""
-        if found.way != "buttons" or isinstance(view, PlainCellView):
+        if delivered.way != "buttons" or isinstance(view, PlainCellView):
             return None
         source = reruns.source(self._shell)
         return RunningChat(view, origin, running.cell, source, self.conversations, self.chat_of)
 
     def _person(
         self,
-        found: QuestionDelivery,
+        delivered: QuestionDelivery,
         view: PlainCellView | NotebookView,
         superseded: Callable[[], bool],
         patience: float | None,
     ) -> Person:
-        if found.way == "nobody":
+        if delivered.way == "nobody":
             return AbsentPerson()
-        if found.way == "words" or isinstance(view, PlainCellView):
-            return TypingPerson(lambda: self._announce(found.why, view), terminal=found.terminal)
+        if delivered.way == "words" or isinstance(view, PlainCellView):
+            return TypingPerson(lambda: self._announce(delivered.why, view), terminal=delivered.terminal)
         from autogen_nb.notebook.asking.panels import ButtonPerson
 
         return ButtonPerson(view, superseded, patience=patience)

@@ -59,7 +59,7 @@ class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
     @property
     def preimports(self) -> tuple[str, ...]:
         """The modules that the kernels import in advance."""
-        return machine_memory.preimports([name for each in self.imports.split(",") if (name := each.strip())])
+        return machine_memory.preimports([name for module in self.imports.split(",") if (name := module.strip())])
 
     def usual(self, name: str) -> Any:
         """Returns the setting of an option, or the option's default."""
@@ -108,8 +108,8 @@ def cell_settings(
 ) -> CellSettings:
     """Combines options, environment and defaults, at least as strict as the policy."""
     values = {name: _value(name, getattr(options, name), defaults) for name in OPTIONS}
-    wanted = values["confirm"]
-    confirm = policy.stricter_confirm(wanted or ("risky" if sandboxed else "always"))
+    requested = values["confirm"]
+    confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
     unasked = _UNASKED.format(_never_by(options)) if confirm == "never" else ""
     values |= {
         "confirm": confirm,
@@ -120,7 +120,7 @@ def cell_settings(
         **values,
         given=options,
         remark=" · ".join(filter(None, (unasked, policy.text))),
-        every_block="always" in (wanted, policy.confirm),
+        every_block="always" in (requested, policy.confirm),
         policy_budget=OPTIONS["budget"].value(policy.budget, "your organisation's policy: ") if policy.budget else None,
     )
 

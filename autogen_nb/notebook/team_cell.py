@@ -35,13 +35,15 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
             "limits; set them where it is made"
         )
     name = options.team or ""
-    teams = {each: value for each, value in namespace.items() if isinstance(value, BaseGroupChat)}
+    teams = {message: value for message, value in namespace.items() if isinstance(value, BaseGroupChat)}
     if name in teams:
         return teams[name]
     near = difflib.get_close_matches(name, teams, n=1)
     hint = f"did you mean {near[0]}?" if near else "make one in a cell above, such as RoundRobinGroupChat([...])"
-    what = f"{name} is a {type(namespace[name]).__name__} and no team" if name in namespace else f"there is no {name}"
-    raise ConfigError(f"%%autogen: {what}; {hint}")
+    problem = (
+        f"{name} is a {type(namespace[name]).__name__} and no team" if name in namespace else f"there is no {name}"
+    )
+    raise ConfigError(f"%%autogen: {problem}; {hint}")
 
 
 async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) -> TaskResult:
@@ -52,8 +54,8 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
         exchange = team.exchange(task, human=stage.approver(scope, own_agents=True), waits=stage.waits)
         notebook.teams[name] = team
         before = len(team.messages)
-        kept = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""
-        view.note(f"`{name}`: {variable_choice.quoted([each.name for each in team.participants])}.{kept}")
+        memory_note = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""
+        view.note(f"`{name}`: {variable_choice.quoted([message.name for message in team.participants])}.{memory_note}")
         view.hide(task)
         stream = MessageStream(lambda: exchange, token=None)
         stream.view = view
@@ -64,12 +66,12 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
         raise ChatUnfinished("Stopped by you.", reason=last.reason)
     notebook.publish(done)
     if options.answer:
-        said = [each for each in done.messages if isinstance(each, BaseChatMessage)]
-        texts = (each.to_text() for each in reversed(said) if not exchange.follower.is_task(each))
+        messages = [message for message in done.messages if isinstance(message, BaseChatMessage)]
+        texts = (message.to_text() for message in reversed(messages) if not exchange.follower.is_task(message))
         notebook.namespace[options.answer] = _answer(texts, (END_WORD, *team.ending_words))
     return done
 
 
 def _answer(texts: Iterable[str], ending_words: Sequence[str]) -> str:
-    answers = (reduce(lambda text, word: without(word, text), ending_words, each) for each in texts)
+    answers = (reduce(lambda text, word: without(word, text), ending_words, message) for message in texts)
     return next(filter(None, answers), "")

@@ -72,7 +72,11 @@ def _magic_words(call: str) -> list[str]:
         node = ast.parse(call.strip(), mode="eval").body
     except SyntaxError:
         return []
-    given = [] if not isinstance(node, ast.Call) or node.keywords else node.args[1:]
-    words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    arguments = [] if not isinstance(node, ast.Call) or node.keywords else node.args[1:]
+    words = [
+        constant.value
+        for constant in arguments
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    ]
     # A call with other arguments was written by the person.
-    return words if len(words) == len(given) else []
+    return words if len(words) == len(arguments) else []

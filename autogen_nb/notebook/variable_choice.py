@@ -32,15 +32,21 @@ def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
-    found = {}
+    match = {}
     for name in names:
         if name not in namespace:
             near = difflib.get_close_matches(name, data_variables(namespace), n=1)
-            there = quoted(list(data_variables(namespace))[:_LISTED])
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {there}" if there else "define it in a cell above"
+            available = quoted(list(data_variables(namespace))[:_LISTED])
+            hint = (
+                f"did you mean {near[0]!r}?"
+                if near
+                else f"it has {available}"
+                if available
+                else "define it in a cell above"
+            )
             raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
-        found[name] = namespace[name]
-    return found
+        match[name] = namespace[name]
+    return match
 
 
 def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
@@ -49,7 +55,7 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
     A plain lower-case word only counts if the value is a table or an array.
     """
     quoted = set(re.findall(r"`([^\W\d]\w*)`", task))
-    words = {(found[1], found[2]) for found in _WORD.finditer(task)}
+    words = {(match[1], match[2]) for match in _WORD.finditer(task)}
     return [
         name
         for name, value in data_variables(namespace).items()
@@ -65,28 +71,28 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
 def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
     """Replaces each ``{name}`` in the task with the text of that variable."""
 
-    def value(found: re.Match[str]) -> str:
-        text = found[0]
+    def value(match: re.Match[str]) -> str:
+        text = match[0]
         if text in ("{{", "}}"):
             return text[0]
-        if not found[1]:
+        if not match[1]:
             raise ConfigError(f"--template: {text!r} is not a variable's name in braces; write {{{{ for a brace")
-        return str(named_variables([found[1]], namespace, "--template")[found[1]])
+        return str(named_variables([match[1]], namespace, "--template")[match[1]])
 
     return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
 
 
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> str:
     """Lists the agent's new variables, with a command that copies one."""
-    variables = sorted(variables, key=lambda each: each.type not in _TABLES)
-    shown = listed([(each.name, each.type, each.shape) for each in variables], _LISTED)
-    return f"In the agent's kernel: {shown}. `{pull_command(variables[0].name, chat)}` copies one here."
+    variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)
+    listing = listed([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
+    return f"In the agent's kernel: {listing}. `{pull_command(variables[0].name, chat)}` copies one here."
 
 
 def listed(variables: Sequence[tuple[str, ...]], most: int) -> str:
     """Lists at most `most` variables with their descriptions."""
-    shown = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
-    return f"{shown} and {len(variables) - most} more" if len(variables) > most else shown
+    listing = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
+    return f"{listing} and {len(variables) - most} more" if len(variables) > most else listing
 
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:

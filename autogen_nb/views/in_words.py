@@ -27,9 +27,9 @@ _LONGEST_URL = 200
 def arguments_of(call: FunctionCall) -> str:
     """Formats the arguments as JSON, on one line if short; text that is not JSON stays as it is."""
     try:
-        given = json.loads(call.arguments or "{}")
-        line = json.dumps(given, ensure_ascii=False)
-        text = line if len(line) <= SHORT else json.dumps(given, ensure_ascii=False, indent=2)
+        decoded = json.loads(call.arguments or "{}")
+        line = json.dumps(decoded, ensure_ascii=False)
+        text = line if len(line) <= SHORT else json.dumps(decoded, ensure_ascii=False, indent=2)
     # JSON may be nested deeper than Python's recursion limit.
     except (ValueError, RecursionError):
         text = call.arguments
@@ -68,8 +68,8 @@ def returned_in_words(call: FunctionCall, content: str) -> str:
 
 def held_picture(url: str) -> tuple[str, str] | None:
     """Returns the media type and base64 text of an embedded picture."""
-    found = _HELD.fullmatch(url)
-    return None if found is None else (found["mime"].lower(), found["text"])
+    match = _HELD.fullmatch(url)
+    return None if match is None else (match["mime"].lower(), match["text"])
 
 
 def picture_in_words(url: str) -> str:
@@ -93,11 +93,11 @@ def thought(reply: ModelReplied) -> str:
     return f"thought for {reply.reasoning.seconds:.1f} s{tokens}"
 
 
-def chosen(asked: SpeakerAsked | None, given: SpeakerGiven) -> str:
+def chosen(asked: SpeakerAsked | None, decoded: SpeakerGiven) -> str:
     """Returns the speaker that a model chose; "" if it did not choose exactly one."""
-    if asked is None or asked.method != "auto" or not given.said:
+    if asked is None or asked.method != "auto" or not decoded.said:
         return ""
-    named = mentioned(given.said, asked.candidates)
+    named = mentioned(decoded.said, asked.candidates)
     if len(named) != 1:
         return ""
     return f"next: {named[0]}" + (f" (named at attempt {len(asked.tried) + 1})" if asked.tried else "")

@@ -120,32 +120,32 @@ class PlainView:
         self._end_stream()
         self._end_line()
 
-    def _said(self, said: Said) -> None:
-        streamed, self._streaming = self._streaming == said.sender, ""
+    def _said(self, statement: Said) -> None:
+        streamed, self._streaming = self._streaming == statement.sender, ""
         reply, self._replied = self._replied, None
         returned, self._returned = self._returned, None
-        if reply is None and returned is not None and said.message.text == returned:
+        if reply is None and returned is not None and statement.message.text == returned:
             return
-        text = said.message.text if reply is None else without(END_WORD, said.message.text)
+        text = statement.message.text if reply is None else without(END_WORD, statement.message.text)
         self._end_stream()
         if not streamed:
-            self.line(f"{_RULE}\n{said.sender} (to {said.recipient}):" + (f"\n\n{text}" if text else ""))
+            self.line(f"{_RULE}\n{statement.sender} (to {statement.recipient}):" + (f"\n\n{text}" if text else ""))
         self._end_line()
         notes = () if reply is None else (in_words.thought(reply), in_words.answered_by(reply), reply.note)
         for note in filter(None, notes):
             self.line(f"({note})")
-        for url in said.message.pictures:
+        for url in statement.message.pictures:
             self.line(in_words.picture_in_words(url))
-        self._named = said.message.calls
+        self._named = statement.message.calls
         for call in self._named:
             self.line(f">>> {in_words.asked_in_words(call)}")
 
-    def _calling(self, asked: tuple[FunctionCall, ...]) -> None:
+    def _calling(self, question: tuple[FunctionCall, ...]) -> None:
         # A team's member calls tools on the way to its answer; the requesting reply is not shown.
         self._end_stream()
         self._replied, self._streaming = None, ""
-        self._calls = asked
-        for call in () if asked == self._named else asked:
+        self._calls = question
+        for call in () if question == self._named else question:
             self.line(f">>> {in_words.asked_in_words(call)}")
 
     def _called(self, contents: Sequence[str]) -> None:
@@ -188,19 +188,19 @@ class PlainView:
             self._raw(text)
 
 
-def _settled(asked: EffectAsked | CodeInputAsked, given: EffectJudged | CodeInputGiven) -> str:
-    by = f" (by {given.by})" if given.by else ""
-    if isinstance(asked, EffectAsked):
-        what = _line(asked.effect.words or f"{asked.effect.kind} {asked.effect.target}".strip())
-        if isinstance(given, EffectJudged) and given.allowed:
+def _settled(question: EffectAsked | CodeInputAsked, answer: EffectJudged | CodeInputGiven) -> str:
+    by = f" (by {answer.by})" if answer.by else ""
+    if isinstance(question, EffectAsked):
+        what = _line(question.effect.words or f"{question.effect.kind} {question.effect.target}".strip())
+        if isinstance(answer, EffectJudged) and answer.allowed:
             return f"allowed{by}: {what}"
-        reason = f" ({_line(given.reason)})" if isinstance(given, EffectJudged) and given.reason else ""
-        stopped = isinstance(given, EffectJudged) and given.stop
+        reason = f" ({_line(answer.reason)})" if isinstance(answer, EffectJudged) and answer.reason else ""
+        stopped = isinstance(answer, EffectJudged) and answer.stop
         return f"{'stopped' if stopped else 'denied'}{by}: {what}{reason}"
-    prompt = f" to {_line(asked.prompt)!r}" if asked.prompt.strip() else ""
-    if isinstance(given, EffectJudged) or given.text is None:
+    prompt = f" to {_line(question.prompt)!r}" if question.prompt.strip() else ""
+    if isinstance(answer, EffectJudged) or answer.text is None:
         return f"no input was given{prompt}"
-    what = "a password" if asked.password else repr(_line(given.text))
+    what = "a password" if question.password else repr(_line(answer.text))
     return f"typed{by}{prompt}: {what}"
 
 

@@ -79,7 +79,7 @@ class CommInterceptor:
             yield listener
         finally:
             with self._lock:
-                self._listeners = tuple(each for each in self._listeners if each is not listener)
+                self._listeners = tuple(other for other in self._listeners if other is not listener)
             self._on_stream(self._step_back)
 
     # On the thread that reads the stream
@@ -147,9 +147,9 @@ class CommInterceptor:
     def _lists_comms(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
         if all(listener.known is None for listener in self._listeners):
             return False
-        wanted = self._kernel.session.unpack(message["content"]).get("target_name")
+        requested_target = self._kernel.session.unpack(message["content"]).get("target_name")
         opened = [(name, comm.target_name) for name, comm in list(self._comms.comms.items())]
-        comms = {name: {"target_name": target} for name, target in opened if wanted in (None, target)}
+        comms = {name: {"target_name": target} for name, target in opened if requested_target in (None, target)}
         self._tell("busy", message)
         self._kernel.session.send(
             self._stream, "comm_info_reply", {"comms": comms, "status": "ok"}, parent=message, ident=idents
@@ -224,8 +224,8 @@ _made: list[tuple[Any, CommInterceptor]] = []
 
 def intercept(kernel: Any) -> CommInterceptor | None:
     """Returns the kernel's interceptor; None for a kernel with unexpected internals."""
-    for each, made in _made:
-        if each is kernel:
+    for known, made in _made:
+        if known is kernel:
             return made
     if not _known(kernel):
         return None

@@ -76,15 +76,15 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
         return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
     if captures_displays(shell):
         return QuestionDelivery("words", _CAPTURED)
-    found = intercept(kernel)
+    interceptor = intercept(kernel)
     if held:
-        if found is None or not found.hears_while_held:
+        if interceptor is None or not interceptor.hears_while_held:
             return QuestionDelivery("words", _BLOCKED.format(release))
-    elif found is None and not _serves(kernel):
+    elif interceptor is None and not _serves(kernel):
         return QuestionDelivery("words", _UNKNOWN.format(release))
-    if any(each.ask == "text" for each in shell.configurables if isinstance(each, Defaults)):
+    if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Defaults)):
         return QuestionDelivery("words")
-    return QuestionDelivery("buttons", intercept=found)
+    return QuestionDelivery("buttons", intercept=interceptor)
 
 
 def _types(request: dict[str, Any]) -> bool:

@@ -52,17 +52,17 @@ class ModelForm:
     stop: str = "Do not run the task"
 
 
-def key_for(url: str, kept: ModelConnection) -> str | None:
+def key_for(url: str, stored: ModelConnection) -> str | None:
     """Returns the stored key if it belongs to this server."""
-    return kept.api_key if server_of(url) == server_of(kept.base_url) else None
+    return stored.api_key if server_of(url) == server_of(stored.base_url) else None
 
 
-def not_answered(error: BaseException, asked: ModelConnection, kept: ModelConnection) -> str:
+def not_answered(error: BaseException, asked: ModelConnection, stored: ModelConnection) -> str:
     """Formats the error, and mentions a key that was withheld because it belongs to another server."""
-    said = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
-    if kept.api_key and not asked.api_key:
-        said += f" The key for `{host_of(kept.base_url)}` was not sent to `{host_of(asked.base_url)}`."
-    return said
+    message = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
+    if stored.api_key and not asked.api_key:
+        message += f" The key for `{host_of(stored.base_url)}` was not sent to `{host_of(asked.base_url)}`."
+    return message
 
 
 def sentence(text: str) -> str:
@@ -70,29 +70,29 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def keeps(kept: ModelConnection, asked: ModelConnection) -> bool:
+def keeps(stored: ModelConnection, asked: ModelConnection) -> bool:
     """Returns whether stored secrets are still valid after a test of another server, which received none."""
-    return _is_secret(kept) and not _is_secret(asked)
+    return _is_secret(stored) and not _is_secret(asked)
 
 
 def _is_secret(connection: ModelConnection) -> bool:
     return bool(connection.api_key or login_of(connection.base_url or ""))
 
 
-def to_choose(asked: ModelConnection, found: CheckedConnection) -> str:
+def to_choose(asked: ModelConnection, checked: CheckedConnection) -> str:
     """Describes the models of a server that answers, while no model name is chosen."""
-    host, models = host_of(asked.base_url), found.models
+    host, models = host_of(asked.base_url), checked.models
     if not models:
         return f"`{host}` does not list its models: type the name of one."
-    if found.refused is None:
-        said = f"`{host}` answers"
-    elif found.refused.status == HTTPStatus.NOT_FOUND:
-        said = f"`{host}` has no model `{status_line.shortened(asked.model)}`"
+    if checked.refused is None:
+        message = f"`{host}` answers"
+    elif checked.refused.status == HTTPStatus.NOT_FOUND:
+        message = f"`{host}` has no model `{status_line.shortened(asked.model)}`"
     else:
-        said = str(found.refused).rstrip(".")
+        message = str(checked.refused).rstrip(".")
     more = f", and {len(models) - _FEW} more" if len(models) > _FEW else ""
     named = ", ".join(f"`{status_line.shortened(name)}`" for name in models[:_FEW])
-    return f"{said}: choose one of its models: {named}{more}."
+    return f"{message}: choose one of its models: {named}{more}."
 
 
 class Person(Human, Protocol):
@@ -142,21 +142,21 @@ class TypingPerson(TerminalHuman):
     def connection(self, form: ModelForm) -> ModelConnection:
         """Asks for a model until its server answers."""
         self._announce()
-        said, proposed = form.head, form.proposed
+        message, proposed = form.head, form.proposed
         while True:
-            match _typed(f"{said} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
+            match _typed(f"{message} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
                 case "s":
-                    kept = proposed
+                    stored = proposed
                     try:
-                        proposed = _typed_connection(kept)
+                        proposed = _typed_connection(stored)
                         print(f"Asking {host_of(proposed.base_url)} ...")  # noqa: T201  # the person waits for it
-                        found = engine.call(check_connection(proposed))
+                        checked = engine.call(check_connection(proposed))
                     except AutogenError as error:
-                        said = not_answered(error, proposed, kept)
+                        message = not_answered(error, proposed, stored)
                     else:
-                        if found.connection.model:
-                            return found.connection
-                        said = to_choose(proposed, found)
+                        if checked.connection.model:
+                            return checked.connection
+                        message = to_choose(proposed, checked)
                 case "o" if form.offline:
                     return ModelConnection("offline")
                 case _:
@@ -173,10 +173,11 @@ class TypingPerson(TerminalHuman):
 
 def lets_all_run(events: Iterable[Recorded]) -> bool:
     """Returns whether the person approved all recent blocks unchanged."""
-    given = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
-    return len(given) == OFTEN and all(
-        (each.decision, each.code, each.onwards) == ("run", None, False) and not each.by.startswith((ONWARDS, RULED))
-        for each in given
+    approvals = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
+    return len(approvals) == OFTEN and all(
+        (approval.decision, approval.code, approval.onwards) == ("run", None, False)
+        and not approval.by.startswith((ONWARDS, RULED))
+        for approval in approvals
     )
 
 
@@ -185,14 +186,14 @@ def sure(what: str) -> bool:
     return _typed(what).strip().lower() in ("y", "yes")
 
 
-def _typed_connection(kept: ModelConnection) -> ModelConnection:
-    usual = shown_url(kept.base_url or OPENAI_URL)
-    url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, kept.base_url)
-    hint = "empty for the one that was given" if kept.api_key else "empty for none"
+def _typed_connection(stored: ModelConnection) -> ModelConnection:
+    usual = shown_url(stored.base_url or OPENAI_URL)
+    url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, stored.base_url)
+    hint = "empty for the one that was given" if stored.api_key else "empty for none"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
-    model = _typed(f"Model [{kept.model}]: " if kept.model else "Model: ").strip() or kept.model
+    model = _typed(f"Model [{stored.model}]: " if stored.model else "Model: ").strip() or stored.model
     url = checked_base(url)
-    return ModelConnection(model, checked_key(typed, "API key") or key_for(url, kept), url)
+    return ModelConnection(model, checked_key(typed, "API key") or key_for(url, stored), url)
 
 
 def _typed(prompt: str) -> str:

@@ -30,9 +30,11 @@ def question(stuck: StuckBlock | None) -> str:
     elif not stuck.variables:
         lost = "no variables, but files and figures that are open"
     else:
-        largest = sorted(stuck.variables, key=lambda each: -(each.size or 0))
-        sizes = [each.shape if each.size is None else in_units(each.size) for each in largest]
-        lost = listed([(each.name, each.type, size) for each, size in zip(largest, sizes, strict=True)], _NAMED)
+        largest = sorted(stuck.variables, key=lambda variable: -(variable.size or 0))
+        sizes = [variable.shape if variable.size is None else in_units(variable.size) for variable in largest]
+        lost = listed(
+            [(variable.name, variable.type, size) for variable, size in zip(largest, sizes, strict=True)], _NAMED
+        )
     return f"The agent's code has not yielded to Stop. Wait for it, or kill it? With it would go: {lost}."
 
 

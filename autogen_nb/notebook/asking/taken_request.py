@@ -39,9 +39,9 @@ class TakenRequest:
         else:
             text = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
             lines: Sequence[str] = [f"\x1b[31m{text}\x1b[0m"]
-            told = {"ename": type(error).__name__, "evalue": str(error), "traceback": lines}
-            self._send("error", told)
-            content |= {"status": "error", **told}
+            failure = {"ename": type(error).__name__, "evalue": str(error), "traceback": lines}
+            self._send("error", failure)
+            content |= {"status": "error", **failure}
         self._reply("execute_reply", content)
         self._status("idle")
 

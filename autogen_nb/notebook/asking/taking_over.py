@@ -107,8 +107,10 @@ class RunningChat:
         if chat is not None:
             runs = [run for run in chat.runs if run.origin != self.origin]
             show_command.show_runs(runs, above)
-            for said in [said for run in chat.runs if run.origin == self.origin for said in run.said()][:1]:
-                above.show(said)
+            for statement in [statement for run in chat.runs if run.origin == self.origin for statement in run.said()][
+                :1
+            ]:
+                above.show(statement)
         self._move(request)
         return True
 

@@ -19,7 +19,7 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
     """Shows the decisions as a table, or the model requests with ``--sent``."""
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
-    log = [event for each in chat.runs for event in each.log]
+    log = [event for text_and_role in chat.runs for event in text_and_role.log]
     return requests_table(log, chat.name) if words else decisions_table(log, chat.name)
 
 
@@ -37,18 +37,25 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     rows = [_request_row(number, row) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")
-    shown = table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"what was new"}))
+    displayed = table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"what was new"}))
     below, _ = line(
         "Each request also holds the agent's instructions, its tools and all that was said before in its conversation."
     )
-    data = {key: f"{text}\n{below[key]}" for key, text in shown[0].items()}
-    return data, shown[1]
+    data = {key: f"{text}\n{below[key]}" for key, text in displayed[0].items()}
+    return data, displayed[1]
 
 
 def _request_row(number: int, row: Sent) -> tuple[str, ...]:
     host = "(not known: no reply came)" if row.host is None else row.host or "(none was asked)"
     host = "(none: known from the cache)" if row.cached else host
-    return str(number), row.agent, row.why, host, row.model, "\n\n".join(_said(*each) for each in row.new)
+    return (
+        str(number),
+        row.agent,
+        row.why,
+        host,
+        row.model,
+        "\n\n".join(_said(*text_and_role) for text_and_role in row.new),
+    )
 
 
 def _said(who: str, message: Message) -> str:

@@ -62,10 +62,13 @@ def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | 
 def _variables(chat: NotebookConversation) -> DisplayData:
     if chat.busy:
         raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, which can tell of its variables later")
-    found = run.engine.call(chat.executor.variables()) if chat.alive else ()
-    if not found:
+    variables = run.engine.call(chat.executor.variables()) if chat.alive else ()
+    if not variables:
         return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
-    rows = [(each.name, each.type, each.shape, "" if each.size is None else in_units(each.size)) for each in found]
+    rows = [
+        (variable.name, variable.type, variable.shape, "" if variable.size is None else in_units(variable.size))
+        for variable in variables
+    ]
     return table(
         ("name", "type", "shape", "size"),
         [tuple(map(printable, row)) for row in rows],

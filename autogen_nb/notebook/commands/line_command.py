@@ -80,8 +80,8 @@ class Commands:
         elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}? There" if near else "there"
-            known = f"{hint} are {', '.join(COMMANDS)}; %autogen alone says what each does"
-            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known}")
+            names_known = f"{hint} are {', '.join(COMMANDS)}; %autogen alone says what each does"
+            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {names_known}")
         elif command.needs_words and not words:
             raise ConfigError(f"%autogen {name} is not a command by itself; it is %autogen {name} {command.arguments}")
         else:
@@ -102,12 +102,12 @@ class Commands:
         unpickle = "--unpickle" in names
         if not chat.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-        wanted = [name for name in names if name != "--unpickle"]
-        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in wanted}
-        taken = chat.bring(values, self._notebook.namespace)
+        names_wanted = [name for name in names if name != "--unpickle"]
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names_wanted}
+        replaced = chat.bring(values, self._notebook.namespace)
         print(variable_choice.copied_variables_line(values, "here"))  # noqa: T201  # it is the answer
-        if taken:
-            print(variable_choice.replaced_variables_line(taken, "your notebook"))  # noqa: T201  # it is what happened
+        if replaced:
+            print(variable_choice.replaced_variables_line(replaced, "your notebook"))  # noqa: T201  # it is what happened
 
     @_command(
         "push",
@@ -118,10 +118,10 @@ class Commands:
     def _push(self, words: Sequence[str]) -> None:
         names, chat = self._split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
-        taken = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        replaced = chat.hand(values, run.engine.call(chat.executor.put(values)))
         print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # it is the answer
-        if taken:
-            print(variable_choice.replaced_variables_line(taken, "the agent's kernel"))  # noqa: T201  # it is what happened
+        if replaced:
+            print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # it is what happened
 
     @_command("kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel")
     def _kernel(self, words: Sequence[str]) -> None:
@@ -134,8 +134,8 @@ class Commands:
     @_command("chats", "", "lists the chats of this notebook")
     def _list_chats(self, words: Sequence[str]) -> None:
         del words
-        for each in self._chats:
-            print(f"{each.name}: {len(each.runs)} run(s), files in {each.folder}")  # noqa: T201  # it is the answer
+        for conversation in self._chats:
+            print(f"{conversation.name}: {len(conversation.runs)} run(s), files in {conversation.folder}")  # noqa: T201  # it is the answer
         for name, team in self._notebook.teams.items():
             print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
 
@@ -210,13 +210,13 @@ class Commands:
         return names, self._chat_named(chat)
 
     def _chat_named(self, chat: str | None) -> NotebookConversation:
-        known = {each.name for each in self._chats}
-        if chat is not None and chat not in known:
-            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known)) or 'none yet'}")
+        names_known = {conversation.name for conversation in self._chats}
+        if chat is not None and chat not in names_known:
+            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(names_known)) or 'none yet'}")
         return self._chats.named(chat)
 
-    def _show(self, shown: DisplayData) -> None:
-        data, metadata = shown
+    def _show(self, displayed: DisplayData) -> None:
+        data, metadata = displayed
         if self._in_terminal():
             print(data["text/plain"])  # noqa: T201  # it is the answer
         else:
@@ -230,9 +230,9 @@ _WIDTH = 72
 
 def _usage() -> str:
     lines = []
-    for name, each in COMMANDS.items():
-        lines.append(f"%autogen {name} {each.arguments}".rstrip())
-        for part in each.help.split("\n"):
+    for name, command in COMMANDS.items():
+        lines.append(f"%autogen {name} {command.arguments}".rstrip())
+        for part in command.help.split("\n"):
             lines += textwrap.wrap(part, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(
         (

@@ -54,7 +54,7 @@ def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -
         remarks.append(f"The last request failed: {setting.failed}")
     remarks.append(_WAYS if rows else _NO_MODEL)
     parts = [table(_HEADS, rows, kind="model")] if rows else []
-    parts += [line(visible(each)) for each in remarks if each]
+    parts += [line(visible(remark)) for remark in remarks if remark]
     html, text = (
         between.join(data[kind] for data, _ in parts) for kind, between in (("text/html", ""), ("text/plain", "\n"))
     )

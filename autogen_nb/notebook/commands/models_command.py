@@ -18,18 +18,18 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     """Lists the models; the command is the user's consent to scan local ports."""
     if words:
         raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
-    given = notebook.model_setting.given
-    known = known_models("" if given else notebook.defaults.usual("model"), given, environ)
+    form_connection = notebook.model_setting.given
+    models = known_models("" if form_connection else notebook.defaults.usual("model"), form_connection, environ)
     here = servers.listening()
     rows = [_OFFLINE]
-    rows += [(each.name or "without a name", ", ".join(each.hosts) or "no host", each.source) for each in known]
+    rows += [(model.name or "without a name", ", ".join(model.hosts) or "no host", model.source) for model in models]
     rows += [
         (name, server.base_url, f"on this machine, at the port of {server.kind}")
         for server in here
         for name in server.models
     ]
     data, _ = table(_HEADS, rows, kind="models")
-    hint, _ = line(visible(_hint(here, configured=bool(known))))
+    hint, _ = line(visible(_hint(here, configured=bool(models))))
     html, text = (f"{data[kind]}{between}{hint[kind]}" for kind, between in (("text/html", ""), ("text/plain", "\n")))
     return chat_html.bundle(html, text, kind="models")
 

@@ -40,24 +40,29 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
             raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
 
 
-def _list(kept: Sequence[KeptRule]) -> DisplayData:
-    if not kept:
+def _list(saved: Sequence[KeptRule]) -> DisplayData:
+    if not saved:
         return line(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
     rows = [
-        (str(number), str(each.rule), each.rule.words, each.made.astimezone().strftime("%Y-%m-%d %H:%M"))
-        for number, each in enumerate(kept, 1)
+        (
+            str(number),
+            str(saved_rule.rule),
+            saved_rule.rule.words,
+            saved_rule.made.astimezone().strftime("%Y-%m-%d %H:%M"),
+        )
+        for number, saved_rule in enumerate(saved, 1)
     ]
     return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
 
 
 def _clear(rules: RulesFile, sure: Callable[[str], bool]) -> DisplayData:
-    kept = rules.rules()
-    if not kept:
+    saved = rules.rules()
+    if not saved:
         return line("There are no rules.")
-    count = "the one rule" if len(kept) == 1 else f"all {len(kept)} rules"
+    count = "the one rule" if len(saved) == 1 else f"all {len(saved)} rules"
     if not sure(f"Revoke {count}? [y/n] "):
         return line("Nothing was revoked.")
-    rules.remove(*kept)
+    rules.remove(*saved)
     return line(f"Revoked {count}.")
 
 
@@ -65,10 +70,10 @@ def _read(words: Sequence[str], folder: Path) -> Rule:
     return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
 
 
-def _find_rule(words: Sequence[str], kept: Sequence[KeptRule], folder: Path) -> Rule:
+def _find_rule(words: Sequence[str], saved: Sequence[KeptRule], folder: Path) -> Rule:
     """Finds a rule by its number or text."""
     if len(words) == 1 and words[0].isdecimal():
-        if not 0 < int(words[0]) <= len(kept):
+        if not 0 < int(words[0]) <= len(saved):
             raise ConfigError(f"there is no rule {words[0]}; {_ALL}")
-        return kept[int(words[0]) - 1].rule
+        return saved[int(words[0]) - 1].rule
     return _read(words, folder)

@@ -26,15 +26,15 @@ def waiting_run(chat: NotebookConversation) -> CellRun | None:
 def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
     """Shows the runs without times, which the log does not record."""
     with closing(view):
-        asked: PersonAsked | None = None
-        for event in (each for run in runs for one in run.log for each in _flat(one)):
+        question: PersonAsked | None = None
+        for event in (event_part for run in runs for one in run.log for event_part in _flat(one)):
             if isinstance(event, _GIVEN):
-                _note(view, decision_text(event, asked, ""), "decision")
+                _note(view, decision_text(event, question, ""), "decision")
             elif isinstance(event, Ended):
                 _note(view, event.detail, "end")
             else:
                 view.show(event)
-            asked = event if isinstance(event, _ASKED) else asked
+            question = event if isinstance(event, _ASKED) else question
 
 
 def _note(view: CellView, text: str, kind: str) -> None:

@@ -34,8 +34,8 @@ def card(
     """
     dot = styles.MARK.format(colour=styles.RULES[tone])
     mark = f'<span aria-hidden="true" style="{dot}">\u25cf</span>'
-    aside = f' <span style="{styles.DETAIL}">\u00b7 {escape_text(detail)}</span>' if detail else ""
-    head = f'<div style="{styles.HEAD}">{mark} <strong>{escape_text(speaker)}</strong>{aside}</div>'
+    detail_html = f' <span style="{styles.DETAIL}">\u00b7 {escape_text(detail)}</span>' if detail else ""
+    head = f'<div style="{styles.HEAD}">{mark} <strong>{escape_text(speaker)}</strong>{detail_html}</div>'
     box = styles.CARD.format(colour=styles.RULES[tone])
     feet = "".join(map(line, notes))
     return f'<div style="{box}">{head}<div>{body_html}</div>{feet}</div>'

@@ -98,19 +98,19 @@ def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
 
 def _python_pieces(source: str) -> Iterator[tuple[str, str]]:
     plain_from = 0
-    for found in _PYTHON_TOKEN.finditer(source):
-        if found.lastgroup and found[0]:
-            yield "", source[plain_from : found.start()]
-            yield found.lastgroup, found[0]
-            plain_from = found.end()
+    for match in _PYTHON_TOKEN.finditer(source):
+        if match.lastgroup and match[0]:
+            yield "", source[plain_from : match.start()]
+            yield match.lastgroup, match[0]
+            plain_from = match.end()
     yield "", source[plain_from:]
 
 
 def _lexed(source: str, language: str) -> list[tuple[str, str]]:
     if language not in _LEXERS or len(source) > _LEXED_LONGEST:
         return []
-    found = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
-    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(found, key=itemgetter(0))]
+    match = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
+    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(match, key=itemgetter(0))]
     return runs if "".join(text for _, text in runs) == source else []
 
 

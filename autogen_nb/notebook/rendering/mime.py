@@ -57,12 +57,12 @@ _Bundle = dict[str, Any]
 
 def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
     """Returns data and metadata that are safe for ``display_data``."""
-    given: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
+    bundle_data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
-    kept = _KeptTypes()
-    for mime in sorted(key for key in given if isinstance(key, str) and key != "text/plain"):
-        kept.add_type(mime, given[mime])
-    shown = kept.data(_plain(given.get("text/plain")))
+    safe_types = _KeptTypes()
+    for mime in sorted(key for key in bundle_data if isinstance(key, str) and key != "text/plain"):
+        safe_types.add_type(mime, bundle_data[mime])
+    shown = safe_types.data(_plain(bundle_data.get("text/plain")))
     sizes = {mime: _size(about.get(mime)) for mime in shown if mime in MAGIC}
     return shown, {mime: size for mime, size in sizes.items() if size}
 
@@ -119,16 +119,16 @@ class _KeptTypes:
         silent = bool(_REPR.match(text))
         if silent and self._source:
             text, silent = self._source, False
-        said = (self._cuts + (self._drops if silent and not rich else []))[:_MOST_NOTES]
-        if not said:
+        sentences = (self._cuts + (self._drops if silent and not rich else []))[:_MOST_NOTES]
+        if not sentences:
             # Terminals show this for an output without text.
             return {**rich, "text/plain": text or (f"[{', '.join(rich)}]" if rich else "")}
-        lines = "".join(map(line, said))
+        lines = "".join(map(line, sentences))
         if "text/html" in rich:
             rich["text/html"] += lines
         elif not rich:
             rich["text/html"] = lines + ("" if silent else preformatted(text))
-        return {**rich, "text/plain": "\n".join(said if silent else [text, *said])}
+        return {**rich, "text/plain": "\n".join(sentences if silent else [text, *sentences])}
 
 
 def _limit(mime: str) -> int | None:
@@ -184,8 +184,8 @@ def _named(mime: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _size(given: object) -> dict[str, int]:
-    about = given if isinstance(given, Mapping) else {}
+def _size(bundle_data: object) -> dict[str, int]:
+    about = bundle_data if isinstance(bundle_data, Mapping) else {}
     sides = {side: about.get(side) for side in ("width", "height")}
     # A bool is an int in Python, but not a size.
     return {side: value for side, value in sides.items() if type(value) is int and 0 < value <= _LARGEST_SIDE}

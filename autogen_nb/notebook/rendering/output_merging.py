@@ -20,8 +20,8 @@ _LARGEST = 300_000
 
 def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
     """Merges outputs; images only if there would be more than `few`."""
-    kept = list(_groups(contents, _TEXT))
-    return kept if len(kept) <= few else list(_groups(kept, _TEXT.union(_IMAGES)))
+    groups_kept = list(_groups(contents, _TEXT))
+    return groups_kept if len(groups_kept) <= few else list(_groups(groups_kept, _TEXT.union(_IMAGES)))
 
 
 def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Content]:

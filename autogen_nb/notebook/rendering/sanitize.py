@@ -124,12 +124,12 @@ def _plain_attribute(_tag: str, attribute: str, value: str) -> str | None:
 
 def _plain_style(style: str) -> str | None:
     parts = (part.partition(":") for part in style.split(";"))
-    kept = [
+    declarations_kept = [
         f"{name.strip().lower()}:{value.strip()}"
         for name, _, value in parts
         if name.strip().lower() in _PROPERTIES and _PLAIN_VALUE.match(value)
     ]
-    return ";".join(kept) or None
+    return ";".join(declarations_kept) or None
 
 
 def _with_styler_colours(html: str) -> str:
@@ -149,8 +149,8 @@ def _styler_rules(html: str) -> dict[str, str]:
         sheet = part.partition("</style>")[0].partition(">")[2]
         for rule in sheet.split("}"):
             selectors, _, declarations = rule.partition("{")
-            for found in map(_STYLER_ID.match, selectors.split(",")):
-                if found:
+            for match in map(_STYLER_ID.match, selectors.split(",")):
+                if match:
                     # The length is limited, since many cells may share a rule.
-                    rules[found[1]] = (rules.get(found[1], "") + declarations + ";")[:_LONGEST_STYLE]
+                    rules[match[1]] = (rules.get(match[1], "") + declarations + ";")[:_LONGEST_STYLE]
     return rules

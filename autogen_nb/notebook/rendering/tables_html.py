@@ -62,4 +62,4 @@ def _text(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [line for cells in split for line in zip_longest(*cells, fillvalue="")]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-    return "\n".join(each.rstrip() for each in padded)
+    return "\n".join(row_text.rstrip() for row_text in padded)

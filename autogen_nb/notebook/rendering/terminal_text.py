@@ -30,7 +30,7 @@ def only_colours(text: str) -> str:
     """Removes control characters, and escape sequences other than colours."""
     if not _CONTROL.search(text):
         return encodable(text)
-    return encodable("".join(_colour_or_char(found) for found in _TOKEN.finditer(text)))
+    return encodable("".join(_colour_or_char(match) for match in _TOKEN.finditer(text)))
 
 
 def without_colours(text: str) -> str:
@@ -38,10 +38,10 @@ def without_colours(text: str) -> str:
     return _COLOURS.sub("", text)
 
 
-def _colour_or_char(found: re.Match[str]) -> str:
-    if found["escape"]:
-        return found["escape"] if _SGR.match(found["escape"]) else ""
-    return found["char"] or ""
+def _colour_or_char(match: re.Match[str]) -> str:
+    if match["escape"]:
+        return match["escape"] if _SGR.match(match["escape"]) else ""
+    return match["char"] or ""
 
 
 class TerminalText:
@@ -96,17 +96,17 @@ class TerminalText:
                 return
             self._cells = [(self._style, char) for char in "".join(self._plain)]
             self._column = len(self._cells)
-        for found in _TOKEN.finditer(text):
-            self._take(found, self._cells)
+        for match in _TOKEN.finditer(text):
+            self._take(match, self._cells)
 
-    def _take(self, found: re.Match[str], cells: list[tuple[str, str]]) -> None:
-        if found["char"]:
-            cells[self._column : self._column + 1] = [(self._style, encodable(found["char"]))]
+    def _take(self, match: re.Match[str], cells: list[tuple[str, str]]) -> None:
+        if match["char"]:
+            cells[self._column : self._column + 1] = [(self._style, encodable(match["char"]))]
             self._column += 1
-        elif found["move"]:
-            self._column = 0 if found["move"] == "\r" else max(0, self._column - 1)
-        elif found["escape"]:
-            self._obey(found["escape"], cells)
+        elif match["move"]:
+            self._column = 0 if match["move"] == "\r" else max(0, self._column - 1)
+        elif match["escape"]:
+            self._obey(match["escape"], cells)
 
     def _obey(self, escape: str, cells: list[tuple[str, str]]) -> None:
         if _RESET.match(escape):
@@ -132,9 +132,9 @@ def _short_enough(style: str) -> str:
 def _joined(cells: list[tuple[str, str]], before: str, after: str) -> str:
     pieces: list[str] = []
     current = before
-    for wanted, char in (*cells, (after, "")):
-        if wanted != current:
-            pieces.append(wanted[len(current) :] if wanted.startswith(current) else "\x1b[0m" + wanted)
-            current = wanted
+    for style, char in (*cells, (after, "")):
+        if style != current:
+            pieces.append(style[len(current) :] if style.startswith(current) else "\x1b[0m" + style)
+            current = style
         pieces.append(char)
     return "".join(pieces)

@@ -62,8 +62,8 @@ def _commands() -> frozenset[str]:
 
 
 def _known(tex: str) -> bool:
-    commands = all(found[1] in _commands() for found in _COMMAND.finditer(tex))
-    environments = all(found[1] in _ENVIRONMENTS for found in _ENVIRONMENT.finditer(tex))
+    commands = all(match[1] in _commands() for match in _COMMAND.finditer(tex))
+    environments = all(match[1] in _ENVIRONMENTS for match in _ENVIRONMENT.finditer(tex))
     return commands and environments and not _FAR.search(tex)
 
 

@@ -131,10 +131,10 @@ class CellPerson:
         return self._asked(question, lambda person: person.typed(question))
 
     def _asked(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
-        found = delivery(self._shell, held=run.is_caller_blocked())
-        if found.way == "buttons":
-            return self._by_buttons(found, question, ask)
-        return ask(TypingPerson(lambda: self._announce(found.why), terminal=found.terminal))
+        delivered = delivery(self._shell, held=run.is_caller_blocked())
+        if delivered.way == "buttons":
+            return self._by_buttons(delivered, question, ask)
+        return ask(TypingPerson(lambda: self._announce(delivered.why), terminal=delivered.terminal))
 
     def _announce(self, why: str) -> None:
         if why and not self._told:
@@ -142,19 +142,19 @@ class CellPerson:
             print(why)  # noqa: T201  # the question that comes is printed as well
 
     async def _by_buttons(
-        self, found: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
+        self, delivered: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
         with (
-            found.open(self._shell, self._origin) as superseded,
+            delivered.open(self._shell, self._origin) as superseded,
             _shown(question, self._chats) as view,
             self._foot.placed(view, partial(self._look, superseded)),
         ):
             answer = ask(self._person())
-            given = await answer if isinstance(answer, Awaitable) else answer
-            if isinstance(given, ApprovalGiven) and given.onwards:
+            answer_given = await answer if isinstance(answer, Awaitable) else answer
+            if isinstance(answer_given, ApprovalGiven) and answer_given.onwards:
                 # "Run all" lasts until the end of the chat, like the view.
                 view.unasked(lambda: True)
-            return given
+            return answer_given
 
     def _look(self, superseded: Callable[[], bool]) -> bool:
         if self._chats is not None:

@@ -33,102 +33,104 @@ _NAMED = 8
 def render_effects(decided: Sequence[Decided]) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line of HTML and text."""
     line = effects_text(decided, _now())
-    return chat_html.line(line, tone="good" if all(given.allowed for given, _ in decided) else "muted"), line
+    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decided) else "muted"), line
 
 
 def effects_text(decided: Sequence[Decided], clock: str) -> str:
     """Formats consecutive decisions about effects."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
-    for given, asked in decided:
-        found.setdefault((_verdict(given), given.by), {})[about(asked.effect) if asked is not None else ""] = None
+    verdicts: dict[tuple[str, str], dict[str, None]] = {}
+    for answer, question in decided:
+        verdicts.setdefault((_verdict(answer), answer.by), {})[
+            about(question.effect) if question is not None else ""
+        ] = None
     parts = []
     last = ""
-    for (verdict, by), abouts in reversed(found.items()):
+    for (verdict, by), abouts in reversed(verdicts.items()):
         # Consecutive decisions of one author name the author once.
         parts += [f"by {by}"] if by and by != last else []
-        parts.append(f"{verdict}{_listed([each for each in abouts if each])}")
+        parts.append(f"{verdict}{_listed([about_effect for about_effect in abouts if about_effect])}")
         last = by
-    rules = dict.fromkeys(rule for given, _ in decided for rule in given.rules)
-    stopped = "the chat is stopped" if any(given.stop for given, _ in decided) else ""
+    rules = dict.fromkeys(rule for answer, _ in decided for rule in answer.rules)
+    stopped = "the chat is stopped" if any(answer.stop for answer, _ in decided) else ""
     first, rest = (parts[:1], parts[1:]) if parts and parts[0].startswith("by ") else ([], parts)
     return joined(*reversed(rest), *_ruled(tuple(rules)), stopped, *first, clock)
 
 
-def _verdict(given: EffectJudged) -> str:
-    if given == ENDED:
+def _verdict(answer: EffectJudged) -> str:
+    if answer == ENDED:
         return "Not decided, since the code has ended"
-    return "Allowed" if given.allowed else f"Denied{_why(given.reason)}"
+    return "Allowed" if answer.allowed else f"Denied{_why(answer.reason)}"
 
 
 def _listed(abouts: Sequence[str]) -> str:
     more = len(abouts) - _NAMED
-    said = "; ".join([*abouts[:_NAMED], *([f"and {more} more"] if more > 0 else [])])
-    return f": {said}" if said else ""
+    named_effects = "; ".join([*abouts[:_NAMED], *([f"and {more} more"] if more > 0 else [])])
+    return f": {named_effects}" if named_effects else ""
 
 
 def _now() -> str:
     return datetime.now().astimezone().strftime("%H:%M")
 
 
-def render(given: PersonGiven, asked: PersonAsked | None) -> tuple[str, str] | None:
+def render(answer: PersonGiven, question: PersonAsked | None) -> tuple[str, str] | None:
     """Renders the decision as HTML and text, with edited code; None if another line covers it."""
-    line = decision_text(given, asked, _now())
+    line = decision_text(answer, question, _now())
     if not line:
         return None
-    runs = given.allowed if isinstance(given, EffectJudged) else getattr(given, "decision", "") == "run"
+    runs = answer.allowed if isinstance(answer, EffectJudged) else getattr(answer, "decision", "") == "run"
     html = chat_html.line(line, tone="good" if runs else "muted")
-    code = _edited(given, asked)
+    code = _edited(answer, question)
     if code is None:
         return html, line
     return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
 
 
-def decision_text(given: PersonGiven, asked: PersonAsked | None, clock: str) -> str:
+def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str) -> str:
     """Formats the decision; "" if another line covers it."""
-    match given:
+    match answer:
         case ApprovalGiven():
-            what = _block(given, asked if isinstance(asked, ApprovalAsked) else None)
+            what = _block(answer, question if isinstance(question, ApprovalAsked) else None)
         case HumanInputGiven(text=text):
             # The same click made the decision about the code, which follows.
-            if not text and isinstance(asked, HumanInputAsked) and asked.then is not None:
+            if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
         case EffectJudged():
-            return effects_text([(given, asked if isinstance(asked, EffectAsked) else None)], clock)
+            return effects_text([(answer, question if isinstance(question, EffectAsked) else None)], clock)
         case CodeInputGiven():
-            what = _typed(given, asked if isinstance(asked, CodeInputAsked) else None)
+            what = _typed(answer, question if isinstance(question, CodeInputAsked) else None)
         case _:
-            assert_never(given)
-    return joined(what, f"by {given.by}" if given.by else "", clock)
+            assert_never(answer)
+    return joined(what, f"by {answer.by}" if answer.by else "", clock)
 
 
-def _edited(given: PersonGiven, asked: PersonAsked | None) -> CodeBlock | None:
-    if not isinstance(given, ApprovalGiven) or not isinstance(asked, ApprovalAsked):
+def _edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | None:
+    if not isinstance(answer, ApprovalGiven) or not isinstance(question, ApprovalAsked):
         return None
-    if given.code is None or given.code == asked.block.code:
+    if answer.code is None or answer.code == question.block.code:
         return None
-    return CodeBlock(asked.block.language, given.code)
+    return CodeBlock(question.block.language, answer.code)
 
 
-def _block(given: ApprovalGiven, asked: ApprovalAsked | None) -> str:
-    which = f"Block {asked.index + 1} of {asked.total}: " if asked is not None and asked.total > 1 else ""
+def _block(answer: ApprovalGiven, question: ApprovalAsked | None) -> str:
+    which = f"Block {question.index + 1} of {question.total}: " if question is not None and question.total > 1 else ""
     what = {
-        "run": "edited and run" if _edited(given, asked) else "run",
-        "skip": f"skipped{_why(given.reason)}",
+        "run": "edited and run" if _edited(answer, question) else "run",
+        "skip": f"skipped{_why(answer.reason)}",
         "stop": "stopped",
-    }[given.decision]
-    line = which + what + (", and so will all later code of this cell be" if given.onwards else "")
-    return joined(line[:1].upper() + line[1:], *_ruled(given.rules))
+    }[answer.decision]
+    line = which + what + (", and so will all later code of this cell be" if answer.onwards else "")
+    return joined(line[:1].upper() + line[1:], *_ruled(answer.rules))
 
 
-def _typed(given: CodeInputGiven, asked: CodeInputAsked | None) -> str:
-    prompt = shortened(asked.prompt).rstrip(" :") if asked is not None else ""
+def _typed(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:
+    prompt = shortened(question.prompt).rstrip(" :") if question is not None else ""
     what = f"Typed for the code{f' (`{prompt}`)' if prompt else ''}"
-    if given.text is None:
+    if answer.text is None:
         return f"{what}: nothing, the input is at its end"
-    if asked is not None and asked.password:
+    if question is not None and question.password:
         return f"{what}: a password"
-    return f"{what}: `{shortened(given.text)}`" if given.text else f"{what}: an empty line"
+    return f"{what}: `{shortened(answer.text)}`" if answer.text else f"{what}: an empty line"
 
 
 def _why(reason: str) -> str:

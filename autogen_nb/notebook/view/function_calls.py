@@ -39,7 +39,10 @@ class CallsShown:
         self._going_on = False
         pairs = zip(self.calls, contents, strict=True)
         self._publish(
-            [(returned_html(each), only_colours(wording.returned_in_words(call, each))) for call, each in pairs]
+            [
+                (returned_html(content), only_colours(wording.returned_in_words(call, content)))
+                for call, content in pairs
+            ]
         )
 
     def close(self) -> None:

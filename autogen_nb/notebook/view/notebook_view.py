@@ -214,29 +214,31 @@ class NotebookView(FootedView):
             tone = self._tones.get(self._draft.writer, "assistant")
             self._message.show(*chat_html.bundle(*self._draft.shown(detail, tone), kind="partial"))
 
-    def _show_message(self, said: Said) -> None:
-        text = without(END_WORD, said.message.text) if self._replied else said.message.text
+    def _show_message(self, statement: Said) -> None:
+        text = without(END_WORD, statement.message.text) if self._replied else statement.message.text
         reply, self._replied = self._replied, None
-        if reply is None and self._shown_before(said):
+        if reply is None and self._shown_before(statement):
             return
         self._reported = False
         slot, self._message = self._message, None
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
-        calls, notes = said.message.calls, [reply.note] if reply and reply.note else []
-        urls = said.message.pictures
+        calls, notes = statement.message.calls, [reply.note] if reply and reply.note else []
+        urls = statement.message.pictures
         thought = reply.reasoning if reply else None
         if not (text or thought or slot or calls or notes or urls):
             return
-        detail = status_line.origin(reply, status_line.addressed(said, self._pair))
+        detail = status_line.origin(reply, status_line.addressed(statement, self._pair))
         body = (folded_thought(thought) if thought else "") + markdown(text) + message_pictures(urls)
-        told = status_line.thought(thought) if thought else ""
-        tone = self._tones.get(said.sender) or ("assistant" if reply else "user")
+        thought_line = status_line.thought(thought) if thought else ""
+        tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
-            return chat_html.card(said.sender, body + more, detail=detail, tone=tone, notes=notes)
+            return chat_html.card(statement.sender, body + more, detail=detail, tone=tone, notes=notes)
 
-        head = f"{said.sender}{f' ({detail})' if detail else ''}:"
-        plain = only_colours("\n".join((head, *filter(None, (told, text, *map(picture_in_words, urls), *notes)))))
+        head = f"{statement.sender}{f' ({detail})' if detail else ''}:"
+        plain = only_colours(
+            "\n".join((head, *filter(None, (thought_line, text, *map(picture_in_words, urls), *notes))))
+        )
         slot = slot or self._next_slot()
         if calls:
             self._calls = CallsShown(slot, calls, around=around, text=plain)
@@ -244,8 +246,8 @@ class NotebookView(FootedView):
         else:
             slot.show(*chat_html.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
 
-    def _shown_before(self, said: Said) -> bool:
-        text, returned, self._returned_text = said.message.text, self._returned_text, None
+    def _shown_before(self, statement: Said) -> bool:
+        text, returned, self._returned_text = statement.message.text, self._returned_text, None
         if self._reported:
             # This message repeats the outputs for the model.
             self._reported = False

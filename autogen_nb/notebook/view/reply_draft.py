@@ -53,8 +53,8 @@ class ReplyDraft:
         elif thought.text:
             above = folded_thought(thought)
         html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
-        told = status_line.thought(thought) if thought.text and detail != "thinking" else ""
-        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", told, only_colours(text))))
+        thought_line = status_line.thought(thought) if thought.text and detail != "thinking" else ""
+        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", thought_line, only_colours(text))))
         return styles.FULL_HEIGHT + html, plain
 
 

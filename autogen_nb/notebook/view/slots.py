@@ -109,11 +109,11 @@ class Slots:
         if self._used < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]
-        kept = merged([content for content in contents if content is not None], few=_MANY // 2)
-        for slot, content in zip(self._all, kept, strict=False):
+        merged_contents = merged([content for content in contents if content is not None], few=_MANY // 2)
+        for slot, content in zip(self._all, merged_contents, strict=False):
             if slot.content != content:
                 slot.show(*content)
-        for slot in self._all[len(kept) :]:
+        for slot in self._all[len(merged_contents) :]:
             slot.clear()
-        self._used = len(kept)
+        self._used = len(merged_contents)
         return True

@@ -65,11 +65,11 @@ def thought(reasoning: Reasoning) -> str:
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 
 
-def addressed(said: Said, pair: ChatStarted | None) -> str:
+def addressed(statement: Said, pair: ChatStarted | None) -> str:
     """Returns the recipient if the message belongs to a nested chat, or ""."""
-    if pair is None or said.recipient in (pair.initiator, pair.recipient):
+    if pair is None or statement.recipient in (pair.initiator, pair.recipient):
         return ""
-    return f"to {said.recipient}"
+    return f"to {statement.recipient}"
 
 
 def about(effect: Effect) -> str:

@@ -75,9 +75,9 @@ class DecisionPanel(Panel):
             else:
                 complaint.layout.display = None
 
-        told = widget_parts.html(chat_html.line(_KEPT))
+        notice = widget_parts.html(chat_html.line(_KEPT))
         go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
-        self._instead(boxes[0], told, *boxes, widget_parts.row(go, self._back()), complaint)
+        self._instead(boxes[0], notice, *boxes, widget_parts.row(go, self._back()), complaint)
 
 
 class ApprovalPanel(DecisionPanel):

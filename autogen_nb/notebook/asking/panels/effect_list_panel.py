@@ -26,7 +26,7 @@ class EffectListPanel(Panel):
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)
         head = f"The code that runs waits with {len(questions)} questions:"
-        listed = [f"{number}. It {status_line.about(each.effect)}" for number, each in enumerate(questions, 1)]
+        listed = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
         super().__init__("\n".join((head, *listed)), chat_html.question(head))
         everything = range(len(questions))
         self.show(

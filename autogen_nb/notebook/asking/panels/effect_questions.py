@@ -62,15 +62,15 @@ class EffectQuestions:
     async def _ask_all(self) -> None:
         try:
             while shown := list(self._waiting):
-                questions = tuple(each.question for each in shown)
+                questions = tuple(waiting.question for waiting in shown)
                 self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
                 judged = await self._ask(self._panel)
-                given = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
-                for place, answer in given.items():
+                answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
+                for place, answer in answers.items():
                     self._settle(shown[place], answer)
         except Exception as error:  # noqa: BLE001  # it is raised again by whoever has asked
-            for each in list(self._waiting):
-                self._settle(each, error)
+            for waiting in list(self._waiting):
+                self._settle(waiting, error)
         finally:
             self._task = self._panel = None
 

@@ -117,8 +117,8 @@ class ModelPanel(Panel):
 
     def _offer(self, models: Sequence[str]) -> None:
         offered, self._choices.children = self._choices.children, ()
-        for each in offered:
-            widget_parts.close(each)
+        for widget in offered:
+            widget_parts.close(widget)
         if models:
             listed = widget_parts.choices("Its models", models, self._fill_in)
             self._choices.children = (listed,)
