@@ -126,10 +126,9 @@ class NotebookConversation:
         """
         target = target_of(options, self.where if self.runs and usual == self._usual else usual)
         if self.runs and target != self.where:
-            current_place, new_place = (conversation.text or "no sandbox" for conversation in (self.where, target))
+            current, requested = (place.text or "no sandbox" for place in (self.where, target))
             raise ConfigError(
-                f"chat {self.name!r} already has a kernel ({current_place}), and the cell asks for ({new_place}); "
-                "a new chat (--new) can have that one"
+                f"chat {self.name!r} already has a kernel ({current}); a new chat (--new) can have another ({requested})"
             )
         return target
 
