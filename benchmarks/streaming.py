@@ -19,7 +19,7 @@ async def stream(url: str, *, seen: bool) -> float:
     from autogen_nb.agents.assistant import AssistantAgent
     from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
-    from autogen_nb.human.headless import NobodyToAsk
+    from autogen_nb.human.rule_based_approver import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView
 
     assistant = AssistantAgent("assistant", llm_config={"model": "fake", "base_url": url})

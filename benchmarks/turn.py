@@ -26,7 +26,7 @@ async def turns(url: str, count: int) -> list[list[float]]:
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import ModelAsked, ModelReplied
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
-    from autogen_nb.human.headless import NobodyToAsk
+    from autogen_nb.human.rule_based_approver import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView
 
     config = {"model": "fake", "base_url": url}

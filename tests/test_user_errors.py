@@ -20,7 +20,7 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, TerminationAsked
-from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.run import engine
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman

@@ -9,13 +9,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import covered, parse, with_absolute_path
 from autogen_nb.effects import Effect, EffectJudged
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, NobodyThere
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -25,7 +25,6 @@ from autogen_nb.events import (
     HumanInputAsked,
     HumanInputGiven,
 )
-from autogen_nb.human.headless import UNATTENDED
 from autogen_nb.human.rules_file import RulesFile
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
@@ -35,6 +34,25 @@ ONWARDS = "you (run all from here)"
 
 RULED = "your rule: "
 """The prefix of the author of decisions by a rule."""
+
+UNATTENDED = "nobody can be asked while code runs"
+"""The reason for denied effects in an unattended run."""
+
+
+class NobodyToAsk:
+    """Raises an error for every question."""
+
+    def input(self, question: HumanInputAsked) -> NoReturn:
+        raise NobodyThere(
+            f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here, "
+            "and give a chat its message="
+        )
+
+    def approve(self, question: ApprovalAsked) -> NoReturn:
+        raise NobodyThere(
+            f"{question.agent} wants a person's approval to run code, and nobody is there to give it: "
+            "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run unasked"
+        )
 
 
 @dataclass(slots=True)

@@ -128,7 +128,8 @@ class NotebookConversation:
         if self.runs and target != self.where:
             current, requested = (place.text or "no sandbox" for place in (self.where, target))
             raise ConfigError(
-                f"chat {self.name!r} already has a kernel ({current}); a new chat (--new) can have another ({requested})"
+                f"chat {self.name!r} already has a kernel ({current}); "
+                f"a new chat (--new) can have another ({requested})"
             )
         return target
 

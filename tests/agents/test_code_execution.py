@@ -21,7 +21,7 @@ from autogen_nb.events import (
     Recorded,
 )
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
-from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log, engine
 from autogen_nb.testing import ScriptedHuman, ScriptedModel

@@ -18,8 +18,7 @@ from autogen_nb.events import (
     EffectAsked,
     HumanInputAsked,
 )
-from autogen_nb.human.headless import UNATTENDED, NobodyToAsk
-from autogen_nb.human.rule_based_approver import ONWARDS, ApproveAll, RuleBasedApprover
+from autogen_nb.human.rule_based_approver import ONWARDS, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedHuman

@@ -7,7 +7,7 @@ import pytest
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
-from autogen_nb.human.headless import NobodyToAsk
+from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import CodeBlock
 

@@ -52,7 +52,7 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     assert cell.about("stream") == ["42\n"]
     assert "kernel python3" in cell.about("end")[0]
-    assert "a new chat (--new) can have that one" in other.error
+    assert "a new chat (--new) can have another" in other.error
     assert "'main' already has a kernel (kernel python3)" in changed.error
     assert len(model.requests) == 2
 

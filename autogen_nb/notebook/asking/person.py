@@ -14,8 +14,7 @@ from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven, Recorded
-from autogen_nb.human.headless import NobodyToAsk
-from autogen_nb.human.rule_based_approver import ONWARDS, RULED
+from autogen_nb.human.rule_based_approver import ONWARDS, RULED, NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key
 from autogen_nb.models.config.address import checked_base, host_of, login_of, revealed, server_of, shown_url

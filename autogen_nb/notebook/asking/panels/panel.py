@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import ipywidgets as widgets
+from ipykernel.jsonutil import encode_images, json_clean
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import NobodyThere
 from autogen_nb.notebook.asking.panels import widget_parts
-from autogen_nb.notebook.asking.panels.box_outputs import BoxOutputs
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.reruns import Superseded
@@ -50,6 +50,29 @@ class Foot(Protocol):
 
     def release(self) -> None:
         """Removes the answered panel."""
+
+
+class BoxOutputs:
+    """Shows a chat inside a widget, because a reloaded page ignores the outputs of its earlier cells."""
+
+    def __init__(self, box: widgets.Box) -> None:
+        self._box = box
+        self._shown: dict[str, widgets.Output] = {}
+        box.children = ()
+
+    def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
+        """Adds an output, or updates the one with this id."""
+        shown = self._shown.get(display_id)
+        if update and shown is None:
+            # The page shows the saved output.
+            return
+        output = {"output_type": "display_data", "data": encode_images(data), "metadata": metadata}
+        outputs = (json_clean(output),)
+        if shown is not None:
+            shown.outputs = outputs
+            return
+        self._shown[display_id] = widgets.Output(outputs=outputs)
+        self._box.children = tuple(self._shown.values())
 
 
 class Unanswered(NobodyThere):
