@@ -1,1 +1,1 @@
-"""Executors, where AgentChat has them."""
+"""Executors, under AgentChat's module names."""

@@ -1,4 +1,4 @@
-"""The Jupyter executor, where AgentChat has it."""
+"""The Jupyter executor, under AgentChat's module name."""
 
 from autogen_nb import JupyterCodeExecutor
 

@@ -1,4 +1,4 @@
-"""Executors, where AutoGen 0.2 has them."""
+"""Executors, under AutoGen 0.2's module names."""
 
 from autogen_nb import (
     CodeBlock,

@@ -1,4 +1,4 @@
-"""What executors take and return, where AutoGen 0.2 has it."""
+"""The types of executors, under AutoGen 0.2's module name."""
 
 from autogen_nb import CodeBlock, CodeExecutor, CodeResult, CommandLineCodeResult, IPythonCodeResult
 

@@ -1,4 +1,4 @@
-"""What functions for code need, where AutoGen 0.2 has it."""
+"""Functions for code, under AutoGen 0.2's module name."""
 
 from autogen_nb import Alias, FunctionWithRequirements, ImportFromModule, with_requirements
 

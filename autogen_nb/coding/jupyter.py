@@ -1,4 +1,4 @@
-"""Jupyter executors and their servers, where AutoGen 0.2 has them."""
+"""Jupyter executors and their servers, under AutoGen 0.2's module name."""
 
 from autogen_nb import (
     DockerJupyterServer,

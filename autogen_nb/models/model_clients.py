@@ -18,7 +18,7 @@ from autogen_nb.models.config.model_selection import entry_model
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
-from autogen_nb.models.wrappers.reply_streams import open_reply
+from autogen_nb.models.wrappers.wrapper import open_reply
 from autogen_nb.run import CancellationToken, engine, result
 
 _PER_TOKEN = 4

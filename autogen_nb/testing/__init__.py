@@ -1,6 +1,6 @@
-"""Doubles for tests of agents: a scripted model, person and executor, and a local server that speaks OpenAI's API.
+"""Test doubles for agents: a scripted model, person and executor, and a local server with OpenAI's API.
 
-Nothing in here is used by the package itself.
+The package itself does not use them.
 """
 
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received, Scripted

@@ -1,6 +1,6 @@
-"""A local server that speaks OpenAI's chat completions API and misbehaves on demand.
+"""`FakeOpenAI`: a local server with OpenAI's chat completions API, scripted replies, and faults on demand.
 
-It is a test double: its replies are scripted. It listens on 127.0.0.1 only, on a port of its own.
+It listens only on 127.0.0.1, on a free port.
 """
 
 import json
@@ -21,7 +21,7 @@ _POLL = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request as `FakeOpenAI` got it; the names of `headers` are in lower case."""
+    """A request to `FakeOpenAI`; the names of `headers` are in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -30,28 +30,27 @@ class Received:
 
 Plain: TypeAlias = str | Mapping[str, Any] | FakeReply
 Scripted: TypeAlias = Plain | Callable[[Received], Plain]
-"""A reply as text, as the fields of a `FakeReply`, as one, or as a function of the request that gives one."""
+"""A reply: a text, a `FakeReply` or its fields, or a function of the request that returns one of these."""
 
 
 class FakeOpenAI:
-    """A local OpenAI-compatible server with scripted replies; a test double.
+    """A local OpenAI-compatible server with scripted replies.
 
     Parameters
     ----------
     replies
-        What is answered, in order; a request beyond the last is refused with status 400 and a message that
-        says so. A single function answers every request.
+        The replies in order, or a function that answers each request. Further requests get status 400.
     models
-        The names that ``GET /models`` lists; without any it is refused with status 404.
+        The names for ``GET /models``, which has status 404 without them.
 
     Attributes
     ----------
     lookups : list of Received
         The requests for the list of models so far.
     requests : list of Received
-        What was asked so far.
+        The other requests so far.
     connections : int
-        How many connections clients have opened.
+        The number of connections so far.
 
     Examples
     --------
@@ -85,26 +84,26 @@ class FakeOpenAI:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def add(self, *replies: Scripted) -> None:
-        """More replies after those that are scripted already."""
+        """Adds replies to the script."""
         with self._lock:
             self._replies.extend(replies)
 
     def wait_requests(self, count: int, timeout: float) -> bool:
-        """Whether `count` requests have come, waiting up to `timeout` seconds for them."""
+        """Waits up to `timeout` seconds for `count` requests; returns whether they have arrived."""
         with self._lock:
             return self._came.wait_for(lambda: len(self.requests) >= count, timeout)
 
     def wait_aborted(self, timeout: float) -> bool:
-        """Whether a client hung up in the middle of a reply, waiting up to `timeout` seconds for it."""
+        """Waits up to `timeout` seconds for a client to disconnect during a reply; returns whether one did."""
         return self._aborted.wait(timeout)
 
     def start(self) -> None:
-        """Listens, in threads of its own."""
+        """Starts the server's threads."""
         if self._server is None:
             self._server = _Server(self)
 
     def stop(self) -> None:
-        """Ends every connection and thread; it may be called twice."""
+        """Ends all connections and threads."""
         server, self._server = self._server, None
         if server is not None:
             server.stop()
@@ -162,7 +161,7 @@ class _Server(ThreadingHTTPServer):
         self._thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no news to a fake server."""
+        """Ignores clients that close their connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -179,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.fake._aborted.set()  # noqa: SLF001 - the two are one double in two classes
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: a test's output is not the place."""
+        """Logs nothing."""
 
     def do_GET(self) -> None:
         fake = self.server.fake
@@ -249,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _pause(self, seconds: float) -> None:
-        """Waits, but not for a client that has hung up: `MSG_PEEK` reads nothing where it has."""
+        """Waits, but only while the client is connected; `MSG_PEEK` returns nothing after it has closed."""
         if seconds <= 0:
             return
         self.connection.settimeout(seconds)

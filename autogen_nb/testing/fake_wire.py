@@ -1,4 +1,4 @@
-"""What the fake OpenAI server puts on the wire: one scripted reply as bytes, nothing else."""
+"""Encodes the replies of `FakeOpenAI` as bytes."""
 
 import itertools
 import json
@@ -21,20 +21,20 @@ _NUMBERS = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class FakeReply:
-    """One scripted answer of `FakeOpenAI`, a good one or a fault.
+    """A scripted reply of `FakeOpenAI`, or a fault.
 
     Parameters
     ----------
     content, tool_calls, function_call
         The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
     reasoning, reasoning_field
-        What the model thinks before it, and in which field of the message: ``reasoning_content`` or ``reasoning``.
+        The reasoning before the reply, and its field in the message: ``reasoning_content`` or ``reasoning``.
     more
         Further fields of the message, such as ``reasoning_details``; streamed in one piece, before the content.
     pieces
-        How `content` is cut when it is streamed; pieces of 8 characters where it is not given.
+        The streamed pieces of `content`; by default pieces of 8 characters.
     finish_reason, model
-        Derived from the reply and from the request where not given.
+        By default derived from the reply and from the request.
     usage
         The token counts to report: "words" counts words, "none" reports nothing.
     status, error, headers
@@ -42,13 +42,13 @@ class FakeReply:
     delay, piece_delay
         Seconds before the first byte, and before each further piece.
     flush
-        "whole" sends the reply in one segment, "each" every event in its own.
+        "whole" sends the reply in one segment, "each" sends each event in its own.
     ending
-        How a streamed reply ends: see `Ending`.
+        The end of a streamed reply: see `Ending`.
     events
-        The data of the server-sent events, in place of those made of the fields above.
+        The data of the server-sent events, instead of events for the fields above.
     body, content_type
-        The raw body of the response, in place of everything above, and its media type.
+        The raw body of the response, instead of all fields above, and its media type.
     """
 
     content: str | None = None
@@ -74,14 +74,14 @@ class FakeReply:
 
 
 def error_body(reply: FakeReply) -> bytes:
-    """The JSON body of a refusal."""
+    """The JSON body of an error."""
     error = reply.error if reply.error is not None else "a scripted error"
     shape = {"message": error, "type": "fake_error", "code": None} if isinstance(error, str) else error
     return json.dumps({"error": shape}).encode()
 
 
 def completion_body(reply: FakeReply, request: Mapping[str, Any]) -> bytes:
-    """The JSON body of a reply that is not streamed."""
+    """The JSON body of a reply without streaming."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.content, **reply.more}
     if reply.reasoning:
         message[reply.reasoning_field] = reply.reasoning

@@ -1,4 +1,4 @@
-"""A model client whose replies are written down beforehand; a test double."""
+"""`ReplayChatCompletionClient`: a model client with scripted replies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,17 +11,17 @@ from autogen_nb.testing.scripted_model import ScriptedModel, ScriptedReply
 
 
 class ReplayChatCompletionClient(ChatCompletionClient):
-    """A client that gives these replies in order; a test double.
+    """A client with scripted replies, in order.
 
     Parameters
     ----------
     chat_completions
-        Each a text, a `CreateResult`, or what `ScriptedModel` takes.
+        The replies: a `CreateResult`, or any reply for `ScriptedModel`.
 
     Attributes
     ----------
     scripted : ScriptedModel
-        The model that gives them; it knows what it was asked.
+        The model behind the client, with its requests.
     """
 
     def __init__(
@@ -32,12 +32,11 @@ class ReplayChatCompletionClient(ChatCompletionClient):
         self.scripted = ScriptedModel(self._replies, "replay")
 
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The scripted model, whatever the parameters."""
         del extra
         return self.scripted
 
     def reset(self) -> None:
-        """Begins with the first reply again."""
+        """Restarts with the first reply."""
         self.scripted = ScriptedModel(self._replies, "replay")
 
 

@@ -1,4 +1,4 @@
-"""An executor that runs nothing and gives written-down outputs; a test double."""
+"""`ScriptedExecutor`: an executor that runs nothing and returns scripted outputs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -9,24 +9,24 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 Ran: TypeAlias = str | Output | Sequence[Output | RunEnded] | RunEnded
-"""What comes of one block: text on stdout, an output, or several; a `RunEnded` gives its exit code and note."""
+"""The outcome of one block: text on stdout, an output, or several; a `RunEnded` sets the exit code and the note."""
 
 
 class ScriptedExecutor:
-    """An executor that looks up what a block puts out and runs nothing; a test double.
+    """An executor with scripted outputs.
 
     Parameters
     ----------
     outputs
-        What comes of each block, by its exact code, or a function of the block. A `Failure` among the outputs
-        ends the run with exit code 1.
+        The outcome of each block, by its exact code, or a function of the block. A `Failure` among the outputs ends
+        the run with exit code 1.
 
     Attributes
     ----------
     blocks : list of CodeBlock
-        The blocks that were run so far.
+        The blocks so far.
     stopped : int
-        How often it was stopped.
+        The number of calls of `stop`.
     """
 
     def __init__(self, outputs: Mapping[str, Ran] | Callable[[CodeBlock], Ran]) -> None:
@@ -38,7 +38,7 @@ class ScriptedExecutor:
         return f"<ScriptedExecutor, {len(self.blocks)} blocks run>"
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded, None]:
-        """The scripted outputs, then how it ended; AssertionError for code that is not in the script."""
+        """The scripted outputs, then a `RunEnded`; raises AssertionError for code that is not in the script."""
         ended = RunEnded(0, 0)
         for number, block in enumerate(blocks, 1):
             self.blocks.append(block)
@@ -55,7 +55,6 @@ class ScriptedExecutor:
         yield ended
 
     async def stop(self) -> None:
-        """Counts that it was called."""
         self.stopped += 1
 
     def _looked_up(self, block: CodeBlock) -> Ran:

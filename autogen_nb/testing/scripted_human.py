@@ -1,4 +1,4 @@
-"""A person whose words and decisions are written down beforehand; a test double."""
+"""`ScriptedHuman`: a person with scripted answers."""
 
 from collections.abc import Sequence
 
@@ -16,19 +16,18 @@ from autogen_nb.events import (
 
 
 class ScriptedHuman:
-    """A person with scripted answers, each kind in its own order; a test double.
+    """A person with scripted answers; each kind of question has its own list. An empty list is an AssertionError.
 
     Parameters
     ----------
     inputs
-        What is typed when input is asked for.
+        The answers to requests for input.
     approvals
-        What is decided about each block of code: "run", "skip", "stop", or a whole `ApprovalGiven`.
+        The decisions on blocks of code: "run", "skip", "stop", or an `ApprovalGiven`.
     effects
-        What is decided about each act of running code that is asked about: whether it is allowed, or a whole
-        `EffectJudged`.
+        The decisions on effects of running code: whether it is allowed, or an `EffectJudged`.
     typing
-        What is typed for code that runs; None ends its input.
+        The inputs for running code; None ends its input.
 
     Attributes
     ----------
@@ -54,14 +53,12 @@ class ScriptedHuman:
         return f"<ScriptedHuman with {len(self._inputs)} inputs and {len(self._approvals)} approvals left>"
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """The next scripted input; AssertionError when there is none."""
         self.asked.append(question)
         if not self._inputs:
             raise AssertionError(f"{self!r}: the script has no input for {question.prompt!r}")
         return HumanInputGiven(self._inputs.pop(0), by="scripted")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """The next scripted decision; AssertionError when there is none."""
         self.asked.append(question)
         if not self._approvals:
             raise AssertionError(f"{self!r}: the script has no decision about {question.block.code!r}")
@@ -69,7 +66,6 @@ class ScriptedHuman:
         return decision if isinstance(decision, ApprovalGiven) else ApprovalGiven(decision, by="scripted")
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """The next scripted judgement; AssertionError when there is none."""
         self.asked.append(question)
         if not self._acts:
             raise AssertionError(f"{self!r}: the script has no judgement of {question.effect!r}")
@@ -77,7 +73,6 @@ class ScriptedHuman:
         return judged if isinstance(judged, EffectJudged) else EffectJudged(judged, by="scripted")
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """What is typed next for running code; AssertionError when the script has nothing."""
         self.asked.append(question)
         if not self._typing:
             raise AssertionError(f"{self!r}: the script types nothing for {question.prompt!r}")

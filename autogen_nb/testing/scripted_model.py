@@ -1,4 +1,4 @@
-"""A model whose replies are written down beforehand; a test double."""
+"""`ScriptedModel`: a model with scripted replies."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -6,19 +6,19 @@ from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.messages import Message, Usage
-from autogen_nb.models.wrappers.reply_streams import pieces_of_reply
+from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 
 ScriptedReply: TypeAlias = str | Message | Mapping[str, Any] | Completion | BaseException
-"""A reply as text, as a message or its fields, as a whole completion, or an exception to raise."""
+"""A reply: a text, a message or its fields, a whole completion, or an exception to raise."""
 
 
 class ScriptedModel:
-    """A model that gives scripted replies in order, streamed in pieces; a test double.
+    """A model that streams scripted replies, in order.
 
     Attributes
     ----------
-    requests : list of Request
-        What was asked so far.
+    requests : list of ModelRequest
+        The requests so far.
 
     Examples
     --------
@@ -35,17 +35,10 @@ class ScriptedModel:
 
     @property
     def name(self) -> str:
-        """The name given."""
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next scripted reply; usage counts words.
-
-        Raises
-        ------
-        AssertionError
-            When the script has no further reply.
-        """
+        """The next scripted reply, with a usage of words; raises AssertionError after the last one."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
-from autogen_nb.models.wrappers.context_truncation import ContextTruncation, excess, folded
+from autogen_nb.models.wrappers.context_truncation import ContextTruncation, excess, truncated
 from autogen_nb.testing import ScriptedModel
 from tests.models.asking import error_of
 
@@ -33,7 +33,7 @@ CALL = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "type"
 def test_answers_of_tools_and_functions_may_go() -> None:
     tool = {"role": "tool", "tool_call_id": "c1", "content": "y" * 500}
     function = {"role": "function", "name": "f", "content": [{"type": "text", "text": "z" * 500}]}
-    shorter = folded(ModelRequest((TASK, CALL, tool, said(), function, said())), least=1e9)
+    shorter = truncated(ModelRequest((TASK, CALL, tool, said(), function, said())), least=1e9)
 
     assert shorter is not None
     line = "(500 characters of this result were left out to make room.)"
@@ -57,7 +57,7 @@ MESSAGES = st.lists(
 @given(messages=MESSAGES, least=st.floats(0, 3000))
 def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least: float) -> None:
     request = ModelRequest(messages)
-    shorter = folded(request, least=least)
+    shorter = truncated(request, least=least)
     now = messages if shorter is None else shorter.messages
     roles = [message["role"] for message in messages]
     last = len(roles) - 1 - roles[::-1].index("assistant") if "assistant" in roles else 0
@@ -78,10 +78,10 @@ def test_folding_keeps_what_it_must(messages: tuple[dict[str, Any], ...], least:
 @given(messages=MESSAGES)
 def test_folding_all_leaves_nothing_to_fold(messages: tuple[dict[str, Any], ...]) -> None:
     request = ModelRequest(messages)
-    whole, half = folded(request, least=float("inf")), folded(request)
+    whole, half = truncated(request, least=float("inf")), truncated(request)
 
     assert (whole is None) is (half is None)
-    assert folded(whole or request) is None
+    assert truncated(whole or request) is None
     assert (
         request_size.of_request(whole or request)
         <= request_size.of_request(half or request)

@@ -10,7 +10,7 @@ from autogen_nb.errors import ModelRefused, ModelUnavailable
 from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.wrappers.reply_streams import open_reply
+from autogen_nb.models.wrappers.wrapper import open_reply
 
 CHECK_SECONDS = 20.0
 """Seconds for a check."""

@@ -18,7 +18,7 @@ from autogen_nb.models.offline.analyses import ANALYSES, analysis_code, find_cod
 from autogen_nb.models.offline.conversation import LOST, State, read_state
 from autogen_nb.models.offline.summary import END, learned, span, summary
 from autogen_nb.models.offline.task import Dataset
-from autogen_nb.models.wrappers.reply_streams import pieces_of
+from autogen_nb.models.wrappers.wrapper import pieces_of
 
 INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."

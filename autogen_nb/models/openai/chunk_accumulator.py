@@ -1,12 +1,12 @@
-"""Chunks of a streamed chat completion folded into one reply; pure, and tolerant of what servers leave out.
+"""Combines the chunks of a streamed chat completion into one reply, and accepts missing fields.
 
-1. Only choice 0 is read; where choices have no index, that is the first one. Chunks without ``choices`` or ``delta``
-   (Azure sends both) add what else they hold.
-2. A tool call belongs to its ``index``. A server that sends no index, or whole calls that all have index 0, is
-   understood by the ids: another id is another call.
-3. Usage and model are those of the last chunk that tells them.
-4. What the model thinks is parted from its text, whether it comes in a field of its own (`reasoning_content`,
-   `reasoning`) or between tags in the content.
+1. Only choice 0 is read; without an index, it is the first choice. Chunks without ``choices`` or ``delta`` (Azure sends
+   both) contribute their other fields.
+2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
+   starts a new call.
+3. Usage and model come from the last chunk that contains them.
+4. Reasoning is separated from the text, both from a field of its own (`reasoning_content`, `reasoning`) and from tags
+   in the content.
 """
 
 import json
@@ -18,16 +18,16 @@ from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
 _DIGITS = 12
-"""As many as a number of tokens has at most."""
+"""Maximum digits of a number of tokens."""
 
 _JOINED = ("text", "summary", "data")
 
 
 class ChunkAccumulator:
-    """The reply so far; `add` takes the chunks as parsed JSON, in order, `unsent` gives what is to be streamed.
+    """The reply so far; `add` takes the chunks as parsed JSON, in order, and `unsent` yields new pieces to stream.
 
-    `progress` counts the pieces of the reply itself, which a chunk that only keeps the connection alive has none of;
-    `model` is the name that the server gave, "" where it gave none.
+    `progress` counts the pieces of the reply, not chunks that only keep the connection alive. `model` is the server's
+    name of the model, or "".
     """
 
     def __init__(self) -> None:
@@ -46,24 +46,25 @@ class ChunkAccumulator:
         self.model = ""
 
     @property
-    def begun(self) -> bool:
-        """Whether any of the reply itself has come."""
-        return self.answering or bool(self._reasoning)
+    def has_begun(self) -> bool:
+        return self.is_answering or bool(self._reasoning)
 
     @property
-    def answering(self) -> bool:
-        """Whether the model has begun to write its answer, or to call."""
+    def is_answering(self) -> bool:
+        """Whether the model has started to write its answer, or a call."""
         return bool(self._text or self._calls or self._function)
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens that the server has counted, as far as it has told."""
-        told = self._usage
-        return None if told is None else Usage(_count(told.get("prompt_tokens")), _count(told.get("completion_tokens")))
+        """The server's token counts so far."""
+        usage = self._usage
+        if usage is None:
+            return None
+        return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
 
     def add(self, chunk: Mapping[str, Any]) -> None:
-        """Takes a chunk; a whole ``chat.completion`` is one chunk."""
-        self.model = _named(chunk.get("model")) or self.model
+        """Adds a chunk; a whole ``chat.completion`` counts as one."""
+        self.model = _text_or_empty(chunk.get("model")) or self.model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
         for place, choice in enumerate(_mappings(chunk.get("choices"))):
             index = choice.get("index")
@@ -71,11 +72,11 @@ class ChunkAccumulator:
                 self._add_choice(choice)
 
     def end(self) -> None:
-        """Takes in the text that was held back, since it could have become a tag."""
+        """Adds the end of the text, which was held back because it could have been the start of a tag."""
         self._record(*self._splitter.end())
 
     def unsent(self) -> Iterator[str | Reasoning]:
-        """The reasoning that has come since the last call, then the text."""
+        """The new reasoning since the last call, then the new text."""
         thoughts, words = self._sent
         self._sent = (len(self._reasoning), len(self._text))
         if reasoning := "".join(self._reasoning[thoughts:]):
@@ -84,11 +85,11 @@ class ChunkAccumulator:
             yield text
 
     def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names it where the server did not."""
+        """The whole reply; `model` is its name if the server sent none."""
         self.end()
         unopened, text = split_unopened("".join(self._text))
         thought = "".join((*self._reasoning, unopened)).strip()
-        # Some servers give calls no id; the answer to a call must be able to name it.
+        # Some servers send no ids for calls, but a call's result needs one.
         calls = [
             {**call.more, "id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
             for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
@@ -105,7 +106,7 @@ class ChunkAccumulator:
         return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
 
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        self.finish_reason = _named(choice.get("finish_reason")) or self.finish_reason
+        self.finish_reason = _text_or_empty(choice.get("finish_reason")) or self.finish_reason
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return
@@ -114,13 +115,13 @@ class ChunkAccumulator:
             slot = self._slot(call)
             slot.extend(call.get("function"))
             self.progress += 1
-            # Such as the signature of a thought, without which the server refuses the call's result.
+            # For example the signature of a thought, which the server requires along with the call's result.
             slot.more |= {name: value for name, value in call.items() if name not in _CALL}
         if delta.get("function_call"):
             self._function = self._function or _Call()
             self._function.extend(delta["function_call"])
             self.progress += 1
-        # A refusal (structured output) stands in the place of the content.
+        # A refusal (structured output) replaces the content.
         written = _text(delta.get("content")) or _text(delta.get("refusal"))
         self.progress += bool(written)
         self._record(*self._splitter.add(written))
@@ -131,7 +132,7 @@ class ChunkAccumulator:
             _extend(self._details, detail)
         fields = [delta.get(name) for name in ("reasoning_content", "reasoning")]
         written = "".join(str(each.get("text") or each.get("summary") or "") for each in details)
-        # A server may send the same words in several fields.
+        # A server may send the same text in several fields.
         thought = next((text for text in fields if text and isinstance(text, str)), written)
         self.progress += bool(thought)
         self._record(thought, "")
@@ -141,12 +142,12 @@ class ChunkAccumulator:
         self._text += [text] if text else []
 
     def _slot(self, call: Mapping[str, Any]) -> "_Call":
-        name = _named(call.get("id"))
+        name = _text_or_empty(call.get("id"))
         if name in self._by_id:
             return self._by_id[name]
         index = call["index"] if isinstance(call.get("index"), int) else None
         known = (self._calls[-1] if self._calls else None) if index is None else self._by_index.get(index)
-        if known is None or _another(known, call, index):
+        if known is None or _starts_new_call(known, call, index):
             known = _Call(len(self._calls) if index is None else index)
             self._calls.append(known)
             self._by_index[known.index] = known
@@ -160,7 +161,7 @@ _CALL = ("index", "id", "type", "function")
 
 
 class _Call:
-    """A function or tool call that is being written; `more` is what else the server says of it."""
+    """A function or tool call during streaming; `more` holds the server's extra fields."""
 
     def __init__(self, index: int = 0) -> None:
         self.index = index
@@ -172,8 +173,8 @@ class _Call:
     def extend(self, function: Any) -> None:
         if not isinstance(function, Mapping):
             return
-        # The name comes whole; a server that repeats it in every chunk must not double it.
-        self.function = self.function or _named(function.get("name"))
+        # The name arrives whole; some servers repeat it in each chunk.
+        self.function = self.function or _text_or_empty(function.get("name"))
         arguments = function.get("arguments")
         if arguments is not None:
             self._arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
@@ -182,8 +183,8 @@ class _Call:
         return {"name": self.function, "arguments": "".join(self._arguments)}
 
 
-def _another(known: _Call, call: Mapping[str, Any], index: int | None) -> bool:
-    if _named(call.get("id")):
+def _starts_new_call(known: _Call, call: Mapping[str, Any], index: int | None) -> bool:
+    if _text_or_empty(call.get("id")):
         return bool(known.id)
     named = isinstance(call.get("function"), Mapping) and call["function"].get("name")
     return index is None and bool(named and known.function)
@@ -193,7 +194,7 @@ def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
 
 
-def _named(value: Any) -> str:
+def _text_or_empty(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

@@ -1,7 +1,6 @@
-"""Tokens of Microsoft Entra: what gives a fresh one for each request to Azure.
+"""Tokens of Microsoft Entra, for requests to Azure.
 
-A token is asked for before every request, and for every new attempt; whoever gives it keeps it as long as it is
-good.
+The provider is called before each request and each retry; it caches the token itself.
 """
 
 import asyncio
@@ -16,26 +15,25 @@ from autogen_nb.models.config.account import TokenProvider
 from autogen_nb.models.openai.server_errors import ErrorContext
 
 DEFAULT = "DEFAULT"
-"""AutoGen 0.2's word for the credential that azure-identity finds: of the environment, a login or the machine."""
+"""AutoGen 0.2's name for azure-identity's default credential: of the environment, a login, or the machine."""
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
 def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
-    """The function that gives tokens."""
     if given is None or (callable(given) and not isinstance(given, str)):
         return given
     if given != DEFAULT:
-        # What is not a function may be a token that was given by the wrong name: it is not quoted.
+        # The message does not quote the value, which may be a token under the wrong name.
         raise ConfigError(
             "azure_ad_token_provider is a function without arguments that gives a token, or the word 'DEFAULT'; "
             "a token itself is given as azure_ad_token"
         )
     try:
-        found = find_spec("azure.identity")
+        package = find_spec("azure.identity")
     except ImportError:
-        found = None
-    if found is None:
+        package = None
+    if package is None:
         raise ConfigError(
             "azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'"
         )
@@ -56,15 +54,15 @@ def _default() -> TokenProvider:
 
 async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
     try:
-        # A function that waits for an answer of the network must not stop the loop's other chats.
-        async_ = inspect.iscoroutinefunction(provider)
-        given: Any = provider() if async_ else await asyncio.to_thread(provider)
-        token = await given if inspect.isawaitable(given) else given
-    # Whatever a function of the user's or a vendor's raises is told; the cause may hold a secret.
-    except Exception as error:  # noqa: BLE001 - see above
-        wrong = f"raised {type(error).__name__}: {server.clean(str(error))}"
+        # A sync provider may wait for the network: a thread keeps it from blocking the loop's other chats.
+        is_async = inspect.iscoroutinefunction(provider)
+        result: Any = provider() if is_async else await asyncio.to_thread(provider)
+        token = await result if inspect.isawaitable(result) else result
+    # The error is not chained, because it may contain a secret.
+    except Exception as error:  # noqa: BLE001 - a provider may raise anything
+        fault = f"raised {type(error).__name__}: {server.clean(str(error))}"
     else:
         if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
             return token.strip()
-        wrong = "gave what is no token" if isinstance(token, str) else f"gave no token but {type(token).__name__}"
-    raise server.refused(f"was not asked, for azure_ad_token_provider {wrong}")
+        fault = "gave what is no token" if isinstance(token, str) else f"gave no token but {type(token).__name__}"
+    raise server.refused(f"was not asked, for azure_ad_token_provider {fault}")

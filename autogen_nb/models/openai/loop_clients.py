@@ -1,4 +1,4 @@
-"""The connections of a model: one client for each loop, closed when the loop shuts down or the model is dropped."""
+"""A model's clients: one for each event loop, closed when the loop shuts down or the model is garbage."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -14,7 +14,7 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, slots=True)
 class LoopClient(Generic[C]):
-    """The client of one loop, which is openai's, and the generator whose end closes it."""
+    """The openai client of one loop, and the generator that closes it."""
 
     client: C
     account: Account
@@ -31,15 +31,15 @@ async def keep(
     close: Callable[[], Awaitable[None]],
     account: Account,
 ) -> None:
-    """Keeps the client for the running loop, for as long as both the loop and the owner are there."""
+    """Keeps the client for the running loop until the loop shuts down or the owner is garbage."""
     loop = asyncio.get_running_loop()
     held: list[AsyncGenerator[None, None]] = []
     life = _life(client, close, ref(connections), held)
-    # Once begun, the generator is known to the loop, which closes it when it shuts down.
+    # The loop knows a started async generator, and closes it at shutdown.
     await anext(life)
     held.append(life)
-    # What is garbage together is finalised together: the sockets of an owner that is dropped must not be among it.
-    finalize(owner, _let_go, loop, held).atexit = False
+    # `held` keeps the sockets alive: they must not be finalised as garbage together with their owner.
+    finalize(owner, _close_later, loop, held).atexit = False
     connections[loop] = LoopClient(client, account, life)
 
 
@@ -49,7 +49,7 @@ async def _life(
     connections: "ref[LoopClients[C]]",
     held: list[AsyncGenerator[None, None]],
 ) -> AsyncGenerator[None, None]:
-    # A reference that is not weak would keep an owner that is dropped alive.
+    # A strong reference to `connections` would keep the owner alive.
     try:
         yield
     finally:
@@ -60,12 +60,12 @@ async def _life(
         await close()
 
 
-def _let_go(loop: asyncio.AbstractEventLoop, held: list[AsyncGenerator[None, None]]) -> None:
+def _close_later(loop: asyncio.AbstractEventLoop, held: list[AsyncGenerator[None, None]]) -> None:
     async def close() -> None:
         for life in held.copy():
             await life.aclose()
 
     if held and not loop.is_closed():
-        # Garbage is collected in any thread, and the loop may be closed meanwhile.
+        # The garbage collector may run in any thread, and the loop may be closed in the meantime.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(lambda: loop.create_task(close()))

@@ -1,8 +1,8 @@
-"""The openai library's clients of one model, one for each loop, and what is asked through them.
+"""The openai library's clients of one model, one for each event loop, and the requests that they send.
 
-The only file that imports openai, and only when something is asked. The library's client is used for what it
-knows (addresses, authentication, Azure, errors); requests go through its generic `post`, and pieces are read
-elsewhere, because its typed layer transforms every message and every chunk (see `benchmarks/model_stream.py`).
+Only this file imports openai, at the first request. The library's client handles addresses, authentication, Azure and
+errors. Requests go through its generic `post`, and `response_body` reads the replies, because the library's typed layer
+transforms every message and every chunk (see `benchmarks/model_stream.py`).
 """
 
 import asyncio
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     import openai
 
 Response: TypeAlias = "openai.AsyncStream[object]"
-"""A response whose head has come, and whose body nobody has read yet."""
+"""A response after its headers, with an unread body."""
 
 SILENCE = 600.0
-"""Seconds without any piece of a reply after which its server is given up, where no other timeout is given."""
+"""Default seconds without any piece of a reply until a request fails."""
 
 _SLACK = 10.0
-"""Seconds more in which the head of a response is whole; the transport itself waits for each piece of it."""
+"""Extra seconds for the headers of a response; the transport's own timeout applies to each piece of them."""
 
 
 class OpenAIClients:
-    """The clients of one model; connections belong to the loop that they were opened on."""
+    """The clients of one model; a connection belongs to the event loop that opened it."""
 
     def __init__(
         self,
@@ -60,23 +60,23 @@ class OpenAIClients:
             await known.life.aclose()
 
     async def listed_models(self, account: Account, server: ErrorContext) -> tuple[str, ...] | ServerFailed:
-        """The names of models that the server lists, none where it does not say; or why it cannot be asked."""
+        """The names of the server's models, none if it does not list them; or the failure of the request."""
         client = await self._client(account)
         import openai
 
-        asked = client.get(
+        request = client.get(
             "/models",
             cast_to=object,
-            # What is not packed cannot unpack to more than is read.
+            # Without compression, the size of the response is bounded by the bytes read.
             options={"headers": {"Accept-Encoding": "identity"}},
             stream=True,
             stream_cls=openai.AsyncStream[object],
         )
-        answer = await _answered(server, asked)
-        if not isinstance(answer, ServerFailed):
-            return await _names(answer)
-        no_answer = isinstance(answer.error, ModelUnavailable) and answer.error.status is None
-        return answer if no_answer or answer.error.status == HTTPStatus.UNAUTHORIZED else ()
+        response = await _send(server, request)
+        if not isinstance(response, ServerFailed):
+            return await _names(response)
+        is_offline = isinstance(response.error, ModelUnavailable) and response.error.status is None
+        return response if is_offline or response.error.status == HTTPStatus.UNAUTHORIZED else ()
 
     async def post(
         self,
@@ -88,16 +88,16 @@ class OpenAIClients:
         query: Mapping[str, object],
         extra_body: Mapping[str, object],
     ) -> "Response | ServerFailed":
-        """The response to a request for a reply once its headers are there, or why there is none."""
+        """The response to a request for a reply, once its headers have arrived; or the failure of the request."""
         client = await self._client(account)
         import openai
 
-        asked = client.post(
+        request = client.post(
             "/chat/completions",
             cast_to=object,
             body=body,
             options={
-                # Another host than the one that was named gets neither the task nor the key.
+                # Neither the task nor the key is sent to a host that the configuration does not name.
                 "follow_redirects": False,
                 "headers": headers,
                 "params": query,
@@ -106,35 +106,35 @@ class OpenAIClients:
             stream=True,
             stream_cls=openai.AsyncStream[object],
         )
-        return await _answered(server, asked, within=(self._timeout or SILENCE) + _SLACK)
+        return await _send(server, request, within=(self._timeout or SILENCE) + _SLACK)
 
     async def _client(self, account: Account) -> "openai.AsyncOpenAI":
         loop = asyncio.get_running_loop()
         known = self.by_loop.get(loop)
         if known is not None and known.account == account:
             return known.client
-        # The import and the certificates take most of a second, in which the loop has other chats to serve.
-        client = await asyncio.to_thread(self._made, account)
+        # Importing openai and loading the certificates takes most of a second: a thread keeps the loop free.
+        client = await asyncio.to_thread(self._create, account)
         old = self.by_loop.get(loop)
         if old is not None and old.account == account:
-            # Another reply was quicker, and uses its client already.
+            # Another reply has created a client in the meantime.
             await self._closing(client)()
             return old.client
-        # A loop that was closed without its shutdown took its connections with it.
-        for gone in [loop for loop in self.by_loop if loop.is_closed()]:
-            del self.by_loop[gone]
+        # The connections of a loop that was closed without a shutdown are lost.
+        for closed in [loop for loop in self.by_loop if loop.is_closed()]:
+            del self.by_loop[closed]
         await keep(self, self.by_loop, client, self._closing(client), account)
         if old is not None:
             await old.life.aclose()
         return client
 
-    def _made(self, account: Account) -> "openai.AsyncOpenAI":
+    def _create(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
 
         if is_listed_at(account.url):
-            # It loads the list, for which the first reply would wait.
+            # Load the price list now, so that the first reply does not wait for it.
             price_at("")
-        # Logs of the transport name the whole address of each request.
+        # The transport's logs contain the whole address of each request, so it must not contain a login.
         url, login = without_login(account.url or ""), login_of(account.url or "")
         options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
         if login:
@@ -144,42 +144,42 @@ class OpenAIClients:
             options["timeout"] = self._timeout
         client: openai.AsyncOpenAI
         if account.api_type == "azure":
-            # What a provider gives goes with each request, in place of this.
+            # A provider's token is added to each request instead.
             token = PLACEHOLDER if account.provider else account.token
             options |= {"api_version": account.api_version, "azure_ad_token": token}
             client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
         else:
             client = openai.AsyncOpenAI(base_url=url, **options)
-        # The library would take them from the environment for any server.
+        # Set both explicitly: the library would use the environment's values for any server.
         client.organization, client.project = account.organization, account.project
         return client
 
     def _sender(self, url: str) -> Any:
         import openai
 
-        at_home = is_loopback(url)
-        # What the environment says of certificates may be wrong, and does not matter to a server at home.
-        verify = True if at_home and url.startswith("http:") else context_for(self._ca_bundle)
-        # A proxy cannot reach this machine's own loopback.
+        is_local = is_loopback(url)
+        # A local HTTP server needs no certificates, so invalid ones in the environment are no error.
+        verify = True if is_local and url.startswith("http:") else context_for(self._ca_bundle)
+        # A proxy cannot reach this machine's loopback addresses.
         try:
-            return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not at_home, follow_redirects=False)
-        except Exception as error:  # noqa: BLE001 - what it cannot be made with is the environment's, a ValueError or not
-            why = ErrorContext("", url).clean(str(error)).rstrip(".")
+            return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not is_local, follow_redirects=False)
+        except Exception as error:  # noqa: BLE001 - any error here is caused by the environment's proxy settings
+            reason = ErrorContext("", url).clean(str(error)).rstrip(".")
         ways = "mend or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
-        raise ConfigError(f"the environment's proxy cannot be used: {why}; {ways}")
+        raise ConfigError(f"the environment's proxy cannot be used: {reason}; {ways}")
 
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
         return client.close if self._http_client is None else _nothing
 
 
-async def _answered(
-    server: ErrorContext, asked: "Awaitable[Response]", *, within: float | None = None
+async def _send(
+    server: ErrorContext, request: "Awaitable[Response]", *, within: float | None = None
 ) -> "Response | ServerFailed":
     import openai
 
     try:
         async with asyncio.timeout(within):
-            return await asked
+            return await request
     except TimeoutError as error:
         return by_cause(server, error)
     except openai.APIConnectionError as error:
@@ -189,14 +189,14 @@ async def _answered(
     except openai.OpenAIError as error:
         return server.refused(f"could not be asked: {server.clean(str(error))}")
     except RuntimeError as error:
-        # A client that the user made may hold connections of a loop that has ended; it drops them now.
+        # The user's own client may have connections of a closed loop; after this error it opens new ones.
         return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
     except (TypeError, ValueError) as error:
         return server.refused(f"was not asked, for the request cannot be written: {server.clean(str(error))}")
 
 
 async def _nothing() -> None:
-    """Closes nothing."""
+    """Leaves the user's own client open."""
 
 
 async def _names(answer: "Response") -> tuple[str, ...]:
@@ -206,7 +206,7 @@ async def _names(answer: "Response") -> tuple[str, ...]:
             body += piece
             if len(body) > MOST_BYTES:
                 return ()
-    except Exception:  # noqa: BLE001 - httpx's or httpx2's, whichever openai brought: any failure to read says nothing
+    except Exception:  # noqa: BLE001 - the exceptions of httpx or httpx2, whichever openai depends on
         return ()
     finally:
         await answer.close()
@@ -224,7 +224,7 @@ def _checked_client(client: Any, ca_bundle: object) -> Any:
     if client is None:
         return None
     if ca_bundle is not None:
-        raise ConfigError("http_client and ca_bundle are two answers to what is trusted; give the client verify=...")
+        raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
     if not hasattr(client, "aclose"):
-        raise ConfigError(f"http_client is awaited, which {type(client).__name__} is not made for; give an AsyncClient")
+        raise ConfigError(f"http_client must be async, and {type(client).__name__} is not; give an AsyncClient")
     return client

@@ -1,8 +1,8 @@
-"""OpenAI's chat completions and every server that speaks them, streamed.
+"""A model behind OpenAI's chat completions API, or a compatible one, with streaming.
 
-1. A request is sent again only before the first text came, and only where that can help.
-2. A stream that ended without a finish reason and without ``[DONE]`` was cut: it is an error, not a reply.
-3. An error is raised outside of the ``except`` that caught its cause: the cause may hold the key.
+1. A request is retried only before the first text has arrived, and only after errors that a retry can fix.
+2. A stream that ends without a finish reason and without ``[DONE]`` was cut off: it is an error, not a reply.
+3. Errors are raised outside of the ``except`` block of their cause, which may contain the key.
 """
 
 import asyncio
@@ -107,14 +107,13 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """The model's name, as it was given."""
         return self._model
 
     @property
     def identity(self) -> Any:
-        """What decides the replies: the parameters, and the server without the name and password that it may hold.
+        """The cache key: the parameters, and the server's address without a name and password.
 
-        Who asks, and how, decides nothing.
+        Credentials and connection settings are not part of it.
         """
         parts = urlsplit(self._given.address or "")
         given = {
@@ -132,12 +131,12 @@ class OpenAIModel:
 
     @property
     def price(self) -> Price | None:
-        """What was given, else what the list says; None where neither does."""
+        """The price from the settings, else from the price list; None if neither has one."""
         return self._price or price_at(self._model, self._given.address)
 
     @property
     def completion_limit(self) -> int | None:
-        """What the request says that a reply may have at most."""
+        """The maximum tokens of a reply, from the parameters; None without a limit."""
         limits = (self._parameters.get(key) for key in ("max_completion_tokens", "max_tokens"))
         return next((limit for limit in limits if isinstance(limit, int)), None)
 
@@ -146,7 +145,7 @@ class OpenAIModel:
         await self._clients.close()
 
     async def listed_models(self) -> tuple[str, ...]:
-        """The names of models that the server lists; none where it does not say."""
+        """The names of the server's models; none if it does not list them."""
         account = self._given.complete(self._model)
         server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
         policy().check_host(server.host)
@@ -156,48 +155,48 @@ class OpenAIModel:
         return listed
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Pieces of thought and of text as they come, those of one network packet together, then the `Completion`."""
+        """Pieces of reasoning and text, one for each network packet, then the `Completion`."""
         account = self._given.complete(self._model)
         host = ErrorContext("", account.url or OPENAI_URL).host
         policy().check_host(host)
         if is_listed_at(account.url):
             request = _without_reasoning(request)
-        spoken, wasted, last = False, Usage(), math.inf
+        has_text, wasted, deadline = False, Usage(), math.inf
         for attempt in count():
-            fold, begun, thought = ChunkAccumulator(), time.monotonic(), None
+            reply, started, thinking = ChunkAccumulator(), time.monotonic(), None
             try:
-                async with aclosing(self._pieces(request, account, fold)) as pieces:
+                async with aclosing(self._pieces(request, account, reply)) as pieces:
                     async for piece in pieces:
-                        spoken = True
-                        thought = thought or (time.monotonic() - begun if fold.answering else None)
+                        has_text = True
+                        thinking = thinking or (time.monotonic() - started if reply.is_answering else None)
                         yield piece
             except ServerFailed as failed:
                 failure = failed
             else:
-                completion = fold.completion(self._model)
-                faulty = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL))
-                if faulty is not None:
-                    raise self._paid(faulty.error, wasted + (fold.usage or Usage()), account, fold)
+                completion = reply.completion(self._model)
+                fault = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL))
+                if fault is not None:
+                    raise self._with_usage(fault.error, wasted + (reply.usage or Usage()), account, reply)
                 usage, reasoning = completion.usage and completion.usage + wasted, completion.reasoning
                 cost = None if usage is None else cost_of(completion.model, usage, self._price, url=account.url)
                 if reasoning is not None:
-                    seconds = time.monotonic() - begun if thought is None else thought
+                    seconds = time.monotonic() - started if thinking is None else thinking
                     reasoning = replace(reasoning, seconds=seconds)
                 yield replace(completion, usage=usage, cost=cost, host=host, reasoning=reasoning)
                 return
-            wasted += fold.usage or Usage()
+            wasted += reply.usage or Usage()
             wait = _pause(attempt) if failure.wait is None else failure.wait
-            most = failure.retries if self._max_retries is None else self._max_retries
+            max_retries = failure.retries if self._max_retries is None else self._max_retries
             now = time.monotonic()
-            # The first failure may come late, as a gateway's 504 after a minute.
-            last = min(last, now + self._retry_seconds)
-            if spoken or not failure.again or attempt >= most or now + wait > last:
-                raise self._paid(failure.error, wasted, account, fold)
+            # The time for retries starts at the first failure, such as a gateway's 504 after a minute.
+            deadline = min(deadline, now + self._retry_seconds)
+            if has_text or not failure.again or attempt >= max_retries or now + wait > deadline:
+                raise self._with_usage(failure.error, wasted, account, reply)
             yield Waiting(f"{failure.error}; asked again in {wait:.0f} s")
             await asyncio.sleep(wait)
             yield Waiting("")
 
-    def _paid(self, error: ModelError, usage: Usage, account: Account, fold: ChunkAccumulator) -> ModelError:
+    def _with_usage(self, error: ModelError, usage: Usage, account: Account, fold: ChunkAccumulator) -> ModelError:
         if usage.total_tokens:
             error.usage = usage
             error.cost = cost_of(fold.model or self._model, usage, self._price, url=account.url)
@@ -211,10 +210,10 @@ class OpenAIModel:
         if account.provider is not None:
             bearer = await token_of(account.provider, server)
             server = replace(server, key=bearer)
-        stream = await self._posted(account, request, server, bearer)
+        stream = await self._post(account, request, server, bearer)
         if isinstance(stream, ServerFailed) and self._include_usage and _names_stream_options(stream):
             self._include_usage = False
-            stream = await self._posted(account, request, server, bearer)
+            stream = await self._post(account, request, server, bearer)
         if isinstance(stream, ServerFailed):
             raise stream
         try:
@@ -224,29 +223,29 @@ class OpenAIModel:
                 async for text in texts:
                     yield text
         finally:
-            # Closing a response that is not at its end hangs up, and the server stops writing.
+            # Closing an unfinished response closes the connection, so that the server stops writing.
             await stream.close()
 
-    async def _posted(
+    async def _post(
         self, account: Account, request: ModelRequest, server: ErrorContext, bearer: str | None
     ) -> "Response | ServerFailed":
-        given = self._parameters
-        proof = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        parameters = self._parameters
+        authorization = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         return await self._clients.post(
             account,
             server,
             self._body(request),
-            headers={**proof, **(given.get("extra_headers") or {})},
-            query=given.get("extra_query") or {},
-            extra_body=given.get("extra_body") or {},
+            headers={**authorization, **(parameters.get("extra_headers") or {})},
+            query=parameters.get("extra_query") or {},
+            extra_body=parameters.get("extra_body") or {},
         )
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        given = self._parameters
-        body = {name: given[name] for name in given if name not in ("extra_headers", "extra_query", "extra_body")}
+        extra = ("extra_headers", "extra_query", "extra_body")
+        body = {name: value for name, value in self._parameters.items() if name not in extra}
         body |= {"model": self._model, "messages": list(sent(request.messages, vision=self._vision)), "stream": True}
         if self._include_usage:
-            body["stream_options"] = {"include_usage": True, **(given.get("stream_options") or {})}
+            body["stream_options"] = {"include_usage": True, **(self._parameters.get("stream_options") or {})}
         else:
             body.pop("stream_options", None)
         if request.tools:
@@ -265,7 +264,7 @@ def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -
 
 
 def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
-    """Why the reply is none; None where it is one."""
+    """The failure for an unusable reply; None for a good one."""
     if completion.finish_reason == "content_filter":
         return server.refused("stopped the reply by its content filter", ContentFiltered)
     if completion.finish_reason == "error":
@@ -284,10 +283,12 @@ def _names_stream_options(failure: ServerFailed) -> bool:
 
 
 def _without_reasoning(request: ModelRequest) -> ModelRequest:
-    messages = tuple({key: each[key] for key in each if key != "reasoning_details"} for each in request.messages)
+    messages = tuple(
+        {key: value for key, value in message.items() if key != "reasoning_details"} for message in request.messages
+    )
     return replace(request, messages=messages)
 
 
 def _pause(attempt: int) -> float:
-    # Spread, so that many chats that failed together do not come back together. No secret depends on it.
-    return min(LONGEST_BACKOFF, BACKOFF * 2.0**attempt) * random.uniform(0.75, 1.0)  # noqa: S311 - see above
+    # Random, so that chats that failed together do not retry together.
+    return min(LONGEST_BACKOFF, BACKOFF * 2.0**attempt) * random.uniform(0.75, 1.0)  # noqa: S311 - no secret

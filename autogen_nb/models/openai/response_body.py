@@ -1,6 +1,6 @@
-"""The body of a chat completions response read into a fold, and told apart from a reply that was cut.
+"""Reads the body of a chat completions response into a `ChunkAccumulator`, and detects replies that were cut off.
 
-Knows no vendor: it is given blocks of bytes, which may fail to come in whatever way the transport has.
+Independent of the HTTP library: it reads blocks of bytes, and treats any error of their iterator as a cut connection.
 """
 
 import asyncio
@@ -15,17 +15,17 @@ from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_ev
 
 _DONE = b"[DONE]"
 _LONGEST_JSON = 16 * 2**20
-"""Bytes of one event, or of a reply that is not streamed: read, it takes many times as much memory."""
+"""Maximum bytes of one event, or of a reply without streaming; the parsed JSON takes many times as much memory."""
 
 _TOO_LONG = f"sent a reply of more than {_LONGEST_JSON // 2**20} MiB in one piece"
 _DRAIN = 0.1
-"""Seconds to wait, after ``[DONE]``, for the end of the response that lets the connection be used again."""
+"""Seconds to wait, after ``[DONE]``, for the end of the response, which makes the connection reusable."""
 
 
 class EventStream:
-    """Collects blocks of bytes and gives the data of every server-sent event that they complete.
+    """Parses server-sent events from blocks of bytes.
 
-    Only ``data`` fields are read; comments, ids and event names are passed over.
+    Only ``data`` fields are read; comments, ids and event names are ignored.
     Source: https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
     """
 
@@ -36,7 +36,7 @@ class EventStream:
 
     @property
     def size(self) -> int:
-        """Bytes of what has come of an event that is not whole."""
+        """Bytes of the incomplete event at the end."""
         return self._tail_size + self._data_size
 
     def feed(self, block: bytes) -> list[bytes]:
@@ -51,7 +51,7 @@ class EventStream:
         return [data for line in lines if (data := self._line(line)) is not None]
 
     def end(self) -> list[bytes]:
-        """The data of an event that the stream left without its closing empty line."""
+        """The data of a last event without its closing empty line."""
         return self.feed(b"\n\n")
 
     def _line(self, line: bytes) -> bytes | None:
@@ -62,24 +62,24 @@ class EventStream:
         if line or not self._data:
             return None
         data, self._data, self._data_size = b"\n".join(self._data), [], 0
-        # An event without data keeps the connection alive, as a comment does.
+        # An event without data only keeps the connection alive.
         return data if data.strip() else None
 
 
 async def read(
-    blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, fold: ChunkAccumulator, silence: float
+    blocks: AsyncIterator[bytes], kind: str, server: ErrorContext, reply: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
-    """What the model thinks and writes, as it comes; at the end the fold is whole."""
+    """Pieces of reasoning and text as they arrive; at the end `reply` contains the whole reply."""
     if kind == "text/html":
         raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
     reading = _whole if kind == "application/json" else _streamed
-    async with aclosing(reading(blocks, server, fold, silence)) as texts:
+    async with aclosing(reading(blocks, server, reply, silence)) as texts:
         async for text in texts:
             yield text
 
 
 async def _whole(
-    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator, silence: float
+    blocks: AsyncIterator[bytes], server: ErrorContext, reply: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     parts, size = [], 0
     until = asyncio.get_running_loop().time() + silence
@@ -88,23 +88,23 @@ async def _whole(
         size += len(block)
         if size > _LONGEST_JSON:
             raise server.refused(_TOO_LONG)
-    _fold(b"".join(parts), server, fold)
-    if not fold.finish_reason:
+    _add_chunk(b"".join(parts), server, reply)
+    if not reply.finish_reason:
         raise server.unavailable("answered with JSON that is no reply")
-    fold.end()
-    for piece in fold.unsent():
+    reply.end()
+    for piece in reply.unsent():
         yield piece
 
 
 async def _streamed(
-    blocks: AsyncIterator[bytes], server: ErrorContext, fold: ChunkAccumulator, silence: float
+    blocks: AsyncIterator[bytes], server: ErrorContext, reply: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     events = EventStream()
     done = ended = False
     loop, progress, until = asyncio.get_running_loop(), -1, 0.0
     while not (done or ended):
-        if fold.progress != progress:
-            progress, until = fold.progress, loop.time() + silence
+        if reply.progress != progress:
+            progress, until = reply.progress, loop.time() + silence
         block = await _next(blocks, server, until)
         ended = block is None
         found = events.end() if block is None else events.feed(block)
@@ -114,13 +114,13 @@ async def _streamed(
             if data.startswith(_DONE):
                 done = True
             else:
-                _fold(data, server, fold)
-        for piece in fold.unsent():
+                _add_chunk(data, server, reply)
+        for piece in reply.unsent():
             yield piece
-    if not fold.finish_reason and not (done and fold.begun):
+    if not reply.finish_reason and not (done and reply.has_begun):
         raise server.unavailable("broke off before the reply was whole")
-    fold.end()
-    for piece in fold.unsent():
+    reply.end()
+    for piece in reply.unsent():
         yield piece
     if not ended:
         await _drain(blocks)
@@ -130,21 +130,21 @@ async def _next(blocks: AsyncIterator[bytes], server: ErrorContext, until: float
     try:
         async with asyncio.timeout_at(until):
             return await anext(blocks, None)
-    # The transport is httpx or httpx2, whichever the openai library brought: any failure to read is a cut.
+    # The exceptions are those of httpx or httpx2, whichever openai depends on.
     except Exception as error:  # noqa: BLE001 - see above
         failure = by_cause(server, error)
     raise failure
 
 
 async def _drain(blocks: AsyncIterator[bytes]) -> None:
-    # The reply is whole: however the rest fails to come, it is no failure of the reply.
+    # The reply is complete, so errors do not matter.
     with suppress(Exception):
         async with asyncio.timeout(_DRAIN):
             async for _ in blocks:
                 pass
 
 
-def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> None:
+def _add_chunk(data: bytes, server: ErrorContext, reply: ChunkAccumulator) -> None:
     try:
         chunk = _parsed(data)
     except (ValueError, RecursionError):
@@ -153,20 +153,20 @@ def _fold(data: bytes, server: ErrorContext, fold: ChunkAccumulator) -> None:
         raise server.unavailable(f"sent something that is not JSON: {server.clean(data[:80].decode(errors='replace'))}")
     if chunk.get("error"):
         raise by_event(server, chunk["error"])
-    fold.add(chunk)
+    reply.add(chunk)
 
 
 def _parsed(data: bytes) -> Any:
-    found = json.loads(data)
-    # In UTF-8 a surrogate begins with this byte.
-    return _whole_text(found) if b"\xed" in data or b"\\u" in data else found
+    value = json.loads(data)
+    # In UTF-8 a surrogate begins with the byte 0xED.
+    return _without_surrogates(value) if b"\xed" in data or b"\\u" in data else value
 
 
-def _whole_text(value: Any) -> Any:
+def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_whole_text(each) for each in value]
+        return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_whole_text(name): _whole_text(each) for name, each in value.items()}
+        return {_without_surrogates(name): _without_surrogates(item) for name, item in value.items()}
     return value

@@ -1,8 +1,8 @@
-"""A pydantic model as the `response_format` of a request, in the part of JSON Schema that structured output takes.
+"""Converts a pydantic model to the `response_format` of a request, in the JSON Schema subset of structured output.
 
-The rules are OpenAI's (https://platform.openai.com/docs/guides/structured-outputs): the whole is an object, no object
-takes keys beyond those named, every key is required, a reference stands alone, and a choice is ``anyOf``.
-What cannot be said within them is refused here, where the class is named, rather than by the server.
+OpenAI's rules (https://platform.openai.com/docs/guides/structured-outputs): the root is an object, objects have no
+additional properties, all properties are required, ``$ref`` has no siblings, and alternatives are ``anyOf``.
+Unsupported schemas are an error here, which names the class, rather than one of the server.
 """
 
 import re
@@ -29,29 +29,29 @@ def on_the_wire(value: Any) -> Any:
         raise ConfigError(f"response_format {value.__name__} has no JSON schema: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ConfigError(f"response_format {value.__name__} is no object: wrap it in a model with one field")
-    # Only a class with type parameters has other characters in its name, such as Box[int].
+    # Names of generic classes, such as Box[int], contain other characters.
     name = _UNFIT.sub("_", value.__name__)[:_LONGEST_NAME]
     strict = _Strict(value.__name__, schema.get("$defs", {})).of(schema)
     return {"type": "json_schema", "json_schema": {"name": name, "schema": strict, "strict": True}}
 
 
 class _Strict:
-    """One schema by the rules; `told` names its class in errors."""
+    """Converts one schema; errors name its class."""
 
-    def __init__(self, told: str, definitions: Mapping[str, Any]) -> None:
-        self._told = told
+    def __init__(self, class_name: str, definitions: Mapping[str, Any]) -> None:
+        self._class_name = class_name
         self._definitions = definitions
-        self._writing: set[str] = set()
+        self._expanding: set[str] = set()
 
     def of(self, schema: Any, where: str = "") -> Any:
         if not isinstance(schema, Mapping):
             return schema
         if len(schema.get("allOf", ())) == 1:
-            # How older releases of pydantic put something beside a reference.
+            # Older releases of pydantic wrap a reference with siblings in `allOf`.
             schema = {**schema["allOf"][0], **{key: value for key, value in schema.items() if key != "allOf"}}
         if "$ref" in schema:
-            return self._referred(schema, where)
-        # A default would never be used, and is not taken; a discriminator is not known.
+            return self._reference(schema, where)
+        # Structured output supports neither defaults nor discriminators.
         strict = {key: value for key, value in schema.items() if key not in ("default", "discriminator", "oneOf")}
         for key in ("$defs", "properties"):
             if key in strict:
@@ -65,21 +65,21 @@ class _Strict:
             self._close(strict, schema, where)
         return strict
 
-    def _referred(self, schema: Mapping[str, Any], where: str) -> Any:
-        beside = {key: value for key, value in schema.items() if key not in ("$ref", "default", "$defs")}
+    def _reference(self, schema: Mapping[str, Any], where: str) -> Any:
+        siblings = {key: value for key, value in schema.items() if key not in ("$ref", "default", "$defs")}
         name = schema["$ref"].removeprefix("#/$defs/")
-        if (not beside and "$defs" not in schema) or name in self._writing:
+        if (not siblings and "$defs" not in schema) or name in self._expanding:
             return {"$ref": schema["$ref"]}
-        # A reference with anything beside it is not taken: what it refers to is written out, but not within itself.
-        self._writing.add(name)
-        whole = {**self._definitions[name], **beside}
-        written = self.of({**whole, "$defs": schema["$defs"]} if "$defs" in schema else whole, where)
-        self._writing.discard(name)
-        return written
+        # A reference with siblings is replaced by its definition, except for recursive references.
+        self._expanding.add(name)
+        whole = {**self._definitions[name], **siblings}
+        expanded = self.of({**whole, "$defs": schema["$defs"]} if "$defs" in schema else whole, where)
+        self._expanding.discard(name)
+        return expanded
 
     def _close(self, strict: dict[str, Any], schema: Mapping[str, Any], where: str) -> None:
         if schema.get("additionalProperties") or "patternProperties" in schema:
-            what = f"the field {where!r} of {self._told}" if where else self._told
+            what = f"the field {where!r} of {self._class_name}" if where else self._class_name
             raise ConfigError(
                 f"{what} takes keys of any name, which structured output cannot describe: "
                 "name the keys in a model of their own, or use a list of pairs"

@@ -1,8 +1,8 @@
-"""What went wrong with a model's server, in one sentence for a person: the way out, and never the key.
+"""Errors of model servers as one sentence for a person, with a way out and without the key.
 
-1. What trying again can help is `ModelUnavailable`, and carries the seconds to wait before that.
-2. What it cannot help is `ModelRefused`, with the server's own words.
-3. The server's words are untrusted: they are cut, made printable, and rid of the key.
+1. Errors that a retry may fix are `ModelUnavailable`, with the seconds to wait.
+2. Other errors are `ModelRefused`, with the server's message.
+3. The server's message is untrusted: it is shortened, made printable, and the key in it is replaced.
 """
 
 import re
@@ -20,21 +20,21 @@ from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, Model
 from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of
 
 LONGEST_WAIT = 60.0
-"""Seconds; a server that asks for a longer pause is not asked again."""
+"""Seconds; if a server asks to wait longer, the request is not retried."""
 
 BACKOFF = 0.5
-"""Seconds before the first new attempt where the server does not say; each further one doubles it."""
+"""Default seconds before the first retry; they double with each further one."""
 
 LONGEST_BACKOFF = 16.0
-"""Seconds that a pause has at most where the server does not say."""
+"""Maximum of the default seconds before a retry."""
 
 MOST_RETRIES = 10
 _FEW_RETRIES = 2
-"""Where nobody listens, or a name is not known: waiting for long helps only who mends it."""
+"""Retries if the connection is refused or the host is unknown, which rarely changes by waiting."""
 
 _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
-"""Characters of a server's words that are looked at: an expression may take the square of it."""
+"""Characters of a server's message that are searched: a regular expression may take quadratic time."""
 
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
@@ -56,7 +56,7 @@ _TOO_LONG = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""How servers say that a request is too long; few of them have a code for it."""
+"""Servers' messages for a request that is too long; few servers have an error code for it."""
 
 _CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
     (
@@ -68,15 +68,14 @@ _CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
     (ConnectionRefusedError, "refused the connection; is a server running there?", True),
     (TimeoutError, "did not answer in time (timeout)", False),
 )
-"""What broke a connection, in words, and whether asking again can help."""
-
+"""Causes of connection errors: the exception, its message, and whether a retry may help."""
 
 _TLS = "Where it speaks TLS, the address is https://…"
 _NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
 
 
 class ServerFailed(Exception):
-    """A request that failed: the error to raise, and whether asking again can help."""
+    """A failed request: the error to raise, and whether a retry may help."""
 
     def __init__(self, error: ModelError, *, again: bool = False, wait: float | None = None) -> None:
         super().__init__(str(error))
@@ -88,7 +87,7 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ErrorContext:
-    """Who was asked: the model's name, the server's address, and the key, "" for none, that must not be shown."""
+    """The model, the server's address, and the key (or "") that messages must not contain."""
 
     model: str
     url: str
@@ -96,12 +95,11 @@ class ErrorContext:
 
     @property
     def host(self) -> str:
-        """The host and port of the address."""
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     def clean(self, text: str) -> str:
-        """The text without the key, without markup and control characters, and not too long."""
-        # What is shorter is no secret, and would be found everywhere.
+        """The text, shortened, without the key, markup and control characters."""
+        # Shorter texts are not secret, and would match everywhere.
         shown, login = text, login_of(self.url)
         for secret in (self.key, login, login.partition(":")[2], basic_auth(login).split()[1] if login else ""):
             shown = shown.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY else shown
@@ -114,7 +112,7 @@ class ErrorContext:
         return ServerFailed(ModelUnavailable(text, model=self.model), again=again, wait=wait)
 
     def refused(self, what: str, kind: type[ModelRefused] = ModelRefused) -> ServerFailed:
-        """The failure for a server that will not answer this request."""
+        """The failure for a request that the server will not answer."""
         return ServerFailed(kind(f"the model {self.model!r} did not answer: {self.host} {what}", model=self.model))
 
 
@@ -127,12 +125,12 @@ def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[
 
 def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
     if status < 400:  # noqa: PLR2004 - HTTP's own border of errors
-        return server.refused(_sent_on(server, status, headers))
+        return server.refused(_redirected(server, status, headers))
     said = server.clean(_message(body)) or "it gave no reason"
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
         return server.refused(f"says that the account has no quota left ({status}): {said}")
-    # Some servers tell it as an error of their own (500); a limit of requests (429) is another thing.
+    # Some servers send it with status 500; a 429 is always a limit of the request rate.
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
         return server.refused(f"says that the request is too long ({status}): {said}", ContextTooLong)
     if status in _AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
@@ -149,7 +147,7 @@ def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping
 
 
 def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
-    """The failure for a connection that could not be made or that broke; names the root cause, and a proxy."""
+    """The failure for a connection error; names the root cause, and the proxy if there is one."""
     failed = _by_cause(server, error)
     if (proxy := _proxy_of(server.url)) and isinstance(failed.error, ModelUnavailable):
         failed.error.args = (f"{failed.error} (the environment names a proxy for it: {proxy})",)
@@ -169,22 +167,22 @@ def _by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
                 failed = server.unavailable(what.format(text), again=again)
                 failed.retries = _FEW_RETRIES
                 return failed
-    told = [text for cause in chain if (text := server.clean(str(cause)))]
-    root = told[-1] if told else type(chain[-1]).__name__
+    messages = [text for cause in chain if (text := server.clean(str(cause)))]
+    root = messages[-1] if messages else type(chain[-1]).__name__
     hint = f". {_TLS}" if server.url.startswith("http:") and _NO_HTTP.search(root) else ""
     return server.unavailable(f"broke the connection: {root.rstrip('.')}{hint}")
 
 
 def _proxy_of(url: str) -> str:
-    """The host and port of the proxy that the environment names for the address; "" for none."""
+    """The host and port of the environment's proxy for the address; "" without one."""
     try:
         parts, proxies = urlsplit(url), getproxies()
-        found = proxies.get(parts.scheme) or proxies.get("all") or ""
-        if not found or is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+        if not proxy or is_loopback(url) or proxy_bypass(parts.hostname or ""):
             return ""
     except ValueError:
         return ""
-    return host_of(found if "//" in found else f"//{found}")
+    return host_of(proxy if "//" in proxy else f"//{proxy}")
 
 
 def by_event(server: ErrorContext, error: object) -> ServerFailed:
@@ -200,7 +198,7 @@ def by_event(server: ErrorContext, error: object) -> ServerFailed:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait, from ``retry-after-ms`` or ``Retry-After``; None if it does not."""
+    """Seconds to wait from ``retry-after-ms`` or ``Retry-After``; None without these headers."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     value = headers.get("retry-after")
@@ -212,17 +210,17 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _sent_on(server: ErrorContext, status: int, headers: Mapping[str, str]) -> str:
+def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -> str:
     try:
-        there = urlsplit(urljoin(server.url, headers["location"]))
+        target = urlsplit(urljoin(server.url, headers["location"]))
     except KeyError:
         return f"answered {status}, which is no reply. Check base_url (it usually ends in /v1)."
     except ValueError:
-        there = urlsplit("")
-    host = there.netloc.rpartition("@")[2]
-    # The same host by another way, such as https: its name would not tell what to change.
-    way = there._replace(netloc=host, path=there.path.removesuffix("/chat/completions"), query="", fragment="")
-    shown = way.geturl() if host == server.host else host
+        target = urlsplit("")
+    host = target.netloc.rpartition("@")[2]
+    # On the same host only the whole address shows the difference, such as https.
+    base = target._replace(netloc=host, path=target.path.removesuffix("/chat/completions"), query="", fragment="")
+    shown = base.geturl() if host == server.host else host
     where = server.clean(shown) or "another address"
     return f"sends requests on to {where} ({status}), which got nothing. If that one is right, give it as base_url."
 
@@ -236,7 +234,7 @@ def _number(value: str | None) -> float | None:
 
 
 def _message(body: object) -> str:
-    """The server's own words: OpenAI's ``message``, FastAPI's ``detail``, or the raw text."""
+    """The server's message: OpenAI's ``message``, FastAPI's ``detail``, or the raw text."""
     if isinstance(body, Mapping):
         inner = body.get("error")
         if isinstance(inner, Mapping):
@@ -252,7 +250,7 @@ def _is_too_long(body: object) -> bool:
 
 
 def _trust(error: ssl.SSLCertVerificationError) -> str:
-    # A certificate that is out of date, or another name's, is not mended by trusting its authority.
+    # Trusting the authority does not help with an expired certificate, or one for another name.
     if getattr(error, "verify_code", None) in _NO_MATTER_OF_TRUST:
         return ""
     return "If you trust its authority, give that one's certificate: ca_bundle, the path of a PEM file"
@@ -274,10 +272,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting:
-        found = waiting.pop()
-        if found is None or id(found) in seen:
+        current = waiting.pop()
+        if current is None or id(current) in seen:
             continue
-        seen.add(id(found))
-        yield found
-        waiting.extend(getattr(found, "exceptions", ()))
-        waiting.append(found.__cause__ or found.__context__)
+        seen.add(id(current))
+        yield current
+        waiting.extend(getattr(current, "exceptions", ()))
+        waiting.append(current.__cause__ or current.__context__)

@@ -1,11 +1,10 @@
-"""A sum of money or of tokens that models may spend together, and the stop before it is passed.
+"""A budget of money or tokens, shared by models; a request that would exceed it is not sent.
 
-1. The server's own counts are what is spent, also where they came with an error. A reply without them, whole or
-   not, counts by the estimate; a reply from a cache and a request that failed before its reply count nothing.
-2. Before each request its own size is estimated. No tokenizer's table is asked: the characters of a request count
-   by the ratio that the replies so far have shown, 4 to a token at first. The reply counts as long as the request
-   allows, or, where that is not said, as long as the longest so far.
-3. A request that is on its way counts by its estimate: chats that run at the same time do not pass the sum together.
+1. The server's token counts are the spending, also those of an error. A reply without counts, whole or partial, counts
+   by its estimate. Cached replies, and requests that failed before a reply, cost nothing.
+2. Each request is estimated before it is sent, without a tokenizer: by the ratio of characters to tokens of the replies
+   so far, at first 4. The reply counts with its maximum length, or else with the length of the longest reply so far.
+3. A pending request counts by its estimate, so that concurrent chats do not exceed the budget together.
 """
 
 import asyncio
@@ -23,8 +22,7 @@ from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import request_size
 from autogen_nb.models.prices import Price, cost_at
 from autogen_nb.models.wrappers.fallback import Fallback
-from autogen_nb.models.wrappers.reply_streams import open_reply
-from autogen_nb.models.wrappers.wrapper import ModelWrapper
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _RATIO = 4.0
 _FORM = re.compile(r"(\$?)\s*(\d[\d,_]*(?:\.\d*)?|\.\d+)\s*([km]?)\s*(dollars?|usd|\$|tokens?)?", re.IGNORECASE)
@@ -34,7 +32,7 @@ _WAYS = "'0.50' for dollars or '20000 tokens'"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a request will spend, and how that was found; `ratio` is characters to a token."""
+    """The estimated usage of a request, and its basis; `ratio` is characters per token."""
 
     usage: Usage
     dollars: float | None
@@ -43,7 +41,7 @@ class Estimate:
     how: str
 
     def completed(self, written: int) -> Usage:
-        """The tokens of the request with a reply of so many characters."""
+        """The usage with a reply of this many characters."""
         return Usage(self.usage.prompt_tokens, math.ceil(written / self.ratio))
 
     def __str__(self) -> str:
@@ -55,7 +53,7 @@ class Estimate:
 
 
 class Budget:
-    """What may be spent; shared by all the models that it is given to. A copy of it is the budget itself.
+    """A limit of spending, shared by all models that have it; copies are the same object.
 
     Parameters
     ----------
@@ -67,12 +65,12 @@ class Budget:
     Attributes
     ----------
     unlogged : tuple of Usage and float
-        Of what was spent, the tokens and dollars that no log tells.
+        Tokens and cost not recorded in the log.
 
     Raises
     ------
     ConfigError
-        When there is no limit, or one that is not above 0.
+        Without a limit, or for one that is not above 0.
     """
 
     def __init__(self, dollars: float | None = None, tokens: int | None = None) -> None:
@@ -88,7 +86,7 @@ class Budget:
         self._usage = Usage()
         self._dollars = 0.0
         self.unlogged = Usage(), 0.0
-        self._ahead: list[Estimate] = []
+        self._pending: list[Estimate] = []
         self._measured = Usage()
         self._characters = 0
         self._longest = 0
@@ -97,7 +95,7 @@ class Budget:
         return f"<Budget: {self.spent} spent>"
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
-        # AutoGen's users copy their configurations; two copies that may each spend the sum would spend it twice.
+        # AutoGen's users copy their configurations; separate copies would each allow the whole sum.
         return self
 
     def __copy__(self) -> Self:
@@ -105,28 +103,22 @@ class Budget:
 
     @classmethod
     def parse(cls, value: "str | float | Budget") -> "Budget":
-        """The budget for a text ("0.50", "$0.5", "20000 tokens", "20k tokens"), or for a number of dollars.
-
-        Raises
-        ------
-        ConfigError
-            When it is neither.
-        """
+        """A budget from a text ("0.50", "$0.5", "20000 tokens", "20k tokens") or a number of dollars."""
         if isinstance(value, Budget):
             return value
         if isinstance(value, int | float) and not isinstance(value, bool):
             return cls(dollars=value)
-        found = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
-        sign, number, thousands, unit = found.groups("") if found else ("", "", "", "")
+        match = _FORM.fullmatch(value.strip()) if isinstance(value, str) else None
+        sign, number, thousands, unit = match.groups("") if match else ("", "", "", "")
         in_tokens = unit.lower().startswith("token")
-        if not found or (in_tokens and sign) or (thousands and not in_tokens):
+        if not match or (in_tokens and sign) or (thousands and not in_tokens):
             raise ConfigError(f"the budget is {value!r}; give {_WAYS}")
         amount = float(number.replace(",", "").replace("_", "")) * _FACTORS[thousands.lower()]
         return cls(tokens=round(amount)) if in_tokens else cls(dollars=amount)
 
     @property
     def spent(self) -> str:
-        """What was spent, for a person, as "0.0312 of 0.05 dollars"."""
+        """The spending in words, such as "0.0312 of 0.05 dollars"."""
         parts = []
         if self.dollars is not None:
             parts.append(f"{_money(self._dollars)} of {_money(self.dollars)} dollars")
@@ -135,9 +127,9 @@ class Budget:
         return " and ".join(parts)
 
     def spend(self, usage: Usage | None, cost: float | None, *, logged: bool = True) -> None:
-        """Counts what was spent; for a chat that is resumed, what its log says. What is None counts nothing.
+        """Adds to the spending, also from the log of a resumed chat.
 
-        What was not `logged`, such as an estimate, is known to this budget alone: see `carry_over`.
+        Spending that is not `logged`, such as an estimate, is kept in `unlogged` for `carry_over`.
         """
         with self._lock:
             used = usage or Usage()
@@ -148,7 +140,7 @@ class Budget:
                 self._keep(used, cost or 0.0)
 
     def carry_over(self, earlier: "Budget") -> None:
-        """Counts what an earlier budget of the same chat knows to be spent, and no log tells."""
+        """Adds the unlogged spending of an earlier budget of the same chat."""
         used, dollars = earlier.unlogged
         with self._lock:
             self._usage += used
@@ -160,14 +152,14 @@ class Budget:
         self.unlogged = before + used, spent + dollars
 
     def measure(self, characters: int, usage: Usage) -> None:
-        """Learns from a reply how many characters of a request are a token."""
+        """Updates the ratio of characters to tokens by a request and its usage."""
         with self._lock:
             if characters and usage.prompt_tokens:
                 self._characters += characters
                 self._measured += usage
 
     def estimate(self, request: ModelRequest, *, price: Price | None, limit: int | None) -> Estimate:
-        """What the request will spend; `price` is dollars per 1,000 tokens, `limit` the longest reply in tokens."""
+        """The estimate for a request; `price` is dollars per 1,000 tokens, `limit` the maximum tokens of the reply."""
         characters = request_size.of_request(request)
         with self._lock:
             known = self._measured.prompt_tokens
@@ -179,17 +171,11 @@ class Budget:
 
     @contextmanager
     def held(self, estimate: Estimate, model: str) -> Iterator[None]:
-        """Within it the estimate counts as spent.
-
-        Raises
-        ------
-        BudgetReached
-            When that would pass the budget; `model` is for the message.
-        """
+        """Counts the estimate as spent inside the context; raises `BudgetReached` if that exceeds the budget."""
         with self._lock:
-            coming = [*self._ahead, estimate]
-            tokens = self._usage.total_tokens + sum(one.usage.total_tokens for one in coming)
-            dollars = self._dollars + sum(one.dollars or 0.0 for one in coming)
+            pending = [*self._pending, estimate]
+            tokens = self._usage.total_tokens + sum(request.usage.total_tokens for request in pending)
+            dollars = self._dollars + sum(request.dollars or 0.0 for request in pending)
             if tokens > (self.tokens or math.inf) or dollars > (self.dollars or math.inf):
                 raise BudgetReached(
                     f"the next request to {model!r} would pass the budget and was not sent: {self.spent} are spent, "
@@ -197,23 +183,23 @@ class Budget:
                     model=model,
                     spent=self.spent,
                 )
-            self._ahead.append(estimate)
+            self._pending.append(estimate)
         try:
             yield
         finally:
             with self._lock:
-                self._ahead.remove(estimate)
+                self._pending.remove(estimate)
 
 
 class Budgeted(ModelWrapper):
-    """A model that is asked only as long as the budget lasts."""
+    """A model that sends requests only within a budget."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         super().__init__(model)
         self._budget = budget
 
     def check(self) -> None:
-        """Nothing, if the budget can be kept."""
+        """Raises `ConfigError` for a budget in dollars and a model without a price."""
         if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
                 f"the budget is in dollars, and what the model {self.name!r} costs is not known: give its price "
@@ -221,7 +207,7 @@ class Budgeted(ModelWrapper):
             )
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the inner model replies; it is counted before it is handed on."""
+        """The inner model's reply, which is counted before it is yielded."""
         self.check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
         written, whole = 0, False
@@ -236,7 +222,7 @@ class Budgeted(ModelWrapper):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):
-                # A reader who goes away in the middle has the server stop, but not charge nothing.
+                # The server also charges for a reply that the reader closed.
                 if written and not whole:
                     self._spend(estimate.completed(written), None, logged=False)
                 raise
@@ -250,7 +236,7 @@ class Budgeted(ModelWrapper):
     def _count(self, reply: Completion, estimate: Estimate) -> None:
         if reply.cached:
             return
-        # A request of no tokens is none: its server does not count.
+        # A usage of 0 tokens means that the server does not count.
         if reply.usage is not None and reply.usage.total_tokens:
             self._spend(reply.usage, reply.cost)
             self._budget.measure(estimate.characters, reply.usage)
@@ -267,7 +253,7 @@ class Budgeted(ModelWrapper):
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
-    """The model with the budget next to the server: within its cache, and for each of several models."""
+    """The model with the budget as its innermost wrapper, for each model of a fallback."""
     if isinstance(model, ModelWrapper | Fallback):
         return model.around(lambda inner: budgeted(inner, budget))
     layer = Budgeted(model, budget)

@@ -1,17 +1,14 @@
-"""Replies kept on disk, so that the same request is asked and paid for once.
+"""Caches replies on disk, so that each request is sent and paid for once.
 
-The store is one SQLite file of JSON texts, made with the standard library. diskcache, which AutoGen 0.2 uses, keeps
-pickles: whoever can write to its folder runs code in the process that reads it. What is read here is data, and
-is looked at before it is taken for a reply.
+The store is a SQLite file of JSON texts. diskcache, which AutoGen 0.2 uses, stores pickles: anyone who can write to its
+folder can run code in the process that reads it. This cache stores only data, which is validated when it is read.
 
-1. The key is a hash of everything that decides the reply: the model and its parameters, its server's address, the
-   messages, the tools and the functions. The messages themselves are not kept, and no key of an account comes near.
-2. A reply is kept whole, when it is whole. A model that raised, or whose reader went away, leaves nothing.
-3. Each reading and each writing is one transaction on a connection of its own, which waits for other
-   processes. It uses the rollback journal: a write-ahead log does not work on network file systems, where many
-   homes are.
-4. A file that cannot be read is a miss, and one that cannot be written loses nothing but its own entry; the reply
-   goes on either way, with a note that says so.
+1. The key is a hash of everything that determines the reply: the model, its parameters, its server's address, the
+   messages, the tools and the functions. Neither the messages nor API keys are stored.
+2. Only complete replies are stored. A failed or interrupted reply leaves no entry.
+3. Each access is one transaction on its own connection, which waits for other processes. It uses the rollback journal,
+   because a write-ahead log does not work on network file systems, where many home folders are.
+4. An unreadable file is a miss, and a failed write only loses the entry; in both cases the reply has a note.
 """
 
 import asyncio
@@ -29,29 +26,28 @@ from typing import Any, NoReturn, Self
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEntry
-from autogen_nb.models.wrappers.reply_streams import open_reply
-from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply
 
 FILE = "replies.sqlite3"
 """The name of the file in a cache's folder."""
 
 _VERSION = 1
 _WAIT = 10.0
-"""Seconds to wait for another process that is writing."""
+"""Seconds to wait for another process's transaction."""
 
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _TROUBLE = (sqlite3.Error, OSError)
 
 
 class Cache:
-    """A store of JSON values in a folder, which several processes may use at once.
+    """A store of JSON values in a folder, shared by processes.
 
-    Use `Cache.disk`; nothing is made on disk before the first value is kept, and nothing has to be closed.
+    Use `Cache.disk`. The file is created with the first value, and the cache need not be closed.
 
     Parameters
     ----------
     folder
-        Where the file is; made when it is needed.
+        The folder of the file.
 
     Examples
     --------
@@ -61,7 +57,7 @@ class Cache:
 
     def __init__(self, folder: str | Path) -> None:
         self._shown = str(Path(folder) / FILE)
-        # A later change of the working directory must not make two caches of one.
+        # Absolute, so that a change of the working directory does not change the cache.
         self._path = Path(folder).expanduser().absolute() / FILE
 
     def __repr__(self) -> str:
@@ -77,22 +73,21 @@ class Cache:
 
     @property
     def path(self) -> Path:
-        """The file."""
         return self._path
 
     @classmethod
     def disk(cls, cache_seed: int | str = 42, cache_path_root: str | Path = ".cache") -> Self:
-        """The cache of a seed; another seed is another cache, and so other replies.
+        """The cache for a seed; each seed has its own replies.
 
         Parameters
         ----------
         cache_path_root
-            The folder of all caches; relative to the working directory.
+            The folder of all caches.
 
         Raises
         ------
         ConfigError
-            When the seed cannot be the name of a folder.
+            For a seed that cannot be the name of a folder.
         """
         name = str(cache_seed)
         unfit = isinstance(cache_seed, bool) or not isinstance(cache_seed, int | str) or not name.isprintable()
@@ -111,15 +106,15 @@ class Cache:
         raise ConfigError("there is no Cosmos DB cache here: use Cache.disk(cache_seed=42), which processes can share")
 
     def close(self) -> None:
-        """Nothing: no connection outlives its use."""
+        """Does nothing, since no connection stays open."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value that is kept under the key, else the default.
+        """The value of the key, or the default if there is none or it is damaged.
 
         Raises
         ------
         OSError, sqlite3.Error
-            When the file cannot be read; a value that is damaged counts as none.
+            If the file cannot be read.
         """
         if not self._path.exists():
             return default
@@ -131,16 +126,16 @@ class Cache:
             return default
 
     def set(self, key: str, value: Any) -> None:
-        """Keeps a JSON value under the key.
+        """Stores a JSON value.
 
         Raises
         ------
         OSError, sqlite3.Error
-            When the file cannot be written.
+            If the file cannot be written.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         if not self._path.exists():
-            # What models said may be private: the file is its owner's only.
+            # Replies may be private, so only the owner can read the file.
             os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600))
         with self._connected() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(value)))
@@ -153,36 +148,33 @@ class Cache:
 
 
 class Cached(ModelWrapper):
-    """A model whose replies are taken from a cache where they are known, and kept there where they are not."""
+    """A model with a cache of its replies."""
 
     def __init__(self, model: Model, cache: Cache) -> None:
         super().__init__(model)
         self._cache = cache
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """A known reply as one piece and its `Completion`, which is marked as cached, else the inner model's.
-
-        Its usage and cost are those of then: nothing is paid now.
-        """
+        """The cached reply in one piece, with its original usage and cost, or the inner model's reply."""
         key = key_of(self.inner, request)
-        known, trouble = await asyncio.to_thread(self._found, key)
-        if known is not None:
-            if known.reasoning is not None:
-                yield known.reasoning
-            if known.message.text:
-                yield known.message.text
-            yield known
+        cached_reply, note = await asyncio.to_thread(self._look_up, key)
+        if cached_reply is not None:
+            if cached_reply.reasoning is not None:
+                yield cached_reply.reasoning
+            if cached_reply.message.text:
+                yield cached_reply.message.text
+            yield cached_reply
             return
         async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion):
-                    # What could not be read would not be written either, after the same wait.
-                    trouble = trouble or await asyncio.to_thread(self._keep, key, request, item)
-                    yield replace(item, note=" ".join(filter(None, (item.note, trouble))))
+                    # After a failed read, a write would fail too, after the same wait.
+                    note = note or await asyncio.to_thread(self._store, key, request, item)
+                    yield replace(item, note=" ".join(filter(None, (item.note, note))))
                 else:
                     yield item
 
-    def _found(self, key: str) -> tuple[Completion | None, str]:
+    def _look_up(self, key: str) -> tuple[Completion | None, str]:
         try:
             value = self._cache.get(key)
         except _TROUBLE as error:
@@ -190,10 +182,10 @@ class Cached(ModelWrapper):
         try:
             reply = RecordingEntry.from_json(value).completion
         except (ValueError, KeyError, TypeError):
-            return None, ""  # nothing is kept there, or no reply
+            return None, ""  # no entry, or no valid reply
         return replace(reply, cached=True), ""
 
-    def _keep(self, key: str, request: ModelRequest, completion: Completion) -> str:
+    def _store(self, key: str, request: ModelRequest, completion: Completion) -> str:
         value = {**RecordingEntry(Digest.of(request), completion).to_json(), "note": completion.note}
         try:
             self._cache.set(key, value)
@@ -203,10 +195,10 @@ class Cached(ModelWrapper):
 
 
 def cached(model: Model, cache: Cache | None) -> Model:
-    """The model with its replies kept in the cache; a cache that it has already is left aside.
+    """The model with this cache, which replaces an earlier one.
 
-    A recording stays outside, so that it holds cached replies too. A replayed conversation is not cached: it goes
-    on with each reply, and asks no server.
+    A recording stays the outer wrapper, so that it contains cached replies. A replayed conversation is not cached,
+    because its replies depend on their order.
     """
     if cache is None:
         return model
@@ -220,12 +212,12 @@ def cached(model: Model, cache: Cache | None) -> Model:
 
 
 def key_of(model: Model, request: ModelRequest) -> str:
-    """The hash of everything that decides the reply."""
+    """The hash of everything that determines the reply."""
     whole = [_VERSION, identity_of(model), list(request.messages), list(request.tools), list(request.functions)]
     text = json.dumps(whole, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    # What is no JSON cannot be sent either; its own form at least tells two of them apart.
+    # Values without a JSON form cannot be sent either; `repr` keeps their keys distinct.
     return dict(value) if isinstance(value, Mapping) else repr(value)

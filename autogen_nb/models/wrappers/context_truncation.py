@@ -1,14 +1,13 @@
-"""A conversation that is too long for its model, made shorter by its oldest outputs.
+"""Shortens a conversation that is too long for its model, by removing its oldest outputs.
 
-1. What may be left out: the content of what code printed (a user message that begins with "exitcode: ") and of
-   what a tool or function answered.
-2. What may not: system messages, the task (the first message that is no system message, and the first of role
-   user), and the last turn (the last message of role assistant, and all that follows it). Without a message of
-   role assistant there is nothing that may be left out.
-3. A message stays where it is, with its role, name and id: each call keeps its answer. Only its content becomes
-   a line that says how much was there, and only where that line is clearly shorter.
-4. The oldest go first: at least half of what may be left out, and as much as the server says is too much. If
-   that was not enough, all of it. If that was not enough either, the error goes through.
+1. Removable content: the output of code (a user message that begins with "exitcode: "), and the results of tools and
+   functions.
+2. Not removable: system messages, the task (the first message other than a system message, and the first user
+   message), and the last turn (from the last assistant message on). Without an assistant message, nothing is removable.
+3. A message keeps its place, role, name and id, so that each call keeps its result. A line with the number of removed
+   characters replaces the content, if the line is much shorter.
+4. The oldest content is removed first: at least half of the removable content, or the excess that the server reports.
+   If that is not enough, all of it is removed. If that is not enough either, the error is raised.
 """
 
 import re
@@ -19,8 +18,7 @@ from typing import Any
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
-from autogen_nb.models.wrappers.reply_streams import open_reply
-from autogen_nb.models.wrappers.wrapper import ModelWrapper
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _OUTPUT = "exitcode: "
 _STATUS = re.compile(r"exitcode: -?\d+ \(execution (?:succeeded|failed)\)")
@@ -28,29 +26,29 @@ _LIMIT = re.compile(r"(?:context length is|limit of|context size \()\s*([\d,]+) 
 _ASKED = re.compile(r"(?:resulted in|requested|request has|has)\s+(?:about )?([\d,]+) (?:input |prompt )?tokens")
 _SLACK = 1.25
 _LEAST = 100
-"""Characters; a saving that is smaller is not worth the loss, and a line that stands for an output makes none."""
+"""Minimum characters to save by removing an output."""
 
 
 class ContextTruncation(ModelWrapper):
-    """A model whose request is folded and sent again when it was too long; the `Completion` says so in its note."""
+    """Sends a shorter request if the first one is too long for the model; the `Completion` has a note on it."""
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the inner model replies, to a shorter request where the whole one was too long."""
+        """The inner model's reply, to a shorter request if the whole one is too long."""
         shorter: Iterator[ModelRequest] | None = None
         sent = request
         while True:
-            spoken, told = False, told_of(request, sent)
+            has_reply, note = False, truncation_note(request, sent)
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
-                        spoken = not isinstance(item, Waiting)
+                        has_reply = not isinstance(item, Waiting)
                         if isinstance(item, Completion):
-                            yield replace(item, note=f"{told} {item.note}".strip())
+                            yield replace(item, note=f"{note} {item.note}".strip())
                         else:
                             yield item
             except ContextTooLong as error:
                 shorter = shorter or _shorter(request, str(error))
-                following = None if spoken else next(shorter, None)
+                following = None if has_reply else next(shorter, None)
                 if following is None:
                     raise
                 sent = following
@@ -58,28 +56,28 @@ class ContextTruncation(ModelWrapper):
                 return
 
 
-def folded(request: ModelRequest, *, least: float = 0) -> ModelRequest | None:
-    """The request with its oldest outputs left out; None where nothing can be."""
-    lines = list(_foldable(request))
-    wanted = max(least, sum(gain for _, _, gain in lines) / 2)
+def truncated(request: ModelRequest, *, least: float = 0) -> ModelRequest | None:
+    """The request without its oldest outputs; None if nothing is removable."""
+    lines = list(_removable(request))
+    target = max(least, sum(gain for _, _, gain in lines) / 2)
     messages, saved = list(request.messages), 0
     for number, line, gain in lines:
-        if saved < wanted:
+        if saved < target:
             messages[number] = {**messages[number], "content": line}
             saved += gain
     return replace(request, messages=tuple(messages)) if saved else None
 
 
-def excess(told: str, request: ModelRequest) -> float:
-    """How many characters the request has too many, as the server tells it; 0 where it does not."""
-    limit, asked = (_number(pattern.search(told)) for pattern in (_LIMIT, _ASKED))
+def excess(message: str, request: ModelRequest) -> float:
+    """The characters above the limit, by the server's message; 0 if it does not contain them."""
+    limit, asked = (_number(pattern.search(message)) for pattern in (_LIMIT, _ASKED))
     if not limit or asked <= limit:
         return 0
     return (asked - limit) / asked * request_size.of_request(request) * _SLACK
 
 
-def told_of(request: ModelRequest, shorter: ModelRequest) -> str:
-    """What the person is told when `shorter` was sent in place of `request`; "" where they are the same."""
+def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:
+    """The note for the person if `shorter` was sent instead of `request`; "" if they are the same."""
     changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
     if not changed:
         return ""
@@ -92,19 +90,19 @@ def told_of(request: ModelRequest, shorter: ModelRequest) -> str:
     )
 
 
-def _shorter(request: ModelRequest, told: str) -> Iterator[ModelRequest]:
-    needed, whole = folded(request, least=excess(told, request)), folded(request, least=float("inf"))
-    yield from (each for each in (needed, whole) if each and (each is whole or needed != whole))
+def _shorter(request: ModelRequest, message: str) -> Iterator[ModelRequest]:
+    needed, whole = truncated(request, least=excess(message, request)), truncated(request, least=float("inf"))
+    yield from (shorter for shorter in (needed, whole) if shorter and (shorter is whole or needed != whole))
 
 
-def _foldable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
+def _removable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
     roles = [message.get("role") for message in request.messages]
     if "assistant" not in roles:
         return
-    begun = next(number for number, role in enumerate(roles) if role not in ("system", "developer"))
-    task = max(begun, roles.index("user") if "user" in roles else begun)
+    start = next(number for number, role in enumerate(roles) if role not in ("system", "developer"))
+    task = max(start, roles.index("user") if "user" in roles else start)
     last = len(roles) - 1 - roles[::-1].index("assistant")
-    for number in range(begun + 1, last):
+    for number in range(start + 1, last):
         message = request.messages[number]
         line = _line(message) if number != task else None
         gain = request_size.of_content(message.get("content")) - len(line or "")
@@ -113,7 +111,7 @@ def _foldable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
 
 
 def _line(message: Mapping[str, Any]) -> str | None:
-    """What is put in place of the content of an output; None for what is no output."""
+    """The line that replaces the content of an output; None for other messages."""
     content = message.get("content")
     size = f"{request_size.of_content(content):,} characters"
     if message.get("role") in ("tool", "function"):

@@ -1,19 +1,17 @@
-"""Several models as one: the next is asked where one cannot or will not answer."""
+"""A list of models as one: if a model is unavailable or refuses, the next one is asked."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from autogen_nb.core.ports import Model, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
-from autogen_nb.models.wrappers.reply_streams import open_reply
-from autogen_nb.models.wrappers.wrapper import identity_of
+from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 
 
 class Fallback:
-    """The first of several models that answers.
+    """Asks models in order until one answers.
 
-    The next one is asked when a model is unavailable or refuses, but not after a content filter (the same
-    would be asked of another), and never once a first piece of text has come.
+    It stops at the first piece of text, and after a content filter, because the next model would get the same request.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
@@ -26,38 +24,38 @@ class Fallback:
 
     @property
     def name(self) -> str:
-        """The names of the models, in their order."""
+        """The names of the models, in order."""
         return ", ".join(model.name for model in self._models)
 
     @property
     def identity(self) -> Any:
-        """What decides the reply: all the models, in their order; None where one's replies depend on more."""
-        each = [identity_of(model) for model in self._models]
-        return None if None in each else each
+        """The identities of all models; None if one of them has none."""
+        identities = [identity_of(model) for model in self._models]
+        return None if None in identities else identities
 
     def around(self, wrap: Callable[[Model], Model]) -> "Fallback":
-        """A fallback over the same models, each as it is wrapped."""
+        """A fallback over the wrapped models."""
         return Fallback([wrap(model) for model in self._models])
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the first model that answers replies; its name is in the `Completion`."""
+        """The reply of the first model that answers; the `Completion` has its name."""
         causes: list[ModelUnavailable | ModelRefused] = []
         for model in self._models:
-            spoken = False
+            has_reply = False
             try:
                 async with open_reply(model, request) as items:
                     async for item in items:
-                        spoken = not isinstance(item, Waiting)
+                        has_reply = not isinstance(item, Waiting)
                         yield item
             except (ModelUnavailable, ModelRefused) as error:
-                if spoken or isinstance(error, ContentFiltered):
+                if has_reply or isinstance(error, ContentFiltered):
                     raise
                 causes.append(error)
             else:
                 return
         if len(causes) == 1:
             raise causes[0]
-        told = "; ".join(str(error) for error in causes)
+        reasons = "; ".join(str(error) for error in causes)
         too_long = any(isinstance(error, ContextTooLong) for error in causes)
         kind = ContextTooLong if too_long else type(causes[-1])
-        raise kind(f"none of {len(causes)} models answered: {told}", model=self.name)
+        raise kind(f"none of {len(causes)} models answered: {reasons}", model=self.name)

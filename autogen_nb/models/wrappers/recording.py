@@ -1,7 +1,7 @@
-"""Conversations with a model kept as JSON Lines: one line for each reply, to be played by `ReplayModel`.
+"""Records conversations with a model as JSON Lines, one line for each reply; `ReplayModel` replays them.
 
-A line holds the reply and a digest of what was asked (how many messages, and a hash of the last one's text);
-neither keys nor headers, nor the messages that were sent, come near it.
+A line contains the reply and a digest of the request (the number of messages, and a hash of the last one's text), but
+no keys, headers or messages.
 """
 
 import errno
@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
-from autogen_nb.models.wrappers.reply_streams import open_reply
-from autogen_nb.models.wrappers.wrapper import ModelWrapper
+from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 from autogen_nb.trusted import plain_file
 from autogen_nb.trusted.held_folder import HeldFolder
 
@@ -32,7 +31,7 @@ _LOST = "The recording {!r} ends before this reply: it cannot be written ({})."
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a request was, as far as a recording tells: the number of its messages, a hash of the last text."""
+    """A request in a recording: the number of its messages, and a hash of the last text."""
 
     messages: int
     last: str
@@ -65,7 +64,7 @@ class RecordingEntry:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "RecordingEntry":
-        """The entry that `to_json` wrote; ValueError, KeyError or TypeError where it did not."""
+        """The entry from the value of `to_json`; raises ValueError, KeyError or TypeError for other values."""
         if value["v"] != VERSION:
             raise ValueError(f"version {value['v']!r} is not {VERSION}")
         return _entries().validate_python({"asked": value["asked"], "completion": value})
@@ -79,7 +78,7 @@ def _entries() -> "TypeAdapter[RecordingEntry]":
 
 
 class Recording(ModelWrapper):
-    """A model whose every reply is also appended to a file, up to the first that finds no room there."""
+    """A model whose replies are appended to a file, until the first write fails."""
 
     def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
@@ -87,7 +86,7 @@ class Recording(ModelWrapper):
         self._lost = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # From here on, what is put in the place of the folder or of the file is not written to.
+            # The open folder protects against a link that later replaces the folder or the file.
             self._folder = HeldFolder(self._path.parent)
             with self._folder.open(self._path.name, "ab") as file:
                 if os.fstat(file.fileno()).st_size:
@@ -100,24 +99,24 @@ class Recording(ModelWrapper):
         return f"<Recording of {self.inner!r} in {str(self._path)!r}>"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """What the recorded model replies; a reply that was broken off is not kept."""
+        """The recorded model's reply; interrupted replies are not recorded."""
         async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion) and not self._lost:
                     entry = RecordingEntry(Digest.of(request), item)
                     try:
                         self._append(entry)
-                    # The reply is there, and paid for.
+                    # A failed write does not lose the reply, which is paid for.
                     except OSError as error:
                         self._lost = True
-                        told = _LOST.format(str(self._path), error.strerror or error)
-                        yield replace(item, note=" ".join(filter(None, (item.note, told))))
+                        note = _LOST.format(str(self._path), error.strerror or error)
+                        yield replace(item, note=" ".join(filter(None, (item.note, note))))
                         continue
                 yield item
 
     def _append(self, entry: RecordingEntry) -> None:
         line = json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
-        # A lone surrogate, which UTF-8 cannot hold, becomes the escape that JSON has for it.
+        # Lone surrogates, which UTF-8 cannot encode, are written as JSON escapes.
         self._write(line.encode("utf-8", errors="backslashreplace"))
 
     def _write(self, data: bytes) -> None:
@@ -126,13 +125,13 @@ class Recording(ModelWrapper):
             os.fchmod(descriptor, 0o600)
             size = os.fstat(descriptor).st_size
             if (file.write(data) or 0) < len(data):
-                # Half a line would make the whole unreadable.
+                # A partial line would make the file unreadable.
                 os.ftruncate(descriptor, size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def read_recording(path: Path) -> list[RecordingEntry]:
-    """The replies that a recording holds, in order."""
+    """The replies of a recording, in order."""
     try:
         lines = plain_file.read(path).splitlines()
     except OSError as error:
@@ -144,9 +143,9 @@ def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
     try:
         return RecordingEntry.from_json(json.loads(line))
     except (ValueError, KeyError, TypeError) as error:
-        # Of a shape that is wrong, these are the sum and the field; what follows may quote the reply.
-        told = str(error).splitlines()[:2]
+        # The first two lines of pydantic's error are its summary and the field; the rest may quote the reply.
+        summary = str(error).splitlines()[:2]
         raise ConfigError(
-            f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {' '.join(told)}); "
+            f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {' '.join(summary)}); "
             "it was damaged, or the file is something else"
         ) from error

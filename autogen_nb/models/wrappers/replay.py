@@ -1,4 +1,4 @@
-"""A recorded conversation played again: the same replies in the same order, with no server."""
+"""Replays a recorded conversation: the same replies in the same order, without a server."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,17 +8,17 @@ from pathlib import Path
 from autogen_nb.core.ports import ModelRequest, Part
 from autogen_nb.errors import RecordingEnded, SessionError
 from autogen_nb.models.wrappers.recording import Digest, read_recording
-from autogen_nb.models.wrappers.reply_streams import pieces_of_reply
+from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 
 
 class ReplayModel:
-    """A model that gives the replies of a recording, in order, streamed in pieces.
+    """A model that streams the replies of a recording, in order.
 
-    A request that is not the next one, but was recorded word for word, is answered as it was then.
+    If a request is not the next one, but was recorded literally, its recorded reply is repeated.
     """
 
     identity = None
-    """Its replies depend on how far it is, so that no cache may stand in for it."""
+    """Not cacheable: the replies depend on their order."""
 
     price = (0.0, 0.0)
 
@@ -32,23 +32,23 @@ class ReplayModel:
 
     @property
     def name(self) -> str:
-        """The file, as it can be typed for a model."""
+        """The name of the model for ``-m``."""
         return f"replay:{self._path}"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next recorded reply; one that is broken off is given again. It costs nothing."""
-        asked = Digest.of(request)
-        number = self._place(asked)
+        """The next recorded reply, at no cost; an interrupted reply is repeated."""
+        digest = Digest.of(request)
+        number = self._index_of(digest)
         if number == len(self._entries):
             raise RecordingEnded(
                 f"{str(self._path)!r} holds {number} replies, and a further one was asked for", model=self.name
             )
         entry = self._entries[number]
-        # Texts are not compared: the output of code holds timings and other things that differ from run to run.
-        if entry.asked.messages != asked.messages:
+        # Texts are not compared, because the output of code may contain timings and other values that vary.
+        if entry.asked.messages != digest.messages:
             raise SessionError(
                 f"the conversation went another way at reply {number + 1} of {str(self._path)!r}: "
-                f"{entry.asked.messages} messages were recorded there, now there are {asked.messages}"
+                f"{entry.asked.messages} messages were recorded there, now there are {digest.messages}"
             )
         for piece in pieces_of_reply(entry.completion):
             yield piece
@@ -56,12 +56,9 @@ class ReplayModel:
         self._next = number + 1
         yield replace(entry.completion, cost=0.0)
 
-    def _place(self, asked: Digest) -> int:
-        """Which reply is meant: the next one, or, where that one answers something else, the one that answered this.
-
-        So a conversation that is resumed, or whose turn is run again, finds its place.
-        """
-        if self._next < len(self._entries) and self._entries[self._next].asked.messages == asked.messages:
+    def _index_of(self, digest: Digest) -> int:
+        """The index of the next reply, or of the reply to this request if a resumed conversation starts earlier."""
+        if self._next < len(self._entries) and self._entries[self._next].asked.messages == digest.messages:
             return self._next
-        same = (number for number, entry in enumerate(self._entries) if entry.asked == asked)
+        same = (number for number, entry in enumerate(self._entries) if entry.asked == digest)
         return next(same, self._next)

@@ -1,23 +1,28 @@
-"""What the models around a model share: the name of the inner one, and what it says of itself.
+"""Models around models: the base class `ModelWrapper`, and functions for streams of replies.
 
-A model may say more of itself than `core.ports.Model` asks for. All of it is optional:
+A model may have more attributes than `core.ports.Model` requires. All of them are optional:
 
-- `identity`: a JSON value that holds, beside the messages, everything that decides its replies; None where
-  a reply depends on more than that. A cache needs it.
-- `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens, None where it is not known.
-- `completion_limit`: how many tokens a reply has at most, None where that is not set.
+- `identity`: a JSON value with everything except the messages that determines the replies; None if a reply depends on
+  more than that. A cache needs it.
+- `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens; None if it is not known.
+- `completion_limit`: the maximum number of tokens of a reply; None without a limit.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from copy import copy
 from typing import Any, Self
 
-from autogen_nb.core.ports import Model
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
+from autogen_nb.messages import Reasoning
 from autogen_nb.models.prices import Price
+
+_PIECE = re.compile(r"\S+\s*|\s+")
 
 
 class ModelWrapper:
-    """A model around another; it is named after the inner one and passes on what that says of itself."""
+    """A model around another one, with the name and the attributes of the inner model."""
 
     def __init__(self, model: Model) -> None:
         self.inner = model
@@ -31,17 +36,14 @@ class ModelWrapper:
 
     @property
     def identity(self) -> Any:
-        """What decides the inner model's replies."""
         return identity_of(self.inner)
 
     @property
     def price(self) -> Price | None:
-        """What the inner model costs."""
         return getattr(self.inner, "price", None)
 
     @property
     def completion_limit(self) -> int | None:
-        """How long the inner model's replies may be, in tokens."""
         return getattr(self.inner, "completion_limit", None)
 
     def around(self, wrap: Callable[[Model], Model]) -> Self:
@@ -51,5 +53,28 @@ class ModelWrapper:
 
 
 def identity_of(model: Model) -> Any:
-    """The model's `identity`; a model that says nothing of it is told by its class and its name."""
+    """The model's `identity`; by default its class and its name."""
     return getattr(model, "identity", [type(model).__qualname__, model.name])
+
+
+@asynccontextmanager
+async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Part], None]:
+    """The items of the model's reply, which is closed at the end if it is a generator."""
+    items = model.reply(request)
+    try:
+        yield items
+    finally:
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()
+
+
+def pieces_of(text: str) -> list[str]:
+    """The text in pieces of about a word, as a model streams it."""
+    return _PIECE.findall(text)
+
+
+def pieces_of_reply(reply: Completion) -> Iterator[str | Reasoning]:
+    """The pieces of a whole reply, its reasoning first."""
+    if reply.reasoning is not None:
+        yield from map(Reasoning, pieces_of(reply.reasoning.text))
+    yield from pieces_of(reply.message.text)
