@@ -92,3 +92,14 @@ def test_reference_of_older_pydantic_is_understood() -> None:
 def test_type_that_structured_output_cannot_describe_is_refused(kind: Any, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         on_the_wire(kind)
+
+
+def test_schema_keeps_openais_rules() -> None:
+    parts = parts_of(schema_of(Home))
+    objects = [part for part in parts if part.get("type") == "object"]
+
+    assert len(objects) >= 4
+    assert all(part["additionalProperties"] is False for part in objects)
+    assert all(part["required"] == list(part["properties"]) for part in objects)
+    assert all(len(part) == 1 for part in parts if "$ref" in part)
+    assert not any({"default", "oneOf", "discriminator"} & set(part) for part in parts)

@@ -90,3 +90,7 @@ def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) 
 
     page = _page(published)
     assert page == ["\n".join(numbers), "next", *[""] * 38]
+
+
+def test_tex_passes_when_harmless() -> None:
+    assert safe({"text/latex": "$x^2$", "text/plain": "x**2"})[0] == {"text/latex": "$x^2$", "text/plain": "x**2"}
