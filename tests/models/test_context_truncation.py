@@ -110,3 +110,17 @@ def test_error_goes_through_where_nothing_helps() -> None:
 
     assert error_of(ContextTruncation(ScriptedModel([TOO_LONG])), TASK) is TOO_LONG
     assert error_of(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, last])), *TALK) is last
+
+
+def test_whole_list_is_asked_before_anything_is_left_out() -> None:
+    small, other = ScriptedModel([TOO_LONG, "ok"], "small"), ScriptedModel([ModelRefused("no key")], "other")
+    completion = ask(ContextTruncation(Fallback([small, other])), *TALK).completion
+
+    assert (completion.message.content, completion.model) == ("ok", "small")
+    assert other.requests[0].messages == TALK
+
+
+def test_all_outputs_go_where_half_was_not_enough() -> None:
+    completion = ask(ContextTruncation(ScriptedModel([TOO_LONG, TOO_LONG, "ok"])), *TALK).completion
+
+    assert "2 older outputs (5,000 characters) were left out" in completion.note
