@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
-from tests.agents.chatting import assistant, chat, model_of, user
+from tests.agents.chatting import assistant, chat, contents, model_of, user
 
 
 def asked(helper: Any) -> list[list[Any]]:
@@ -64,3 +64,10 @@ def test_registering() -> None:
         helper.register_hook("process_message_before_send", 3)  # type: ignore[arg-type]  # on purpose
     with pytest.raises(ConfigError, match="'print' is registered for process_message_before_send of assistant"):
         helper.register_hook("process_message_before_send", print)
+
+
+def test_hooks_decide_what_ends_a_chat() -> None:
+    helper = assistant("One.")
+    helper.register_hook("process_last_received_message", lambda _: "TERMINATE")
+
+    assert contents(chat("sync", user(), helper, message="Begin.")) == ["Begin."]

@@ -11,7 +11,7 @@ from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Recorded, ReplyFunctionAsked
-from tests.agents.chatting import assistant, chat, contents, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 PEER = user()
 
@@ -149,3 +149,16 @@ def test_error_is_named_and_the_log_continues(trigger: Any, function: Any, said:
 async def _awaited(talk: TwoAgentChat) -> None:
     async for _ in talk.exchange().stream_events():
         pass
+
+
+@BOTH_WAYS
+def test_stop_reply_at_receive_within_a_chat(way: Way) -> None:
+    helper = assistant("Never.")
+
+    def last_words(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+        recipient.stop_reply_at_receive(sender)
+        return True, "Last words."
+
+    helper.register_reply("user", last_words)
+
+    assert contents(chat(way, user(), helper, message="Begin.")) == ["Begin.", "Last words.", "Go on."]

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ContextTooLong
+from autogen_nb.errors import ContextTooLong, ModelRefused
 from autogen_nb.models import request_size
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation, excess, truncated
+from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.testing import ScriptedModel
-from tests.models.asking import error_of
+from tests.models.asking import ask, error_of
 
 SYSTEM = {"role": "system", "content": "exitcode: 0 is what you like."}
 TASK = {"role": "user", "content": "exitcode: what does it mean? " + "Long. " * 200, "name": "user"}
