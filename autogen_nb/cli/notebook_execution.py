@@ -129,16 +129,16 @@ async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> Exec
 @contextmanager
 def _signals() -> Iterator[asyncio.Queue[int]]:
     loop = asyncio.get_running_loop()
-    signal_task: asyncio.Queue[int] = asyncio.Queue()
-    taken = []
+    received: asyncio.Queue[int] = asyncio.Queue()
+    handled = []
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
         with suppress(NotImplementedError):
-            loop.add_signal_handler(number, signal_task.put_nowait, int(number))
-            taken.append(number)
+            loop.add_signal_handler(number, received.put_nowait, int(number))
+            handled.append(number)
     try:
-        yield signal_task
+        yield received
     finally:
-        for number in taken:
+        for number in handled:
             loop.remove_signal_handler(number)

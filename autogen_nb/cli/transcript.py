@@ -26,19 +26,16 @@ class Transcript:
         self._closed = False
 
     def begin(self, source: str) -> None:
-        """Prints the source of the next cell."""
         self._cells += 1
         prompt = f"[{self._cells}] "
         self.line(prompt + source.replace("\n", "\n" + " " * len(prompt)))
 
     def line(self, text: str) -> None:
-        """Prints a paragraph."""
         if not self._closed:
             self.settle()
             self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Handles a message from the kernel's iopub channel."""
         if self._closed:
             return
         content = message["content"]
@@ -53,7 +50,6 @@ class Transcript:
                 )
 
     def close(self) -> None:
-        """Ignores all further messages."""
         self.settle()
         self._closed = True
 

@@ -36,8 +36,6 @@ class KeptRule:
 
 
 class RulesFile:
-    """The user's saved rules."""
-
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
@@ -58,7 +56,6 @@ class RulesFile:
         return () if text is None else self._read(text)
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Saves rules, and returns the new ones."""
         with self._edit_rules() as saved:
             known = {saved_rule.rule for saved_rule in saved}
             new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)

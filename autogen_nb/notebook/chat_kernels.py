@@ -78,7 +78,6 @@ class ChatKernels:
             self._watching = asyncio.ensure_future(self._watch())
 
     def touch(self, chat: KernelChat) -> None:
-        """Records a use of the chat's kernel."""
         if chat in self._uses:
             self._uses[chat] = _Use(_now())
 

@@ -165,7 +165,6 @@ class NotebookConversation:
 
     @property
     def alive(self) -> bool:
-        """Whether the agent's kernel runs."""
         return self.executor.alive
 
     @property
@@ -178,7 +177,6 @@ class NotebookConversation:
         await self._stop(self.executor, told)
 
     def end(self) -> None:
-        """Ends the agent's kernel without waiting for it."""
         self._forget()
         engine.soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))

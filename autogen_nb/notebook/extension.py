@@ -48,8 +48,6 @@ class AutogenMagics(Magics, Defaults):
 
 
 class Extension:
-    """Everything that `load` adds to a shell."""
-
     def __init__(self, shell: InteractiveShell, prepare: Callable[[], None]) -> None:
         self._shell = shell
         self._prepare = prepare
@@ -118,7 +116,6 @@ _loaded: dict[int, Extension] = {}
 
 
 def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
-    """Adds the extension to a shell once."""
     if id(shell) not in _loaded:
         extension = _loaded[id(shell)] = Extension(shell, prepare)
         extension.install()
@@ -131,7 +128,6 @@ def session(shell: InteractiveShell) -> "Session":
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Removes the extension from a shell."""
     extension = _loaded.pop(id(shell), None)
     if extension is not None:
         extension.remove()

@@ -43,7 +43,6 @@ class Restarts:
                 self._ended = _read(folder, _name(connection))
 
     def keep(self, chats: Iterable[NotebookConversation]) -> None:
-        """Stores the conversations for the next kernel."""
         if self._connection is None:
             return
         current = {

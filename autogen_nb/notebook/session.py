@@ -63,8 +63,6 @@ def one_line() -> Iterator[None]:
 
 
 class Session:
-    """The conversations of a notebook and the operations of its cells."""
-
     def __init__(self, shell: InteractiveShell, defaults: Defaults, conversations: Conversations) -> None:
         self._shell = shell
         self._defaults = defaults
@@ -91,7 +89,6 @@ class Session:
             import autogen_nb.notebook.asking.panels  # noqa: F401  # ipywidgets takes a while
 
     def close(self) -> None:
-        """Ends the agents' kernels without waiting for them."""
         for chat in self.conversations:
             chat.end()
         self.conversations.folders.close()
@@ -157,7 +154,6 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     def command(self, line: str) -> None:
-        """Runs a ``%autogen`` command."""
         with one_line():
             self._commands.run(line)
 

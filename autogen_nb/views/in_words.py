@@ -21,7 +21,6 @@ LONGEST = 100_000
 _FAILED = "Error: "
 _HELD = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
 _LONGEST_URL = 200
-"""The maximum length of an address on screen."""
 
 
 def arguments_of(call: FunctionCall) -> str:
@@ -54,7 +53,6 @@ def bounded(text: str) -> str:
 
 
 def asked_in_words(call: FunctionCall) -> str:
-    """Formats a call."""
     return f"calls {name_of(call)}({arguments_of(call)})"
 
 

@@ -33,7 +33,6 @@ from autogen_nb.views import in_words
 
 _RULE = "-" * 80
 _LONG = 300
-"""The maximum length of a line about a decision."""
 
 
 def _write(text: str) -> None:
@@ -116,7 +115,6 @@ class PlainView:
         """Does nothing; the text does not change with time."""
 
     def close(self) -> None:
-        """Ends the last line."""
         self._end_stream()
         self._end_line()
 

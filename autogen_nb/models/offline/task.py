@@ -9,7 +9,6 @@ from autogen_nb.models.offline.template import Source, render
 
 _HEADING = re.compile(r"^Variables in your kernel:\s*$", re.MULTILINE)
 _VARIABLE = re.compile(r"^- `([^\W\d]\w*)`: (\w+)([^\n]*)$", re.MULTILINE)
-_FOLDER = re.compile(r"^Your folder for files:.*$", re.MULTILINE)
 
 _TEXT = r"""
     for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
@@ -51,7 +50,6 @@ _LOADERS = {
 
 _ENDINGS = tuple(_LOADERS)[:-2]
 ENDINGS = tuple(f".{kind}" for kind in _ENDINGS)
-"""File extensions of tables."""
 
 _TYPES = rf"(?:{'|'.join(_ENDINGS)})(?:\.(?:gz|bz2|zip|xz))?"
 _QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
@@ -93,7 +91,7 @@ def read_task(text: str) -> Task:
     """Parses a task; a table variable takes precedence over a file name."""
     heading = _HEADING.search(text)
     words, appended = (text[: heading.start()], text[heading.end() :]) if heading else (text, "")
-    words = _FOLDER.sub("", words).strip()
+    words = words.strip()
     variables = _VARIABLE.findall(appended)
     quoted, bare = _QUOTED.search(words), _BARE.search(words)
     path = quoted[2] if quoted else bare[1] if bare else ""

@@ -43,8 +43,6 @@ _FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
-    """The contents of the model form."""
-
     head: str
     proposed: ModelConnection
     offline: bool = True
@@ -65,7 +63,6 @@ def not_answered(error: BaseException, asked: ModelConnection, stored: ModelConn
 
 
 def sentence(text: str) -> str:
-    """Ends the text with a full stop."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 

@@ -74,7 +74,6 @@ class StopQuestion:
         return "later"
 
     def withdraw(self) -> None:
-        """Withdraws an open question."""
         if self._open is not None:
             self._open.cancel()
 

@@ -21,7 +21,6 @@ class TakenRequest:
         self.cell: str | None = message["metadata"].get("cellId")
 
     def begin(self) -> None:
-        """Sends the start of the execution."""
         self._status("busy")
         self._send("execute_input", {"code": self.code, "execution_count": self._count})
 

@@ -32,7 +32,6 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
 
 
 def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
-    """Returns the form of ``%autogen model set``, prefilled from the words."""
     rest, proposed = list(words), setting.proposal(None, environ)
     if "--url" in rest:
         index = rest.index("--url")

@@ -71,7 +71,6 @@ def _read(words: Sequence[str], folder: Path) -> Rule:
 
 
 def _find_rule(words: Sequence[str], saved: Sequence[KeptRule], folder: Path) -> Rule:
-    """Finds a rule by its number or text."""
     if len(words) == 1 and words[0].isdecimal():
         if not 0 < int(words[0]) <= len(saved):
             raise ConfigError(f"there is no rule {words[0]}; {_ALL}")

@@ -71,7 +71,6 @@ def opened_by(head_html: str, body_html: str, *, style: str) -> str:
 
 
 def sign(tone: Tone) -> str:
-    """Returns the mark before a line of this tone."""
     mark, colour = styles.MARKS[tone]
     return f'<strong style="color:{colour}">{mark}</strong>'
 

@@ -74,7 +74,6 @@ def code_html(source: str, language: str) -> str:
 
 
 def warm_up() -> None:
-    """Imports what the first highlighted block needs."""
     code_html("import pandas as pd\n", "python")
     code_html("pip install pandas\n", "sh")
 

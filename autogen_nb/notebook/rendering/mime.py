@@ -24,13 +24,9 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.in_words import held_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
-"""The maximum length of plain text."""
 HTML_LIMIT = 2_000_000
-"""The maximum length of HTML before sanitising."""
 IMAGE_LIMIT = 16_000_000
-"""The maximum length of an image's base64 text or SVG source."""
 JSON_LIMIT = 1_000_000
-"""The maximum length of JSON."""
 
 _NAMES: Mapping[str, str] = {
     "image/png": "a PNG image",

@@ -15,7 +15,6 @@ Content: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 _TEXT = frozenset({"text/html", "text/plain"})
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LARGEST = 300_000
-"""The maximum length of an output to merge."""
 
 
 def merged(contents: Sequence[Content], *, few: int) -> list[Content]:

@@ -33,7 +33,6 @@ RULES: dict[SpeakerTone, str] = {
     "fifth": "var(--md-pink-400,#ec407a)",
     "sixth": "var(--jp-info-color1,#2490a0)",
 }
-"""The colours of the rule beside a message."""
 
 SEATS: tuple[SpeakerTone, ...] = ("assistant", "second", "third", "fourth", "fifth", "sixth")
 """The colours of a team's members in order; a larger team repeats them."""
@@ -105,4 +104,3 @@ CODE_STYLES: dict[str, str] = {
     "meta": _MIXED.format(name="meta", fallback="#a060d8", share=65),
     "property": _MIXED.format(name="property", fallback="#4a88c8", share=75),
 }
-"""The styles of highlighted code, by the names of JupyterLab's editor variables."""

@@ -9,7 +9,6 @@ import re
 from functools import cache
 
 LONGEST = 4_000
-"""The maximum length of a formula."""
 
 _DEEPEST = 12
 _COMMAND = re.compile(r"\\([A-Za-z]+|.|\Z)", re.DOTALL)

@@ -89,7 +89,6 @@ class CellChats:
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is open."""
         return any(view.asks for view in self._views)
 
     def on_page_loaded(self) -> None:

@@ -99,11 +99,9 @@ class SurfaceFoot:
         self._places[-1][0].panel(data)
 
     def release(self) -> None:
-        """Removes the panel."""
         self._places[-1][0].release()
 
     def superseded(self) -> bool:
-        """Whether the cell was run again."""
         return self._places[-1][1]()
 
 

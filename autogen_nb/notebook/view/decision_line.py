@@ -27,7 +27,6 @@ PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeIn
 
 Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
-"""The maximum number of items of a kind in a line."""
 
 
 def render_effects(decided: Sequence[Decided]) -> tuple[str, str]:

@@ -41,11 +41,9 @@ class FootedView:
         self._next_slot().show(data, metadata)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Shows a line."""
         self.add(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
 
     def clear(self) -> None:
-        """Removes the outputs."""
         self._slots.clear()
 
     # The status
@@ -79,7 +77,6 @@ class FootedView:
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is open."""
         return self._held
 
     def panel(self, data: Bundle) -> None:

@@ -14,15 +14,12 @@ from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.views import in_words as wording
 
 _LINES = 12
-"""The maximum number of lines of an unfolded result."""
 
 _CHARACTERS = 1_000
 _PREVIEW = 60
 
 
 class CallsShown:
-    """An output with a message's calls."""
-
     def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
         self.calls = calls
         self._slot = slot
@@ -46,7 +43,6 @@ class CallsShown:
         )
 
     def close(self) -> None:
-        """Marks pending calls as ended."""
         if self._going_on:
             self.show("did not return")
 
@@ -60,7 +56,6 @@ class CallsShown:
 
 
 def asked_html(call: FunctionCall) -> str:
-    """Renders a call; long arguments are folded."""
     name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'

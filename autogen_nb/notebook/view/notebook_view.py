@@ -153,7 +153,6 @@ class NotebookView(FootedView):
         self._show_status(heard=self._draft is not None and not self._draft.empty)
 
     def close(self) -> None:
-        """Removes the foot, and marks unfinished outputs as ended."""
         if self._run is not None:
             self._run.close()
         if self._calls is not None:

@@ -46,7 +46,6 @@ class PlainCellView(PlainView):
                 super().show(event)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Writes a line with the mark of its tone."""
         del kind
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 

@@ -28,11 +28,9 @@ class ReplyDraft:
 
     @property
     def answering(self) -> bool:
-        """Whether the answer has begun."""
         return bool(self._pieces)
 
     def think(self, text: str) -> None:
-        """Adds to the thoughts."""
         self._thoughts.append(text)
 
     def write(self, text: str) -> None:

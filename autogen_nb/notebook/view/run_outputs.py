@@ -17,13 +17,11 @@ from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 _LONG_TRACEBACK = 21
-"""The maximum number of lines of an unfolded traceback."""
 
 _RATE = 250_000
 """The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
 
 _REMARK = 200
-"""The maximum length of the line about omitted text."""
 
 
 class RunOutputs:
@@ -44,7 +42,6 @@ class RunOutputs:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has been shown."""
         return not self._used
 
     def add(self, output: Output) -> None:
@@ -87,7 +84,6 @@ class RunOutputs:
         self._text_slot.show({"text/plain": text}, _about("stream"))
 
     def part(self) -> None:
-        """Shows pending outputs; later ones appear below other outputs."""
         self.flush(at_last=True)
         self._text = self._text_slot = None
 

@@ -39,7 +39,6 @@ class Slot:
         self.content: Content | None = None
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows or replaces the output."""
         if self._above is not None and self._above.content is None:
             self._above.show(*_NOTHING)
         shown, self.content, self._above = self.content, (data, metadata), None
@@ -56,7 +55,6 @@ class Slot:
             self._publish(*self.content, self._id)
 
     def clear(self) -> None:
-        """Empties the output."""
         if self.content not in (None, _NOTHING):
             self.show(*_NOTHING)
 
@@ -99,7 +97,6 @@ class Slots:
         return self._all[self._used - 1]
 
     def clear(self) -> None:
-        """Empties all outputs."""
         for slot in self._all:
             slot.clear()
 

@@ -36,7 +36,6 @@ WAITING_FOR_STOPPED = "waiting for code that was stopped"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
-    """Formats the last line of an interrupted chat."""
     return joined("Did not finish", duration(seconds), *remarks)
 
 
@@ -78,7 +77,6 @@ def about(effect: Effect) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Formats a duration."""
     if seconds < 0.1:  # noqa: PLR2004  # what would be no time at all
         return "< 0.1 s"
     if seconds < 0.95:  # noqa: PLR2004  # what would round to a whole second
@@ -94,5 +92,4 @@ def shortened(text: str) -> str:
 
 
 def joined(*parts: str) -> str:
-    """Joins the non-empty parts."""
     return " · ".join(part for part in parts if part)

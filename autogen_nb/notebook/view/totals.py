@@ -25,7 +25,6 @@ class Totals:
     incomplete: bool = False
 
     def count(self, event: Event) -> None:
-        """Adds an event."""
         match event:
             case ModelReplied(usage=usage, cost=cost, cached=cached, finish_reason=finish):
                 self.incomplete = finish == INCOMPLETE
@@ -45,7 +44,6 @@ class Totals:
                 pass
 
     def text(self) -> str:
-        """The sums that are not zero."""
         cached = f" ({self.cached} from the cache)" if self.cached else ""
         parts = [
             _counted(self.replies, "reply", "replies") + cached,

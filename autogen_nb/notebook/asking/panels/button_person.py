@@ -33,8 +33,6 @@ NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
-    """Asks the person with buttons."""
-
     def __init__(self, foot: Foot, superseded: Callable[[], bool], *, patience: float | None = None) -> None:
         self._foot = foot
         self._superseded = superseded
@@ -76,14 +74,12 @@ class ButtonPerson:
         return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> CopyAnswer:
-        """Asks whether variables may be copied."""
         try:
             return _not_stopped(await self._ask(ChoicePanel(what, COPY)))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return "leave"
 
     async def stopping(self, what: str) -> StopAnswer:
-        """Asks whether to wait for code that does not stop."""
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:

@@ -69,7 +69,6 @@ class ModelPanel(Panel):
         self._shown += (self._use, self._cancel)
 
     def finish(self) -> None:
-        """Cancels the running test."""
         check, self._check = self._check, None
         if check is not None:
             check.cancel()

@@ -123,7 +123,6 @@ def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
 
 
 def whole(button: widgets.Button) -> widgets.Button:
-    """Makes the button as high as its text."""
     button.add_class(_CHOICE)
     return button
 

@@ -82,13 +82,11 @@ COPY = (
     ChoiceButton("Do not copy", "leave", "Run the task without"),
     ChoiceButton("Stop", None, "Do not run the task"),
 )
-"""The choices for variables that a task mentions."""
 
 STOP = (
     ChoiceButton("Wait", "wait", "Leave the code alone; nothing is lost"),
     ChoiceButton("Kill", "kill", "End the kernel with all it holds", "danger"),
 )
-"""The choices for code that does not stop."""
 
 
 class ChoicePanel(Panel):
