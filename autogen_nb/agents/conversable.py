@@ -16,8 +16,7 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, SummaryMethod, TwoAgentChat
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import agent_config
-from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.both_forms import both_forms
+from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.agents.parts.outgoing_messages import checked_message

@@ -12,7 +12,7 @@ from autogen_nb.agents.chats.group_settings import GroupSettings
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import agent_config, prompts
-from autogen_nb.agents.parts.both_forms import both_forms
+from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop

@@ -7,8 +7,7 @@ from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
-from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.both_forms import both_forms
+from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
 from autogen_nb.core.chats.group_flow import RunGroup, spoken_by
 from autogen_nb.core.chats.message_roles import to_stored_message

@@ -6,9 +6,7 @@ The package itself does not use them.
 from autogen_nb.testing.fake_openai import FakeOpenAI, Received, Scripted
 from autogen_nb.testing.fake_wire import FakeReply
 from autogen_nb.testing.replay_client import ReplayChatCompletionClient
-from autogen_nb.testing.scripted_executor import Ran, ScriptedExecutor
-from autogen_nb.testing.scripted_human import ScriptedHuman
-from autogen_nb.testing.scripted_model import ScriptedModel, ScriptedReply
+from autogen_nb.testing.scripted import Ran, ScriptedExecutor, ScriptedHuman, ScriptedModel, ScriptedReply
 
 __all__ = [
     "FakeOpenAI",

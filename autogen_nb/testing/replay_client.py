@@ -7,7 +7,7 @@ from autogen_nb.core.ports import Completion, Model
 from autogen_nb.messages import Message, Usage
 from autogen_nb.models.client_types import CreateResult, call_on_the_wire
 from autogen_nb.models.model_clients import ChatCompletionClient
-from autogen_nb.testing.scripted_model import ScriptedModel, ScriptedReply
+from autogen_nb.testing.scripted import ScriptedModel, ScriptedReply
 
 
 class ReplayChatCompletionClient(ChatCompletionClient):

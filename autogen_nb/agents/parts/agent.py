@@ -1,6 +1,37 @@
-"""The base of all agents."""
+"""The base class of agents, and the sync and async forms of their methods."""
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.run import Waits, run_to_completion
+
+P = ParamSpec("P")
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def both_forms(
+    work: Callable[Concatenate[S, Waits, P], Coroutine[Any, Any, T]],
+) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
+    """The sync form ``name`` and the async form ``a_name`` of the method ``_name``."""
+
+    def sync_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return run_to_completion(work(self, "sync", *args, **kwargs))
+
+    async def async_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await work(self, "async", *args, **kwargs)
+
+    signature = inspect.signature(work)
+    parameters = [parameter for name, parameter in signature.parameters.items() if name != "waits"]
+    name = work.__name__.removeprefix("_")
+    for form, form_name in ((sync_form, name), (async_form, f"a_{name}")):
+        functools.update_wrapper(form, work)
+        form.__name__, form.__qualname__ = form_name, work.__qualname__.replace(work.__name__, form_name)
+        vars(form)["__signature__"] = signature.replace(parameters=parameters)
+    return sync_form, async_form
 
 
 class Agent:

@@ -6,8 +6,7 @@ from dataclasses import is_dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.agents.parts import tool_schema
-from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.agents.parts.both_forms import both_forms
+from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.run import Waits, settle

@@ -1,0 +1,198 @@
+"""Scripted doubles for a model, a person and an executor."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from autogen_nb.core.ports import Completion, ModelRequest, Part, RunEnded
+from autogen_nb.effects import EffectJudged
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeInputAsked,
+    CodeInputGiven,
+    Decision,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+)
+from autogen_nb.messages import CodeBlock, Message, Usage
+from autogen_nb.models.wrappers.wrapper import pieces_of_reply
+from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+ScriptedReply: TypeAlias = str | Message | Mapping[str, Any] | Completion | BaseException
+"""A reply: a text, a message or its fields, a whole completion, or an exception to raise."""
+
+
+class ScriptedModel:
+    """A model that streams scripted replies, in order.
+
+    Attributes
+    ----------
+    requests : list of ModelRequest
+        The requests so far.
+
+    Examples
+    --------
+    >>> model = ScriptedModel(["Hello.", {"content": None, "tool_calls": []}, TimeoutError("slow")])
+    """
+
+    def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:
+        self.requests: list[ModelRequest] = []
+        self._replies = list(replies)
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"<ScriptedModel {self._name!r}, {len(self.requests)} of {len(self._replies)} replies asked for>"
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """The next scripted reply, with a usage of words; raises AssertionError after the last one."""
+        number = len(self.requests)
+        self.requests.append(request)
+        if number >= len(self._replies):
+            raise AssertionError(f"{self!r}: the script ran out")
+        scripted = self._replies[number]
+        if isinstance(scripted, BaseException):
+            raise scripted
+        completion = scripted if isinstance(scripted, Completion) else self._completion(scripted, request)
+        for piece in pieces_of_reply(completion):
+            yield piece
+            await asyncio.sleep(0)
+        yield completion
+
+    def _completion(self, reply: str | Message | Mapping[str, Any], request: ModelRequest) -> Completion:
+        message = Message.of(reply)
+        asked = sum(len(str(one.get("content") or "").split()) for one in request.messages)
+        called = "tool_calls" if message.tool_calls else "function_call" if message.function_call else "stop"
+        return Completion(message, self._name, Usage(asked, len(message.text.split())), called)
+
+
+class ScriptedHuman:
+    """A person with scripted answers; each kind of question has its own list. An empty list is an AssertionError.
+
+    Parameters
+    ----------
+    inputs
+        The answers to requests for input.
+    approvals
+        The decisions on blocks of code: "run", "skip", "stop", or an `ApprovalGiven`.
+    effects
+        The decisions on effects of running code: whether it is allowed, or an `EffectJudged`.
+    typing
+        The inputs for running code; None ends its input.
+
+    Attributes
+    ----------
+    asked : list of HumanInputAsked, ApprovalAsked, EffectAsked or CodeInputAsked
+        The questions so far, in order.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str] = (),
+        approvals: Sequence[ApprovalGiven | Decision] = (),
+        *,
+        effects: Sequence[EffectJudged | bool] = (),
+        typing: Sequence[str | None] = (),
+    ) -> None:
+        self.asked: list[HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked] = []
+        self._inputs = list(inputs)
+        self._approvals = list(approvals)
+        self._acts = list(effects)
+        self._typing = list(typing)
+
+    def __repr__(self) -> str:
+        return f"<ScriptedHuman with {len(self._inputs)} inputs and {len(self._approvals)} approvals left>"
+
+    def input(self, question: HumanInputAsked) -> HumanInputGiven:
+        self.asked.append(question)
+        if not self._inputs:
+            raise AssertionError(f"{self!r}: the script has no input for {question.prompt!r}")
+        return HumanInputGiven(self._inputs.pop(0), by="scripted")
+
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
+        self.asked.append(question)
+        if not self._approvals:
+            raise AssertionError(f"{self!r}: the script has no decision about {question.block.code!r}")
+        decision = self._approvals.pop(0)
+        return decision if isinstance(decision, ApprovalGiven) else ApprovalGiven(decision, by="scripted")
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        self.asked.append(question)
+        if not self._acts:
+            raise AssertionError(f"{self!r}: the script has no judgement of {question.effect!r}")
+        judged = self._acts.pop(0)
+        return judged if isinstance(judged, EffectJudged) else EffectJudged(judged, by="scripted")
+
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        self.asked.append(question)
+        if not self._typing:
+            raise AssertionError(f"{self!r}: the script types nothing for {question.prompt!r}")
+        return CodeInputGiven(self._typing.pop(0), by="scripted")
+
+
+Ran: TypeAlias = str | Output | Sequence[Output | RunEnded] | RunEnded
+"""The outcome of one block: text on stdout, an output, or several; a `RunEnded` sets the exit code and the note."""
+
+
+class ScriptedExecutor:
+    """An executor with scripted outputs.
+
+    Parameters
+    ----------
+    outputs
+        The outcome of each block, by its exact code, or a function of the block. A `Failure` among the outputs ends
+        the run with exit code 1.
+
+    Attributes
+    ----------
+    blocks : list of CodeBlock
+        The blocks so far.
+    stopped : int
+        The number of calls of `stop`.
+    """
+
+    def __init__(self, outputs: Mapping[str, Ran] | Callable[[CodeBlock], Ran]) -> None:
+        self.blocks: list[CodeBlock] = []
+        self.stopped = 0
+        self._outputs = outputs
+
+    def __repr__(self) -> str:
+        return f"<ScriptedExecutor, {len(self.blocks)} blocks run>"
+
+    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded, None]:
+        """The scripted outputs, then a `RunEnded`; raises AssertionError for code that is not in the script."""
+        ended = RunEnded(0, 0)
+        for number, block in enumerate(blocks, 1):
+            self.blocks.append(block)
+            ended = RunEnded(0, number)
+            for item in _items(self._looked_up(block)):
+                if isinstance(item, RunEnded):
+                    ended = RunEnded(item.exit_code, number, item.note)
+                    continue
+                ended = RunEnded(1, number) if isinstance(item, Failure) else ended
+                yield item
+                await asyncio.sleep(0)
+            if ended.exit_code:
+                break
+        yield ended
+
+    async def stop(self) -> None:
+        self.stopped += 1
+
+    def _looked_up(self, block: CodeBlock) -> Ran:
+        if callable(self._outputs):
+            return self._outputs(block)
+        if block.code not in self._outputs:
+            raise AssertionError(f"{self!r}: the script has no output for {block.code!r}")
+        return self._outputs[block.code]
+
+
+def _items(ran: Ran) -> Sequence[Output | RunEnded]:
+    if isinstance(ran, str):
+        return [Stream("stdout", ran)] if ran else []
+    return [ran] if isinstance(ran, Stream | Display | Result | Failure | Cleared | RunEnded) else ran
