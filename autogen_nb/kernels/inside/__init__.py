@@ -1,1 +1,1 @@
-"""What runs inside the agent's kernel. It is sent there as source, and imports nothing of this package."""
+"""Modules that run inside the agent's kernel; they are sent there as source and import nothing of this package."""

@@ -1,13 +1,13 @@
-"""Which of Python's audit events are which effects: what code is about to do, by class and target.
+"""Converts Python's audit events to effects: what code is about to do, by kind and target.
 
-1. What every program does to run at all is no effect: the interpreter's own files, installed packages, fonts, shared
-   data of the system, devices without a memory, caches and temporary files, which lie in the chat's private folder.
-2. What a library does while it is being imported is no effect, whatever it is; what a library does to the environment
-   or by ctypes is its own matter, too. What the code itself does is not.
-3. A path is taken for what it is when all links in it are followed. Where else a file with several names lies is not
-   to be seen: to write it is not to write a file of the chat's own.
+1. Normal activity of programs is no effect: the interpreter's files, installed packages, fonts, shared system data,
+   devices without storage, and caches and temporary files in the chat's private folder.
+2. Nothing that a library does during its import is an effect, and neither is a library's use of the environment or
+   ctypes. The same actions of the code itself are effects.
+3. Paths are resolved through links. The other names of a file with hard links are unknown, so writing such a file does
+   not count as writing the chat's own file.
 
-It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+The module runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
 import os
@@ -19,17 +19,17 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from autogen_nb.kernels.inside.guard_process_view import Seen
+    from autogen_nb.kernels.inside.guard_process_view import ProcessView
 
 Effect: TypeAlias = tuple[str, str, str]
-"""Kind, target and words, as an `Effect` has them."""
-Reader: TypeAlias = "Callable[[tuple[Any, ...], Seen], Iterator[Effect]]"
-"""What the arguments of an event say that the code is about to do; nothing where that is nothing to ask about."""
+"""The kind, target and description of an effect."""
+Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Effect]]"
+"""Returns the effects of an event from its arguments; none if no question is needed."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
 _DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
-"""A device by its own name; below the number of a folder, or by that of a file, there may be anything."""
+"""A device under its own name; paths below it may be anything."""
 _SHARED = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
@@ -38,7 +38,7 @@ _SHARED = (
     "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/os-release",
     "/etc/lsb-release", "/etc/debian_version", "/etc/magic", "/etc/matplotlibrc", "/etc/zoneinfo",
 )  # fmt: skip
-"""Beginnings of paths that anybody may read; no secret of a person's lies there."""
+"""Prefixes of paths that anybody may read and that contain no secrets."""
 _PROC = re.compile(
     r"/proc/(meminfo|cpuinfo|stat|mounts|loadavg|uptime|version|filesystems|sys/.*|self|thread-self|net/.*"
     r"|(self|thread-self|\d+)/(task/\d+/)?(maps|stat|statm|status|cgroup|mountinfo|mounts|fd|fd/\d+|limits|comm))"
@@ -53,23 +53,23 @@ _INSTALLER = re.compile(
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
 _SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
-"""What has a shell do more than start one program; versions are compared by two signs, or between quotes."""
+"""Characters that make a shell do more than start one program, except in version comparisons."""
 _PIP = f"{sys.executable} -m pip "
-"""How `%pip` starts it."""
+"""The beginning of the command of `%pip`."""
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
-"""An option of an installer that says nothing of what is installed; one with a value in the same word may name more."""
+"""Options of an installer that name no package. Options that end in a value of their own may name one."""
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
-"""What libraries start to find fonts, other libraries and processors."""
+"""Programs that libraries start to find fonts, other libraries and processors."""
 _PLATFORM = "uname -p"
-"""What Python's own `platform` starts."""
+"""The command that Python's `platform` starts."""
 _INTERPRETERS = frozenset(
     "_interpreters _xxsubinterpreters concurrent.interpreters concurrent.futures.interpreter".split()
 )
-"""Modules that make interpreters: an audit hook of this one does not see what is done in others."""
+"""Modules that create interpreters, whose actions this interpreter's audit hook does not see."""
 _A_PATH = pathlib.Path()
 _SLOTS: dict[str, Any] = {
     name: slot
@@ -77,19 +77,19 @@ _SLOTS: dict[str, Any] = {
     for name, slot in vars(kind).items()
     if type(slot) is MemberDescriptorType
 }
-"""Where a path object holds its text, or the parts of it: each Python has some of these."""
+"""The slots in which path objects store their text or parts; they depend on the Python version."""
 _LONG = 200
 
 
-def effects(event: str, arguments: tuple[Any, ...], look: "Seen") -> tuple[Effect, ...]:
-    """What an event says that the code is about to do; empty where that is nothing to ask about."""
-    return tuple(_READERS[event](arguments, look)) if event in _READERS else ()
+def effects(event: str, arguments: tuple[Any, ...], view: "ProcessView") -> tuple[Effect, ...]:
+    """The effects of an event; empty if no question is needed."""
+    return tuple(_READERS[event](arguments, view)) if event in _READERS else ()
 
 
 # Files
 
 
-def _opened(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+def _opened(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     path, mode, flags = arguments[:3]
     if path is None or issubclass(type(path), int):
         return
@@ -99,119 +99,121 @@ def _opened(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
     if not name:
         yield "unknown", "", "opens a file by a name that cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
-        yield from _read(name, look)
-    # Nothing is written to a folder itself; what is made in it by another name is told by itself.
-    elif not look.folder(look.path(name, None, whole=True)):
-        yield from _changed("write", name, look)
+        yield from _read(name, view)
+    # Opening a folder writes nothing; creating files in it is an event of its own.
+    elif not view.is_folder(view.path(name, None, whole=True)):
+        yield from _changed("write", name, view)
 
 
-def _installed(name: str, look: "Seen") -> bool:
-    return name.startswith(look.roots) and "/.." not in name
+def _installed(name: str, view: "ProcessView") -> bool:
+    return name.startswith(view.roots) and "/.." not in name
 
 
-def _read(name: str, look: "Seen") -> Iterator[Effect]:
-    if _installed(name, look) or look.imports():
+def _read(name: str, view: "ProcessView") -> Iterator[Effect]:
+    if _installed(name, view) or view.is_in_import_system():
         return
-    path = look.path(name, None, whole=True)
-    if path.startswith((*look.roots, *_SHARED, *_DEVICES)) or look.private(path):
+    path = view.path(name, None, whole=True)
+    if path.startswith((*view.roots, *_SHARED, *_DEVICES)) or view.is_private(path):
         return
-    if _PROC.fullmatch(path) or look.own_process(path) or look.searched(path):
+    if _PROC.fullmatch(path) or view.is_own_process_file(path) or view.is_on_search_path(path):
         return
-    if look.whose(path) not in ("own", "below") and not _FONTS.fullmatch(path) and look.there(path):
-        yield "read_private", path, f"reads {look.named(path)}"
+    if view.owner_of(path) not in ("own", "below") and not _FONTS.fullmatch(path) and view.exists(path):
+        yield "read_private", path, f"reads {view.display_path(path)}"
 
 
-def _listed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+def _listed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # What Python's import does comes often, and walks no frames.
-    if not _installed(name, look) and not look.library():
-        yield from _read(name, look)
+    # Python's import lists folders often, so the frames are not inspected.
+    if not _installed(name, view) and not view.is_in_library():
+        yield from _read(name, view)
 
 
-def _changed(kind: str, name: str, look: "Seen", folder: int | None = None, *, whole: bool = True) -> Iterator[Effect]:
+def _changed(
+    kind: str, name: str, view: "ProcessView", folder: int | None = None, *, whole: bool = True
+) -> Iterator[Effect]:
     if _DEVICE.fullmatch(name):
         return
-    path = look.path(name, folder, whole=whole)
-    own = kind == "write" and look.whose(path) == "own"
-    if own and whole and look.linked(path):
-        yield kind, path, f"writes {look.named(path)}, a file that has another name, too"
-    elif not (own or _passing(path, look)):
-        yield kind, path, f"{kind}s {look.named(path)}"
+    path = view.path(name, folder, whole=whole)
+    own = kind == "write" and view.owner_of(path) == "own"
+    if own and whole and view.has_other_names(path):
+        yield kind, path, f"writes {view.display_path(path)}, a file that has another name, too"
+    elif not (own or _passing(path, view)):
+        yield kind, path, f"{kind}s {view.display_path(path)}"
 
 
-def _passing(path: str, look: "Seen") -> bool:
-    return path.startswith(_DEVICES) or look.private(path)
+def _passing(path: str, view: "ProcessView") -> bool:
+    return path.startswith(_DEVICES) or view.is_private(path)
 
 
-def _moved(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
-    target = look.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
-    if not all(look.whose(path) == "own" or _passing(path, look) for path in (source, target)):
-        yield "delete", source, f"moves {look.named(source)} to {look.named(target)}"
-    yield from _changed("write", target, look, whole=False)
+def _moved(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
+    target = view.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
+    if not all(view.owner_of(path) == "own" or _passing(path, view) for path in (source, target)):
+        yield "delete", source, f"moves {view.display_path(source)} to {view.display_path(target)}"
+    yield from _changed("write", target, view, whole=False)
 
 
-def _linked(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    source = look.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
-    if not (look.whose(source) == "own" or _passing(source, look)):
-        yield from _read(source, look)
-        yield "write", source, f"gives another name to {look.named(source)}, by which it can be changed"
-    yield from _changed("write", _text(arguments[1]), look, _folder(arguments, 3), whole=False)
+def _linked(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
+    if not (view.owner_of(source) == "own" or _passing(source, view)):
+        yield from _read(source, view)
+        yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
+    yield from _changed("write", _text(arguments[1]), view, _folder(arguments, 3), whole=False)
 
 
-def _database(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    path, told = _path(arguments[0]), []
+def _database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    path, options = _path(arguments[0]), []
     if not path and not issubclass(type(arguments[0]), (str, bytes)):
         yield "write", "", "opens a database by a name that cannot be read"
     if path.startswith("file:"):
-        path, _, options = path.removeprefix("file:").partition("#")[0].partition("?")
-        path, told = _unescaped(path), options.split("&")
-    # Of several modes, the last one holds.
-    mode = next((each for each in reversed(told) if each.startswith("mode=")), "")
+        path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
+        path, options = _unescaped(path), query.split("&")
+    # Of several modes, the last one applies.
+    mode = next((each for each in reversed(options) if each.startswith("mode=")), "")
     if path in ("", ":memory:") or mode == "mode=memory":
         return
-    if mode == "mode=ro" or "immutable=1" in told:
-        yield from _read(path, look)
+    if mode == "mode=ro" or "immutable=1" in options:
+        yield from _read(path, view)
     else:
-        yield from _changed("write", path, look)
+        yield from _changed("write", path, view)
 
 
 def _unescaped(path: str) -> str:
-    plain = _ESCAPED.sub(lambda found: bytes((int(found[1], 16),)), path.encode("utf-8", "surrogateescape"))
+    plain = _ESCAPED.sub(lambda match: bytes((int(match[1], 16),)), path.encode("utf-8", "surrogateescape"))
     return plain.decode("utf-8", "surrogateescape")
 
 
 # The network
 
 
-def _looked_up(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+def _looked_up(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     name = _text(arguments[0])
-    if name and not _ADDRESS.fullmatch(name) and not look.known(name):
+    if name and not _ADDRESS.fullmatch(name) and not view.is_known_address(name):
         yield "network", name, f"connects to {_short(name)}"
 
 
-def _connected(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    for host in _peers(arguments[1], look):
-        if not look.known(host):
+def _connected(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    for host in _peers(arguments[1], view):
+        if not view.is_known_address(host):
             yield "network", host, f"connects to {_socket(host)}"
 
 
-def _bound(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    for host in _peers(arguments[1], look):
+def _bound(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    for host in _peers(arguments[1], view):
         yield "network", host, f"listens at {_socket(host or 'every address')}"
 
 
-def _peers(address: Any, look: "Seen") -> Iterator[str]:
+def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif _text(address).startswith("\0"):
-        # A socket without a file, as `ss` shows it.
+        # An abstract socket, shown as in `ss`.
         yield _text(address).replace("\0", "@")
     elif address:
-        path = look.path(_text(address), None, whole=True)
-        if path and not look.private(path):
+        path = view.path(_text(address), None, whole=True)
+        if path and not view.is_private(path):
             yield path
 
 
@@ -222,30 +224,30 @@ def _socket(host: str) -> str:
 # Programs
 
 
-def _started(command: str, look: "Seen") -> Iterator[Effect]:
+def _started(command: str, view: "ProcessView") -> Iterator[Effect]:
     if command.startswith(_PIP):
         command = command.removeprefix(_PIP.removesuffix("pip "))
-    found = _INSTALLER.fullmatch(command.strip())
-    if found is not None and not _SHELL.search(found[1]):
-        packages = " ".join(word for word in found[1].split() if not _FLAG.fullmatch(word))
+    installer = _INSTALLER.fullmatch(command.strip())
+    if installer is not None and not _SHELL.search(installer[1]):
+        packages = " ".join(word for word in installer[1].split() if not _FLAG.fullmatch(word))
         yield "install", packages, f"installs {_short(packages)}".strip()
         return
     looking = command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo"
-    if command != _PLATFORM and not (looking and look.library()):
+    if command != _PLATFORM and not (looking and view.is_in_library()):
         yield "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
-def _executed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    return _started(_command(arguments[1]) or _text(arguments[0]), look)
+def _executed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    return _started(_command(arguments[1]) or _text(arguments[0]), view)
 
 
-def _forked(_: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    return _started(look.launched(), look)
+def _forked(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    return _started(view.launched_command(), view)
 
 
-def _killed(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+def _killed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     pid = int.__int__(arguments[0])
-    if not look.family(pid):
+    if not view.is_in_family(pid):
         yield "process", f"kill {pid}", f"ends process {pid}"
 
 
@@ -260,24 +262,24 @@ def _command(words: Any) -> str:
 # The interpreter itself
 
 
-def _set(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    if not look.library():
+def _set(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    if not view.is_in_library():
         name = _text(arguments[0])
         yield "environment", name, f"changes {_short(name)} in the environment"
 
 
-def _foreign(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    if not look.library():
+def _foreign(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    if not view.is_in_library():
         name = _text(arguments[0]) if arguments else ""
         yield "unknown", "", f"calls the C library {_short(name)}" if name else "reaches into memory by ctypes"
 
 
-def _looked_through(_: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
-    if not look.library():
+def _looked_through(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    if not view.is_in_library():
         yield "environment", "", "looks through the interpreter's own objects"
 
 
-def _imported(arguments: tuple[Any, ...], _: "Seen") -> Iterator[Effect]:
+def _imported(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Effect]:
     name = _text(arguments[0])
     if name in _INTERPRETERS:
         yield "unknown", name, f"imports {name}, which makes interpreters that nobody watches"
@@ -287,7 +289,7 @@ def _imported(arguments: tuple[Any, ...], _: "Seen") -> Iterator[Effect]:
 
 
 def _text(value: Any) -> str:
-    """A value as text, without a call of anything that the code itself may have defined; "" for other things."""
+    """The value as text, without calling methods that the code may have defined; "" for other types."""
     kind = type(value)
     if issubclass(kind, str):
         return str.__str__(value)
@@ -297,7 +299,7 @@ def _text(value: Any) -> str:
 
 
 def _path(value: Any) -> str:
-    """As `_text`, of one of Python's own path objects too, from what it holds: its methods may be the code's own."""
+    """Like `_text`, but also for path objects, whose methods the code may have replaced."""
     if type(value) is not type(_A_PATH):
         return _text(value)
     for name in ("_str", "_raw_paths", "_parts"):
@@ -322,26 +324,26 @@ def _short(text: str) -> str:
 
 
 def _folder(arguments: tuple[Any, ...], place: int) -> int | None:
-    """The descriptor of the folder that a name is meant from; None for the working directory."""
-    found = arguments[place] if len(arguments) > place else None
-    return found if type(found) is int and found >= 0 else None
+    """The descriptor of the folder to which a name is relative; None for the working directory."""
+    descriptor = arguments[place] if len(arguments) > place else None
+    return descriptor if type(descriptor) is int and descriptor >= 0 else None
 
 
 def _changing(kind: str, place: int, folder: int, *, whole: bool) -> Reader:
-    """Reads an event that changes the file whose name or number stands at `place`, seen from the folder at `folder`."""
+    """Reads an event that changes the file at the argument `place`, relative to the folder at the argument `folder`."""
 
-    def read(arguments: tuple[Any, ...], look: "Seen") -> Iterator[Effect]:
+    def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
         named = arguments[place]
         if not issubclass(type(named), int):
-            yield from _changed(kind, _path(named), look, _folder(arguments, folder), whole=whole)
-        elif not look.nameless(int.__int__(named)):
-            yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", look)
+            yield from _changed(kind, _path(named), view, _folder(arguments, folder), whole=whole)
+        elif not view.is_unnamed(int.__int__(named)):
+            yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", view)
 
     return read
 
 
 _WORKING = 99
-"""Where no event has a folder: names are meant from the working directory."""
+"""An index beyond all arguments: names are relative to the working directory."""
 _ROWS: tuple[tuple[str, Reader], ...] = (
     ("open", _opened),
     ("os.listdir os.scandir", _listed),
@@ -355,15 +357,15 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("sqlite3.connect", _database),
     ("socket.getaddrinfo socket.gethostbyname", _looked_up),
     ("socket.connect socket.sendto", _connected),
-    ("socket.sendmsg", lambda arguments, look: _connected(arguments, look) if arguments[1] else iter(())),
+    ("socket.sendmsg", lambda arguments, view: _connected(arguments, view) if arguments[1] else iter(())),
     ("socket.bind", _bound),
-    ("subprocess.Popen", lambda arguments, look: _started(_command(arguments[1]), look)),
-    ("os.system os.startfile", lambda arguments, look: _started(_text(arguments[0]), look)),
+    ("subprocess.Popen", lambda arguments, view: _started(_command(arguments[1]), view)),
+    ("os.system os.startfile", lambda arguments, view: _started(_text(arguments[0]), view)),
     ("os.exec os.posix_spawn", _executed),
-    ("os.spawn", lambda arguments, look: _started(_command(arguments[2]), look)),
+    ("os.spawn", lambda arguments, view: _started(_command(arguments[2]), view)),
     ("os.fork os.forkpty", _forked),
     ("os.kill os.killpg", _killed),
-    ("webbrowser.open", lambda arguments, look: _started(f"browser {_text(arguments[0])}", look)),
+    ("webbrowser.open", lambda arguments, view: _started(f"browser {_text(arguments[0])}", view)),
     ("os.putenv os.unsetenv", _set),
     ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _foreign),
     ("sqlite3.load_extension", _foreign),
@@ -374,4 +376,4 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
 _READERS = {event: reader for events, reader in _ROWS for event in events.split()}
 
 EVENTS = frozenset(_READERS)
-"""The events that may be an effect; all others are none."""
+"""The events that may be effects."""

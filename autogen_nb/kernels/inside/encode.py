@@ -1,7 +1,7 @@
-"""Writes a value as data only: a manifest in JSON, and .npy files without pickles or Arrow files beside it.
+"""Writes a value as data only: a JSON manifest, with .npy files without pickles, or Arrow files.
 
-It runs inside the agent's kernel, where its source is sent, so it imports nothing of ours. `decode` is the
-other half, and lists the forms. What does not come back exactly as it was is refused.
+It runs in the agent's kernel, where its source is sent, so it imports nothing of this package. `decode` reads the
+result and lists the forms. Values that would not come back exactly are refused.
 """
 
 import base64
@@ -34,7 +34,7 @@ _ANYTHING = "numbers, text, dates, lists, dicts, arrays and frames made from it 
 
 
 class NotEncodable(Exception):
-    """A value that cannot come back; `path` says where it is inside the variable."""
+    """A value that cannot come back; `path` is its position inside the variable."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ def _loaded(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes ``manifest.json`` and the arrays into the folder; returns why not, where it cannot."""
+    """Writes ``manifest.json`` and the arrays into the folder; returns the reason if the value is refused."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:
@@ -58,10 +58,10 @@ def save(value: Any, folder: str) -> dict[str, str]:
 
 
 def is_data(value: Any) -> bool:
-    """Whether `save` is likely to take the value: of what it holds, only the first items are looked at."""
+    """True if `save` will probably accept the value; only its first items are checked."""
     try:
         return _is_data(value, _LEVELS, iter(range(_LOOKS)))
-    # The value may change meanwhile, and its class may be anybody's.
+    # The value may change meanwhile, and its class may raise anything.
     except Exception:  # noqa: BLE001
         return False
 
@@ -154,7 +154,7 @@ class _Writer:
         if value is pandas.NA or value is pandas.NaT:
             return ["NA" if value is pandas.NA else "NaT"]
         if kind is pandas.Timestamp:
-            # Its instant in UTC; the time zone tells how it is shown.
+            # The instant in UTC, and the time zone for display.
             return ["Timestamp", int(value.asm8.view("i8")), value.unit, _zone(value.tzinfo)]
         if kind is pandas.Timedelta:
             return ["Timedelta", int(value.asm8.view("i8")), value.unit]
@@ -197,7 +197,7 @@ class _Writer:
                 return None
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
-        # A panic of polars, for a column of objects, is no Exception.
+        # The panic of polars for a column of objects is not an Exception.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1
@@ -220,7 +220,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # Texts without pyarrow are a subclass of this one, and keep their dtype.
+        # Strings without pyarrow are a subclass, and keep their dtype.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype
@@ -248,18 +248,18 @@ class _Writer:
     def _frame(self, frame: Any) -> Any:
         numpy = sys.modules["numpy"]
         parts: list[Any] = []
-        alike: dict[str, list[int]] = {}
+        columns_by_dtype: dict[str, list[int]] = {}
         for position, dtype in enumerate(frame.dtypes):
             if isinstance(dtype, numpy.dtype) and dtype.kind != "O":
-                # Columns of one dtype travel as one table: a file for each of 10,000 columns is slow.
-                alike.setdefault(dtype.str, []).append(position)
+                # Columns of one dtype share a file: one file per column is slow for 10,000 columns.
+                columns_by_dtype.setdefault(dtype.str, []).append(position)
                 continue
             try:
                 parts.append(["column", position, self.column(frame.iloc[:, position].array)])
             except NotEncodable as refused:
                 refused.path = f"[{frame.columns[position]!r:.60}]{refused.path}"
                 raise
-        for positions in alike.values():
+        for positions in columns_by_dtype.values():
             table = frame if len(positions) == frame.shape[1] else frame.iloc[:, positions]
             parts.append(["table", positions, self._npy(table.to_numpy())])
         return ["DataFrame", self.index(frame.index), self.index(frame.columns), parts]

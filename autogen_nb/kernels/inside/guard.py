@@ -1,15 +1,15 @@
-"""The guard in the agent's kernel: stops code where it is about to do what was not let through, and asks there.
+"""The guard in the agent's kernel: stops code before an effect that is not permitted, and asks.
 
-1. An audit hook, there before any of the agent's code, on modules of its own with built-in names of their own. Code
-   that replaces `input`, `json`, `os.path` or the kernel's methods changes nothing.
-2. Each request brings, signed, what its code may do. A signature is good once, and not after a later one.
-3. A question goes out on the kernel's stdin channel, signed; only an answer signed for it counts.
-4. It asks for a block that runs, in the process that runs it; else it denies. What is done while a question is put is
-   denied, too: nobody waits for themselves.
-5. An answer holds until the block ends.
+1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
+   replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
+2. Each request carries signed permissions. A signature is valid once, and not after a later one.
+3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
+4. Questions are possible only in the block's own process while it runs; otherwise effects are denied. Effects during a
+   question in the same thread are denied too, since nobody can answer them.
+5. An answer is valid until the block ends.
 
-It is a rail and not a wall: code in the same process that means to can get round it (docs/safety.md says how far).
-It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+The guard is a rail, not a wall: malicious code in the same process can evade it (docs/safety.md has the limits).
+It runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
 import builtins
@@ -27,18 +27,18 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
-    """Modules of their own, in nobody's sight, with built-in names that nobody replaces."""
+    """Creates unlisted modules with built-in names of their own."""
     own = {"__builtins__": dict(vars(builtins))}
     modules = {}
     for name, code in codes.items():
         module = modules[name] = ModuleType(f"autogen_nb_{name}")
         vars(module).update(own)
-        exec(code, vars(module))  # noqa: S102 - our own code
+        exec(code, vars(module))  # noqa: S102  # our own code
     return modules
 
 
 def detached(module: ModuleType, **replaced: Any) -> ModuleType:
-    """A copy of a module of Python source whose functions see each other, and nothing that is replaced later."""
+    """A copy of a Python module whose functions are unaffected by later replacements in the original."""
     made = ModuleType(module.__name__)
     for name, value in {**vars(module), **replaced}.items():
         if isinstance(value, FunctionType) and value.__globals__ is vars(module):
@@ -51,7 +51,7 @@ def detached(module: ModuleType, **replaced: Any) -> ModuleType:
 
 
 def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
-    """Puts the guard into this process, once."""
+    """Installs the guard in this process, once."""
     files = parts["path_scope"].posixpath
     parts["path_scope"].posixpath = detached(files, os=detached(os))
     parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
@@ -64,8 +64,8 @@ def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, pac
 
 def _handler(handle: Any, audit: Callable[..., None], field: str, begin: str, end: str) -> FunctionType:
     async def execute_request(stream: Any, ident: Any, parent: Any) -> None:
-        told = parent["content"].pop(field, None) or {}
-        audit(begin, told.get("text"), told.get("signature"), ident, parent["header"])
+        fields = parent["content"].pop(field, None) or {}
+        audit(begin, fields.get("text"), fields.get("signature"), ident, parent["header"])
         try:
             await handle(stream, ident, parent)
         finally:
@@ -86,7 +86,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
         text: type = str,
     ) -> None:
         if event in events:
-            # An import reads hundreds of files: these take the short way.
+            # An import reads hundreds of files, so these are accepted quickly.
             if (event == "open" and arguments[1] == "rb") or event == "os.listdir":
                 path = arguments[0]
                 if kind(path) is text and path.startswith(roots) and "/.." not in path:
@@ -94,7 +94,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
             refusal = judge(event, arguments)
             if refusal is not None:
                 __tracebackhide__ = True
-                # The traceback holds this frame; nothing of the guard is to be found in it.
+                # The traceback holds this frame, which must not expose the guard.
                 judge = events = None
                 raise refusal
 
@@ -102,8 +102,6 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
 
 
 class _Guard:
-    """Judges what is about to happen."""
-
     def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any, private: str, packages: str) -> None:
         self._on = False
         self._allows = parts["permissions"].allows
@@ -113,8 +111,8 @@ class _Guard:
         view = parts["guard_process_view"]
         own = vars(view)["__builtins__"]
         builtin = (own, _NOTHING, globals()["__builtins__"])
-        self._seen = view.Seen(self._path_scope("", "", ""), builtin, private, packages)
-        self.roots = self._seen.roots
+        self._process = view.ProcessView(self._path_scope("", "", ""), builtin, private, packages)
+        self.roots = self._process.roots
         self._resolved = view.resolved
         self._working_directory = view.resolved(".")
         self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].signed(secret, text)
@@ -122,19 +120,19 @@ class _Guard:
         self._block: _Block | None = None
         self._number = 0
         self._pid = _getpid()
-        # Threads that are looking at what is about to happen, and perhaps at a question.
+        # Threads whose event is being judged, possibly with a question.
         self._looking: set[int] = set()
         self._ours: int | None = None
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
-        """What is to be raised in place of what is about to happen; None where it may."""
+        """Returns the exception to raise instead of the event; None if it may happen."""
         if event in (_BEGIN, _END):
             self._block = self._ours = None
             if event == _BEGIN:
                 self._begin(*arguments)
             return None
         thread = _get_ident()
-        if not self._on or thread == self._ours or thread in self._seen.busy:
+        if not self._on or thread == self._ours or thread in self._process.busy:
             return None
         nested = thread in self._looking
         self._looking.add(thread)
@@ -142,7 +140,7 @@ class _Guard:
             return self._judged(event, arguments, nested=nested)
         except KeyboardInterrupt:
             return KeyboardInterrupt("interrupted while the person was asked")
-        # What cannot be understood does not happen.
+        # If an event cannot be understood, it is denied.
         except Exception as error:  # noqa: BLE001
             return PermissionError(f"denied: {event} could not be judged ({type(error).__name__})")
         finally:
@@ -153,25 +151,25 @@ class _Guard:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
         message = self._decode(text, 0)[0]
-        # Who may do everything is told of no permissions; once the guard watches, it does not stop for that.
+        # Requests that may do everything carry no permissions; they do not stop an active guard.
         if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
-            # Our own code runs on this thread; threads that the agent's code has left behind are no part of it.
+            # Our own code runs in this thread; threads that the agent's code left behind stay guarded.
             self._ours = _get_ident()
         else:
             folder, own, home = message["scope"]
             folder = self._resolved(folder) if folder else self._working_directory
             scope = self._path_scope(folder, own and self._resolved(own if own[0] == "/" else f"{folder}/{own}"), home)
-            self._seen.begin(scope)
+            self._process.begin(scope)
             self._block = _Block(message["permissions"], scope, ident, header)
             self._on = True
 
     def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
-        effects = self._effects(event, arguments, self._seen)
-        # What a library's import does is no effect, but for an import that leads past the guard.
-        if not effects or (event != "import" and self._seen.importing()):
+        effects = self._effects(event, arguments, self._process)
+        # A library's import has no effects, unless it imports a module that evades the guard.
+        if not effects or (event != "import" and self._process.is_importing()):
             return None
         if event == "sqlite3.connect" and self._reads(effects[0][1]):
             return None
@@ -180,7 +178,7 @@ class _Guard:
             if refusal is not None:
                 return refusal
         if event == "socket.getaddrinfo":
-            self._seen.resolve(arguments)
+            self._process.resolve(arguments)
         return None
 
     def _reads(self, path: str) -> bool:
@@ -193,7 +191,7 @@ class _Guard:
         block = self._block
         if block is None:
             return PermissionError(f"denied: the code {words}, and no block of it runs that could be asked about")
-        if block.lets(kind, target) or self._allows(block.permissions, kind, target, block.scope):
+        if block.is_allowed(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:
             return PermissionError(block.denied[kind, target])
@@ -203,18 +201,18 @@ class _Guard:
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
         with block.turn(kind, target):
-            # Another thread may have asked the same meanwhile.
-            if block.lets(kind, target):
+            # Another thread may have asked the same question meanwhile.
+            if block.is_allowed(kind, target):
                 return None
             if (kind, target) in block.denied:
                 return PermissionError(block.denied[kind, target])
-            asked = {"kind": kind, "target": target, "words": words, "line": str(self._seen.line(block.thread))}
-            answer = self._asker.ask(block, asked, lambda: self._block is block)
-            return block.taken(kind, target, words, answer)
+            question = {"kind": kind, "target": target, "words": words, "line": str(self._process.line(block.thread))}
+            answer = self._asker.ask(block, question, lambda: self._block is block)
+            return block.record(kind, target, words, answer)
 
 
 class _Block:
-    """What a block that runs may do."""
+    """The permissions of a running block, and the answers during its run."""
 
     def __init__(self, permissions: Any, scope: Any, ident: Any, header: dict[str, Any]) -> None:
         self.permissions = tuple((kind, target) for kind, target in permissions)
@@ -222,24 +220,24 @@ class _Block:
         self.ident = [bytes(each) for each in ([ident] if isinstance(ident, bytes) else ident)]
         self.header = {name: str(header.get(name, "")) for name in ("msg_id", "msg_type", "session", "username")}
         self.thread = _get_ident()
-        self._let: set[tuple[str, str]] = set()
+        self._allowed: set[tuple[str, str]] = set()
         self.denied: dict[tuple[str, str], str] = {}
         self._turns: dict[tuple[str, str], Any] = {}
 
     def turn(self, kind: str, target: str) -> Any:
-        """The lock under which this is asked about: threads that are about to do the same ask once."""
+        """The lock for a question: threads with the same effect ask once."""
         return self._turns.setdefault((kind, target), _allocate_lock())
 
-    def lets(self, kind: str, target: str) -> bool:
-        """Whether the person has let this happen; what is below a folder that may be deleted may be deleted, too."""
-        if (kind, target) in self._let:
+    def is_allowed(self, kind: str, target: str) -> bool:
+        """True if the person allowed this; permission to delete a folder includes its contents."""
+        if (kind, target) in self._allowed:
             return True
-        return kind == "delete" and any(of == kind and target.startswith(f"{path}/") for of, path in self._let)
+        return kind == "delete" and any(of == kind and target.startswith(f"{path}/") for of, path in self._allowed)
 
-    def taken(self, kind: str, target: str, words: str, answer: dict[str, Any]) -> BaseException | None:
-        """Keeps an answer for as long as the block runs; what it has raised."""
+    def record(self, kind: str, target: str, words: str, answer: dict[str, Any]) -> BaseException | None:
+        """Stores an answer until the block ends; returns the exception to raise."""
         if answer.get("allowed") is True:
-            self._let.add((kind, target))
+            self._allowed.add((kind, target))
             return None
         if answer.get("stop") is True:
             return KeyboardInterrupt("stopped by the person who was asked")

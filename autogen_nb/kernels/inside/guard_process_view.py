@@ -1,7 +1,7 @@
-"""What the guard sees of its process: paths as they really are, and whose code is at work.
+"""The guard's view of its process: real paths, and the code that is running.
 
-Nothing here calls what the agent's code may have replaced.
-It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+Nothing here calls functions that the agent's code may have replaced. The module runs in the agent's kernel without the
+rest of the package, so it imports nothing of it.
 """
 
 import os
@@ -15,7 +15,7 @@ _DEPTH = 200
 _LINKS = 40
 _FORMAT, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 _TELLING = ("/environ", "/mem")
-"""Of a process's own files, what it was started with, and all that it holds."""
+"""Files of a process with its environment and its memory."""
 _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.getpid,
     os.getppid,
@@ -25,15 +25,13 @@ _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.fstat,
 )
 _open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
-_getframe = sys._getframe  # noqa: SLF001 - there is no other way to the frames
+_getframe = sys._getframe  # noqa: SLF001  # the only way to the frames
 _get_ident = __import__("_thread").get_ident
 _getaddrinfo = __import__("_socket").getaddrinfo
 _gethostname = __import__("_socket").gethostname
 
 
-class Seen:
-    """What is to be seen of the process at this moment."""
-
+class ProcessView:
     def __init__(self, scope: Any, own: tuple[dict[str, Any], ...], private: str, overlay: str) -> None:
         import sysconfig
         from importlib import _bootstrap, _bootstrap_external
@@ -52,22 +50,22 @@ class Seen:
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
-        # As it is now, before this kernel's code: what becomes a link later leads to where it leads.
+        # Resolved before the agent's code runs, so later links cannot change it.
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._own = own
         self.begin(scope)
-        # Threads that do what the guard itself needs.
+        # Threads in which the guard's own calls are not judged.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
-        """A block begins, in this scope."""
+        """Starts a block with this scope."""
         self._folder = f"{scope.folder}/"
-        # Whose an absolute path is.
-        self.whose: Callable[[str], str] = scope.where
+        # The owner of an absolute path.
+        self.owner_of: Callable[[str], str] = scope.where
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, whole: bool) -> str:
-        """The absolute path, links followed; unless `whole`, the last name is left as it is."""
+        """The absolute path with links resolved; unless `whole` is set, the last name is not resolved."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if whole:
@@ -78,73 +76,72 @@ class Seen:
         above = resolved(above or ("/" if path.startswith("/") else "."))
         return f"{above.rstrip('/')}/{name}"
 
-    def named(self, path: str) -> str:
-        """The path from the notebook's folder where it lies below it."""
+    def display_path(self, path: str) -> str:
+        """The path, relative to the notebook's folder if it is below it."""
         return path.removeprefix(self._folder)
 
-    def there(self, path: str) -> bool:
-        """Whether there is something of that name."""
+    def exists(self, path: str) -> bool:
         try:
             _lstat(path)
         except (OSError, ValueError):
             return False
         return True
 
-    def folder(self, path: str) -> bool:
+    def is_folder(self, path: str) -> bool:
         try:
             return _lstat(path).st_mode & _FORMAT == _FOLDER
         except (OSError, ValueError):
             return False
 
-    def linked(self, path: str) -> bool:
-        """Whether this is a file that has another name (a hard link)."""
+    def has_other_names(self, path: str) -> bool:
+        """True for a file with several names (hard links)."""
         try:
-            found = _lstat(path)
+            status = _lstat(path)
         except (OSError, ValueError):
             return False
-        return found.st_mode & _FORMAT == _FILE and found.st_nlink > 1
+        return status.st_mode & _FORMAT == _FILE and status.st_nlink > 1
 
-    def nameless(self, number: int) -> bool:
-        """Whether this is the number of a file that has no name, or of none."""
+    def is_unnamed(self, number: int) -> bool:
+        """True if the descriptor is of a file without a name, or is invalid."""
         try:
             return _fstat(number).st_nlink == 0
         except (OSError, OverflowError):
             return True
 
-    def private(self, path: str) -> bool:
-        """Whether this lies where the code keeps what is nobody else's; the path is one whose links are followed."""
+    def is_private(self, path: str) -> bool:
+        """True for a resolved path in the code's private folder."""
         return self._private != "/" and path.startswith(self._private)
 
-    def searched(self, path: str) -> bool:
-        """Whether this is a folder that was searched for modules from the beginning, or tells of a package there."""
+    def is_on_search_path(self, path: str) -> bool:
+        """True for a folder on the initial module search path, and for package metadata in it."""
         for folder in self._searched:
             if f"{path}/".startswith(folder):
                 first = path[len(folder) :].partition("/")[0]
                 return not first or first.endswith((".dist-info", ".egg-info"))
         return False
 
-    def own_process(self, path: str) -> bool:
-        """Whether this tells of this very process, or of the one that started it to a library that asks for that."""
+    def is_own_process_file(self, path: str) -> bool:
+        """True for harmless files about this process, and for its parent's command line if a library reads it."""
         if path.startswith(f"/proc/{_getpid()}/"):
             return not path.endswith(_TELLING)
-        return path == f"/proc/{_getppid()}/cmdline" and self.library()
+        return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
 
-    def imports(self) -> bool:
-        """Whether it is Python's own import that does this."""
+    def is_in_import_system(self) -> bool:
+        """True if the import system itself causes the event."""
         return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
 
-    def library(self) -> bool:
-        """Whether an installed package's frame comes before the code's own."""
+    def is_in_library(self) -> bool:
+        """True if a frame of an installed package is closer than the code's own."""
         for file, _ in self._frames():
-            # In a virtual environment the packages lie within a folder of the standard library's.
+            # In a virtual environment, the packages are below a folder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
                 return False
         return False
 
-    def importing(self) -> bool:
-        """Whether a library is being imported: what it does then is no effect of the code's."""
+    def is_importing(self) -> bool:
+        """True during the import of a library, whose actions are no effects."""
         importing = False
         for file, frame in self._frames():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -152,40 +149,40 @@ class Seen:
             importing = importing or frame.f_code is self._importing
         return importing
 
-    def launched(self) -> str:
-        """The command of a pseudo-terminal that is about to be made."""
+    def launched_command(self) -> str:
+        """The command of a pseudo-terminal that is being created."""
         for file, frame in self._frames():
             if file.endswith("/ptyprocess/ptyprocess.py"):
                 words = [str(word) for word in frame.f_locals.get("argv") or ()]
                 return words[2] if words[1:2] == ["-c"] else " ".join(words)
         return ""
 
-    def family(self, pid: int) -> bool:
-        """Whether this is our own process, its group, or a child."""
+    def is_in_family(self, pid: int) -> bool:
+        """True for this process, its group, and its children."""
         if pid in (0, _getpid()):
             return True
-        found: int | None = self._by_ourselves(_parent_of, pid)
+        found: int | None = self._unjudged(_parent_of, pid)
         return found == _getpid()
 
-    def known(self, address: str) -> bool:
-        """Whether this is an address of a name that was let through, or our own machine's name."""
+    def is_known_address(self, address: str) -> bool:
+        """True for an address of a permitted name, and for this machine's name."""
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:
-        """Takes the addresses of a name that was let through."""
-        found = self._by_ourselves(_getaddrinfo, *arguments[:2])
-        self._addresses |= {str(each[4][0]) for each in found or ()}
+        """Records the addresses of a permitted name."""
+        results = self._unjudged(_getaddrinfo, *arguments[:2])
+        self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The number of the block's line at which it waits; 0 in another thread than the block's."""
+        """The line number of the block that waits; 0 in other threads."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
                 number = frame.f_lineno
         return number
 
-    def _by_ourselves(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """What a call into C comes to, unjudged; None where it fails."""
+    def _unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Calls a C function without judging its events; returns None if it fails."""
         thread = _get_ident()
         self.busy.add(thread)
         try:
@@ -201,13 +198,13 @@ class Seen:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._own):
-                # A name may be of a class of the code's own, with methods of its own.
+                # The file name may be a subclass of str with methods of the agent's code.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 
 
 def _inside(path: str, folder: str) -> str:
-    """Where a path really leads; "" where that is out of the folder, as code of an earlier kernel may have made it."""
+    """The resolved path; "" if it is outside of the folder, since code of an earlier kernel may have linked it."""
     real = os.path.realpath(path)
     return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 
@@ -220,7 +217,7 @@ def _outermost() -> str:
 
 
 def resolved(path: str) -> str:
-    """The absolute path with all links followed, as far as it exists."""
+    """The absolute path with all links resolved, as far as it exists."""
     done: list[str] = []
     rest = (path if path.startswith("/") else f"{_getcwd()}/{path}").split("/")[::-1]
     links = 0

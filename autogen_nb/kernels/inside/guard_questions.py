@@ -1,7 +1,7 @@
-"""How the guard asks: on the kernel's stdin channel, signed, with nothing of which the agent's code can take the place.
+"""Asks the guard's questions: signed, on the kernel's stdin channel, and without code that the agent can replace.
 
-All that is called while a question is put is bound here before any code of the agent's; most of it is written in C.
-It runs inside the agent's kernel, where nothing else of this package is: it imports nothing of it.
+Everything that a question calls is bound here before the agent's code runs; most of it is implemented in C.
+The module runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
 import json
@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import Any
 
 FIELD = "autogen_nb_guard"
-"""The field of a request that says what its code may do."""
+"""The field of a request with the permissions of its code."""
 MARK = "autogen_nb guard "
-"""How the prompt of a question begins."""
+"""The beginning of a question's prompt."""
 
 _POLL_MS = 50
 _FLUSH_SECONDS = 0.5
@@ -24,18 +24,18 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def signed(secret: bytes, text: str) -> str:
-    """The signature of a text: who does not know the secret cannot make it."""
+    """The signature of a text, which requires the secret."""
     return sha256(secret + sha256(secret + text.encode()).digest()).hexdigest()
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """What reads JSON from a place in a text, written in C; it returns a value, and where that ends."""
-    found: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
-    return found
+    """A JSON scanner implemented in C; it takes a text and a position, and returns the value and its end."""
+    scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
+    return scanner
 
 
 class Asker:
-    """Asks on the stdin channel, and takes no answer but a signed one."""
+    """Asks on the stdin channel, and accepts only signed answers."""
 
     def __init__(self, kernel: Any, secret: bytes) -> None:
         import zmq
@@ -47,27 +47,27 @@ class Asker:
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
         self._socket = kernel.stdin_socket
-        # The methods of the class in C: those of the object can be replaced.
+        # The methods of the C class, since those of the object can be replaced.
         self._send, self._receive, self._poll = Socket.send, Socket.recv, zmq_poll
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
         self._has_more = int(zmq.RCVMORE)
         self._option = Socket.get
         self._error = zmq.ZMQError
-        # Written in C, as all that is called while a question is put.
+        # Implemented in C, like everything that a question calls.
         self._decode = decoder()
         self._text = json.encoder.encode_basestring_ascii
-        self._out = [Out(stream) for stream in (sys.stdout, sys.stderr) if hasattr(stream, "pub_thread")]
+        self._streams = [OutputStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]
 
-    def ask(self, block: Any, asked: dict[str, str], wanted: Callable[[], bool]) -> dict[str, Any]:
-        """The answer; a refusal where there is none."""
+    def ask(self, block: Any, question: dict[str, str], is_current: Callable[[], bool]) -> dict[str, Any]:
+        """Asks and returns the answer; a refusal if the block ends first."""
         number = _urandom(16).hex()
-        text = self._json({"number": number, **asked})
-        for out in self._out:
-            out.flush()
+        text = self._json({"number": number, **question})
+        for stream in self._streams:
+            stream.flush()
         with self._turn:
             self._put(block, f"{MARK}{signed(self._secret, text)} {text}")
-        while wanted():
-            # One thread listens for all that wait.
+        while is_current():
+            # One thread listens for all waiting threads.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
@@ -83,18 +83,18 @@ class Asker:
             frames = [self._receive(self._socket, self._now)]
             while self._option(self._socket, self._has_more):
                 frames.append(self._receive(self._socket, self._now))
-            # Jupyter's frames are a mark, a signature, a header, a parent, metadata and the content.
+            # Jupyter's frames: delimiter, signature, header, parent header, metadata, content.
             content = self._decode(frames[frames.index(b"<IDS|MSG>") + 5].decode(), 0)[0]
-            told = self._decode(content["value"], 0)[0]
-            if told["signature"] == signed(self._secret, told["text"]):
-                answer: dict[str, Any] = self._decode(told["text"], 0)[0]
+            message = self._decode(content["value"], 0)[0]
+            if message["signature"] == signed(self._secret, message["text"]):
+                answer: dict[str, Any] = self._decode(message["text"], 0)[0]
                 self._answers[answer["number"]] = answer
-        # Anything may be sent here; what is no answer of ours is none.
+        # Anything may arrive here; invalid answers are ignored.
         except Exception:  # noqa: BLE001, S110
             pass
 
     def _put(self, block: Any, prompt: str) -> None:
-        date = "%04d-%02d-%02dT%02d:%02d:%02d.000000Z" % _gmtime()[:6]  # noqa: UP031 - an f-string would be longer
+        date = "%04d-%02d-%02dT%02d:%02d:%02d.000000Z" % _gmtime()[:6]  # noqa: UP031  # an f-string would be longer
         header = {"msg_id": _urandom(16).hex(), "msg_type": "input_request", "session": self._session}
         header |= {"username": "kernel", "version": "5.3", "date": date}
         parent = {**block.header, "version": "5.3", "date": date}
@@ -109,15 +109,15 @@ class Asker:
         return "{" + ", ".join(f"{self._text(name)}: {self._text(value)}" for name, value in fields.items()) + "}"
 
 
-class Out:
-    """A stream of the kernel's that has what was printed sent before a question."""
+class OutputStream:
+    """An output stream of the kernel, flushed before a question."""
 
     def __init__(self, stream: Any) -> None:
         self._schedule = stream.pub_thread.schedule
-        self._flush = stream._flush  # noqa: SLF001 - `flush` waits a minute
+        self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits until it is sent, or for a moment: whoever asks may hold a lock that is wanted there."""
+        """Waits briefly until the output is sent; the asking thread may hold a lock that the sender needs."""
         done = _allocate_lock()
         done.acquire()
 
@@ -127,9 +127,9 @@ class Out:
             finally:
                 done.release()
 
-        try:  # noqa: SIM105 - what contextlib stands on may have been replaced
+        try:  # noqa: SIM105  # the agent may have replaced what contextlib uses
             self._schedule(flush)
-        # Then the question comes without it: it is not to fail by that.
+        # Without the earlier output, the question is still asked.
         except Exception:  # noqa: BLE001, S110
             pass
         done.acquire(timeout=_FLUSH_SECONDS)
@@ -139,6 +139,6 @@ def _hmac(key: bytes, parts: list[bytes]) -> bytes:
     """Jupyter's signature of a message."""
     if not key:
         return b""
-    key = (sha256(key).digest() if len(key) > 64 else key).ljust(64, b"\0")  # noqa: PLR2004 - the hash's block
+    key = (sha256(key).digest() if len(key) > 64 else key).ljust(64, b"\0")  # noqa: PLR2004  # SHA-256's block size
     inner = sha256(bytes(byte ^ 0x36 for byte in key) + b"".join(parts)).digest()
     return sha256(bytes(byte ^ 0x5C for byte in key) + inner).hexdigest().encode()

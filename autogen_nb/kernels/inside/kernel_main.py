@@ -1,6 +1,6 @@
-"""The main script of the agent's kernel process: an ipykernel that nothing of the person's own set-up changes.
+"""The main script of the agent's kernel process: an ipykernel that ignores the person's configuration.
 
-It runs inside that process only, as a file and not as a part of this package.
+It runs only in that process, as a script outside of the package.
 """
 
 import gc
@@ -9,21 +9,21 @@ import sys
 
 def main() -> None:
     """Runs a kernel; the arguments are those of ``python -m ipykernel_launcher``."""
-    # Modules make little garbage; to look for it takes a twentieth of the start.
+    # Imports create little garbage, and collecting it takes a twentieth of the start.
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000)
     from ipykernel.kernelapp import IPKernelApp
     from IPython.core import application
 
-    # Configuration and start-up files of the machine; those of the person are out of the way by IPYTHONDIR.
+    # Removes the machine's configuration; IPYTHONDIR removes the person's.
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
-    # At the end: a `seaborn.py` beside the notebook hides no package, a module of the person's own is found.
+    # At the end of the path, a `seaborn.py` in the notebook's folder hides no package, but own modules are found.
     sys.path.append("")
     app = IPKernelApp.instance()
-    # Nobody debugs this kernel, and its debugger takes a quarter of the start; the agent's code may still import it.
+    # The debugger takes a quarter of the start and is not needed; the agent's code can still import it.
     debugger = "debugpy"
-    sys.modules[debugger] = None  # type: ignore[assignment]  # how the import system is told that there is none
+    sys.modules[debugger] = None  # type: ignore[assignment]  # marks the module as missing
     app.initialize()
     del sys.modules[debugger]
     gc.set_threshold(*thresholds)

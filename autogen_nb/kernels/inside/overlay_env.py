@@ -1,18 +1,16 @@
-"""Makes a virtual environment whose packages come on top of those of the interpreter that this runs in.
+"""Creates a virtual environment on top of the packages of the interpreter that runs this module.
 
-Beside the packages it has folders for what libraries keep for themselves: caches, fonts, temporary files. In the
-person's own folders, code that was planted among them would run in the person's kernel later.
-Its source is also sent into containers and into kernels, so it imports nothing of ours, and older Pythons run it.
+The environment also has folders for caches, fonts and temporary files of libraries. In the person's own folders, files
+planted by the agent's code could run in the person's kernel later.
+Its source is also sent into containers and kernels, so it imports nothing of this package and supports older Pythons.
 """
 
 import os
-import shutil
 import site
 import sys
 import tempfile
 from os.path import join
 
-_WINDOWS = os.name == "nt"
 _PRIVATE = {
     **dict.fromkeys(("TMPDIR", "TEMP", "TMP", "JOBLIB_TEMP_FOLDER"), "tmp"),
     "XDG_CACHE_HOME": "cache",
@@ -27,63 +25,59 @@ _PRIVATE = {
 
 
 def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
-    """What has pip and uv install into the environment in `folder`, however they are called, and Python look there.
+    """Environment variables with which pip, uv and Python use the environment in `folder`, and libraries its folders.
 
-    Libraries keep what they keep there, too. Python keeps no bytecode: a folder of its own would hide what the
-    installed packages have, and all of them would be compiled anew.
+    Python writes no bytecode: a separate bytecode folder would hide the installed packages' own, and all would be
+    compiled again.
     """
-    python = join(folder, "Scripts", "python.exe") if _WINDOWS else join(folder, "bin", "python")
+    python = join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [packages(folder), pythonpath]))
     own = {name: join(private(folder), *part.split("/")) for name, part in _PRIVATE.items()}
     return {"PIP_PYTHON": python, "UV_PYTHON": python, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **own}
 
 
 def private(folder: str) -> str:
-    """Where libraries and the code itself keep what is nobody else's."""
     return join(folder, "private")
 
 
 def packages(folder: str) -> str:
-    """Where the packages are found, the same for any version of Python."""
-    return join(folder, "Lib", "site-packages") if _WINDOWS else join(folder, "packages")
+    """The folder of the packages, the same for every version of Python."""
+    return join(folder, "packages")
 
 
 def make(folder: str) -> None:
-    """Makes the environment, where it is not there."""
+    """Creates the environment, if it does not exist."""
     settings = join(folder, "pyvenv.cfg")
     if os.path.exists(settings):
         return
     python, base = variables(folder)["PIP_PYTHON"], getattr(sys, "_base_executable", None) or sys.executable
-    held = packages(folder) if _WINDOWS else join(folder, "lib", f"python{_version(2)}", "site-packages")
+    site_packages = join(folder, "lib", f"python{_version(2)}", "site-packages")
     own = (join(private(folder), part) for part in ("tmp", "cache", "matplotlib"))
-    for each in (held, os.path.dirname(python), *own):
+    for each in (site_packages, os.path.dirname(python), *own):
         os.makedirs(each, mode=0o700, exist_ok=True)
-    if _WINDOWS:
-        shutil.copy(base, python)
-    else:
-        os.symlink(base, python)
-        os.symlink(held, packages(folder))
-    # What is installed already counts as installed, and is left alone: it is outside of this environment.
-    _write(join(held, "under.pth"), f"import site; list(map(site.addsitedir, {_places()!r}))\n")
+    os.symlink(base, python)
+    os.symlink(site_packages, packages(folder))
+    # Installed packages count as installed, but pip does not change them outside of this environment.
+    _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Has what this very process installs and keeps go there, unless it has such an environment; where that is.
+    """Makes this process use the environment, unless it already uses one; returns the environment's folder.
 
-    `prefix` is where the interpreter lies that the one there is for; "" is any.
+    An existing environment counts only if it belongs to the interpreter with `prefix`; "" accepts any.
     """
     python = os.environ.get("PIP_PYTHON", "")
-    there = os.path.dirname(os.path.dirname(python))
-    meant = variables(there)["TMPDIR"] == os.environ.get("TMPDIR")
-    if meant and os.path.exists(python) and prefix in ("", sys.prefix):
-        return there
+    current = os.path.dirname(os.path.dirname(python))
+    is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")
+    if is_active and os.path.exists(python) and prefix in ("", sys.prefix):
+        return current
     make(folder)
     os.environ.update(variables(folder, os.environ.get("PYTHONPATH", "")))
     sys.path.insert(0, packages(folder))
     sys.dont_write_bytecode = True
-    # It may have looked already where temporary files go.
+    # The folder for temporary files may be cached.
     tempfile.tempdir = None
     return folder
 
@@ -97,13 +91,13 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _places() -> list[str]:
+def _installed_folders() -> list[str]:
     import sysconfig
 
-    found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
+    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
-        found.append(site.getusersitepackages())
-    return list(dict.fromkeys(found))
+        folders.append(site.getusersitepackages())
+    return list(dict.fromkeys(folders))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Writes a value as a pickle whose large buffers lie beside it in one file, and reads it again.
+"""Writes a value as a pickle with its large buffers in a separate file, and reads it.
 
-It runs on both sides: its source is sent into the agent's kernel, so it imports nothing of ours.
+It runs in both processes; its source is sent to the agent's kernel, so it imports nothing of this package.
 
-1. A buffer of 64 KiB or more (pickle protocol 5) goes to ``.buffers`` at once, so writing takes no memory of its size.
-2. Reading maps that file copy-on-write: the value can be written to, and takes memory of its own only where it is.
-3. Classes and functions of a notebook's own cells travel by value where cloudpickle is installed. The data that
-   their code finds in global variables would travel unseen, so it must be handed over by name.
+1. Buffers of 64 KiB or more (pickle protocol 5) are written to ``.buffers`` at once, without a copy in memory.
+2. Reading maps that file copy-on-write: the value is writable, and only changed pages take memory.
+3. Classes and functions defined in a notebook travel by value if cloudpickle is installed. Data that their code reads
+   from global variables must be handed over by name, so it does not travel unnoticed.
 """
 
 import dis
@@ -16,22 +16,22 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-_APART = 64 * 1024
+_SEPARATE_SIZE = 64 * 1024
 _ALIGNED = 64
 _PIECE = 2**26
 _NO_DATA = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 
 
 class TooLarge(Exception):
-    """The value takes more bytes than it may."""
+    """The value exceeds the size limit."""
 
 
 class Unseen(Exception):
-    """Code that belongs to the value uses a global variable that would go with it; its name is the message."""
+    """Code in the value uses a global variable that was not handed over; the message is its name."""
 
 
 class _Counted:
-    """A file that takes so many bytes and no more."""
+    """A file with a limit on its size."""
 
     def __init__(self, file: Any, budget: list[float]) -> None:
         self._file = file
@@ -45,7 +45,7 @@ class _Counted:
         if self._budget[0] < 0:
             raise TooLarge
         while rest:
-            # A raw file may take less than it is given.
+            # A raw file may write less than requested.
             rest = rest[self._file.write(rest[:_PIECE]) :]
         self.at += length
         return length
@@ -55,15 +55,15 @@ class _Counted:
 
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[str] = ()) -> int:
-    """Writes the value to files that begin with `stem`, and returns how many bytes they hold."""
+    """Writes the value to files with the prefix `stem`, and returns their size in bytes."""
     spans: list[tuple[int, int]] = []
     budget = [limit]
-    with open(f"{stem}.buffers", "wb", buffering=0) as apart, open(f"{stem}.pickle", "wb") as file:
-        buffers = _Counted(apart, budget)
+    with open(f"{stem}.buffers", "wb", buffering=0) as buffers_file, open(f"{stem}.pickle", "wb") as file:
+        buffers = _Counted(buffers_file, budget)
 
         def keep(buffer: pickle.PickleBuffer) -> bool:
             with buffer.raw() as raw:
-                if raw.nbytes < _APART:
+                if raw.nbytes < _SEPARATE_SIZE:
                     return True
                 buffers.align()
                 spans.append((buffers.at, raw.nbytes))
@@ -78,7 +78,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
 
 
 def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
-    """The value in the files; only for what may be trusted, since its own code runs. `opener` is that of `open`."""
+    """Reads the value; only for trusted files, since unpickling runs code. `opener` is that of `open`."""
     with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
     with open(f"{stem}.pickle", "rb", opener=opener) as file:
@@ -86,15 +86,15 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
 
 
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
-    """Binds each name to the value in its files: all of them, or none.
+    """Binds each name to the value in its files, all of them or none.
 
-    Returns the name that failed and why, or the names that had a value before.
+    Returns the name that failed with the reason, or the names that had a value before.
     """
     values = {}
     for name, stem in files.items():
         try:
             values[name] = load(stem)
-        except Exception as error:  # noqa: BLE001 - unpickling runs any class's code
+        except Exception as error:  # noqa: BLE001  # unpickling runs any class's code
             return {"name": name, "why": f"{type(error).__name__}: {error}"}
     overwritten = [name for name in values if name in names]
     names.update(values)
@@ -102,16 +102,16 @@ def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value into the folder; returns why not, where it cannot."""
+    """Writes the value into the folder; returns the reason if that fails."""
     try:
         dump(value, f"{folder}/value")
-    except Exception as error:  # noqa: BLE001 - pickling runs any class's code
+    except Exception as error:  # noqa: BLE001  # pickling runs any class's code
         return {"refused": f"cannot be pickled ({type(error).__name__}: {error})"}
     return {}
 
 
 def pickler_of(known: Iterable[str]) -> Callable[..., Any]:
-    """The pickler; where cloudpickle is installed, one that also takes what a notebook's cells defined."""
+    """The pickler class; if cloudpickle is installed, it supports definitions of a notebook's cells."""
     try:
         import cloudpickle
     except ImportError:
@@ -120,12 +120,12 @@ def pickler_of(known: Iterable[str]) -> Callable[..., Any]:
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # its base is made at run time
         def reducer_override(self, value: Any) -> Any:
-            found = super().reducer_override(value)
-            if type(value) is types.FunctionType and found is not NotImplemented:
+            reduced = super().reducer_override(value)
+            if type(value) is types.FunctionType and reduced is not NotImplemented:
                 for name in sorted(_globals_of(value.__code__)):
                     if name not in allowed and not isinstance(value.__globals__.get(name, len), _NO_DATA):
                         raise Unseen(name)
-            return found
+            return reduced
 
     return Pickler
 

@@ -1,7 +1,7 @@
-"""What runs inside a kernel that does not see our disk: files go through its own channel, and shell blocks start there.
+"""Runs in kernels without access to our disk: transfers files by the kernel's channel, and starts shell blocks.
 
-Its source is sent there, so it imports nothing of ours. It lives in a module object of its own, and each call's answer
-is text that the kernel's execute reply carries.
+Its source is sent to the kernel, so it imports nothing of this package. It is a module object of its own, and the
+kernel's execute reply carries the text that each call returns.
 """
 
 import atexit
@@ -16,33 +16,33 @@ import tempfile
 
 
 def make() -> str:
-    """A fresh private folder, which is gone after the kernel; what killed ones left goes now."""
+    """Creates a private folder that is removed with the kernel, and removes abandoned ones."""
     try:
         import fcntl
     except ImportError:
-        return _kept(tempfile.mkdtemp(prefix="agn-"))
-    # As `private_folders` names and locks its own, so that each clears what the other has left on one machine.
+        return _remove_at_exit(tempfile.mkdtemp(prefix="agn-"))
+    # The name and the lock are those of `private_folders`, so each removes the other's abandoned folders.
     prefix = f"agn-{os.getuid()}-"
     while True:
         made = tempfile.mkdtemp(prefix=prefix)
         try:
-            # It stays open, and locked, as long as the kernel lives.
+            # The descriptor stays open, and the lock held, while the kernel lives.
             fcntl.flock(os.open(made, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (FileNotFoundError, BlockingIOError):
-            # Another process took it for one that was left.
+            # Another process mistook the folder for an abandoned one.
             continue
         except OSError:
-            # A disk that knows no locks.
+            # The file system has no locks.
             pass
         if os.path.isdir(made):
             break
     for entry in list(os.scandir(tempfile.gettempdir())):
         if entry.name.startswith(prefix) and entry.path != made:
             _clear(entry.path)
-    return _kept(made)
+    return _remove_at_exit(made)
 
 
-def _kept(made: str) -> str:
+def _remove_at_exit(made: str) -> str:
     atexit.register(shutil.rmtree, made, True)
     return made
 
@@ -65,13 +65,13 @@ def _clear(path: str) -> None:
 
 
 def folder(path: str) -> str:
-    """Makes a private folder where it is not there."""
+    """Creates a private folder, if it does not exist."""
     os.makedirs(path, mode=0o700, exist_ok=True)
     return ""
 
 
 def write(path: str, data: str) -> str:
-    """Appends bytes, given as base64, to a file, which is made with its folder where it is not there."""
+    """Appends bytes, given as base64, to a file; creates the file and its folder if necessary."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "ab") as file:
         file.write(base64.b64decode(data))
@@ -79,14 +79,14 @@ def write(path: str, data: str) -> str:
 
 
 def read(path: str, offset: int, size: int) -> str:
-    """Bytes of a file as base64."""
+    """Reads bytes of a file as base64."""
     with open(path, "rb") as file:
         file.seek(offset)
         return base64.b64encode(file.read(size)).decode("ascii")
 
 
 def listing(path: str) -> str:
-    """The names and sizes of a folder's files, or those of the file itself under the name "", as JSON."""
+    """The names and sizes of a folder's files as JSON; a file itself has the name ""."""
     if os.path.isfile(path):
         return json.dumps([["", os.path.getsize(path)]])
     return json.dumps([[entry.name, entry.stat().st_size] for entry in os.scandir(path) if entry.is_file()])
@@ -102,7 +102,7 @@ def remove(path: str) -> str:
 
 
 def keep(name: str, code: str) -> None:
-    """Saves code under a name inside the working directory; says why not, and leaves, where it may not."""
+    """Saves code in the working directory; prints the reason and exits if that is not possible."""
     root = os.path.realpath(os.getcwd())
     path = os.path.realpath(os.path.join(root, name))
     try:
@@ -119,8 +119,8 @@ def keep(name: str, code: str) -> None:
 
 
 def shell(program: str, code: str) -> None:
-    """Runs a shell block beside the kernel, its two streams in order; it leaves with the shell's exit code."""
-    process = subprocess.Popen(  # noqa: S603 - running what the model wrote is what this is for
+    """Runs a shell block with both output streams in order, and exits with its exit code."""
+    process = subprocess.Popen(  # noqa: S603  # running the model's code is the purpose
         [shutil.which(program) or "sh", "-c", code],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -128,7 +128,7 @@ def shell(program: str, code: str) -> None:
         start_new_session=True,
     )
     try:
-        _pass_on(process)
+        _forward_output(process)
     except BaseException:
         _end(process)
         raise
@@ -136,7 +136,7 @@ def shell(program: str, code: str) -> None:
         sys.exit(process.returncode if process.returncode > 0 else 128 - process.returncode)
 
 
-def _pass_on(process: "subprocess.Popen[bytes]") -> None:
+def _forward_output(process: "subprocess.Popen[bytes]") -> None:
     import codecs
     import select
 
@@ -145,7 +145,7 @@ def _pass_on(process: "subprocess.Popen[bytes]") -> None:
     number = process.stdout.fileno()
     while True:
         ended = process.poll() is not None
-        # A process that was left in the background may hold the pipe open.
+        # A background process may keep the pipe open.
         if select.select([number], [], [], 0 if ended else 0.05)[0]:
             data = os.read(number, 2**16)
             sys.stdout.write(decoder.decode(data))

@@ -1,7 +1,7 @@
-"""Puts right, before each block, what earlier code has broken of the kernel itself; it runs inside the kernel.
+"""Repairs, before each block, what earlier code has broken in the kernel itself.
 
-Its source is sent there, so it imports nothing of ours. What belongs to the code, its variables above all, is left
-as it is; what a block cannot do without is given back: standard streams, `print`, `get_ipython`, a working directory.
+Its source is sent to the kernel, so it imports nothing of this package. The code's variables stay as they are; repaired
+is what every block needs: standard streams, `print`, `get_ipython`, a working directory.
 """
 
 import builtins
@@ -12,31 +12,33 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-# Never a reasonable name for a variable of one's own, unless it can be called.
+# Code never needs these names for variables, unless the value is callable.
 _NEEDED = ("print", "get_ipython", "display")
 _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "super", "__import__", "__build_class__")
 
 
 def install(shell: Any) -> None:
-    """Has each block begin in a kernel that works; once."""
+    """Registers the repair before each block, once."""
     _stop_copying()
-    kept = {name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)}
+    originals = {
+        name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)
+    }
     streams = {name: getattr(sys, name) for name in ("stdout", "stderr", "stdin")}
     descriptors = {number: os.dup(number) for number in (0, 1, 2)}
     folder = os.getcwd()
 
-    def give_back() -> None:
-        for name, value in kept.items():
+    def restore_originals() -> None:
+        for name, value in originals.items():
             setattr(builtins, name, value)
         for name, stream in streams.items():
             setattr(sys, name, stream)
 
-    def mend(*_: Any) -> None:
-        give_back()
+    def repair(*_: Any) -> None:
+        restore_originals()
         for name in _NEEDED:
             if name in shell.user_ns and not callable(shell.user_ns[name]):
                 del shell.user_ns[name]
-        # The very object that IPython knows as its own, so that it stays hidden.
+        # IPython hides this variable only if it is IPython's own object.
         shell.user_ns["get_ipython"] = shell.user_ns_hidden.get("get_ipython", shell.get_ipython)
         for number, copy in descriptors.items():
             try:
@@ -51,9 +53,9 @@ def install(shell: Any) -> None:
                 os.makedirs(folder, exist_ok=True)
                 os.chdir(folder)
 
-    shell.events.register("pre_run_cell", mend)
-    # ipykernel flushes the streams before it answers.
-    shell.events.register("post_execute", give_back)
+    shell.events.register("pre_run_cell", repair)
+    # ipykernel flushes the streams before it replies.
+    shell.events.register("post_execute", restore_originals)
     _print_for_the_block_that_started(shell)
 
 

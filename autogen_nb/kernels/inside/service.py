@@ -1,7 +1,7 @@
-"""What runs inside the agent's kernel on our behalf; its source is sent there, so it imports nothing of ours.
+"""Serves requests of this package inside the agent's kernel; its source is sent there, so it imports nothing of it.
 
-It lives in a module object of its own: nothing of it shows in the namespace that the agent's code sees.
-Each request is a call of `answer`, whose reply is a JSON file in the folder that both sides share.
+It is a module object of its own, invisible in the namespace of the agent's code. Each request is a call of `answer`,
+which writes a JSON file to a shared folder.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ _PIECE = 2**18
 
 
 def install(encode: Any, pickles: Any) -> None:
-    """Prepares the kernel that this runs in; once. `encode` and `pickles` are the modules of these names."""
-    # The shell would take it with the first block.
-    import IPython.core.logger  # noqa: F401 - only to have it there
+    """Prepares this kernel, once; `encode` and `pickles` are the modules of these names."""
+    # Otherwise the shell would import it with the first block.
+    import IPython.core.logger  # noqa: F401  # only to load it
 
     shell = _shell()
 
@@ -39,23 +39,23 @@ def install(encode: Any, pickles: Any) -> None:
         load=lambda files: pickles.load_all(files, shell.user_ns),
     )
     for stream in (sys.stdout, sys.stderr):
-        _print_sooner(stream)
+        _flush_sooner(stream)
     _drop_nothing(shell.kernel)
     _wake_on_signals()
     _keep_the_kernel_on_exit(shell)
-    _tell_past_running_code(shell.kernel, encode.is_data)
+    _list_variables_while_code_runs(shell.kernel, encode.is_data)
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
-    """Calls a function of this module with arguments given as JSON, and writes what it returns to `reply`."""
-    found = _FUNCTIONS[function](**json.loads(arguments))
+    """Calls a function of this module with JSON arguments, and writes its result to `reply`."""
+    result = _FUNCTIONS[function](**json.loads(arguments))
     with open(f"{reply}.part", "w", encoding="ascii") as file:
-        json.dump(found, file)
+        json.dump(result, file)
     os.replace(f"{reply}.part", reply)
 
 
 def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
-    """The variables that the agent's code made, as name, type, shape and size, and whether they come back as data."""
+    """The variables of the agent's code: name, type, shape, size, and if they come back as data."""
     shell, nothing = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
@@ -74,7 +74,7 @@ def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
 
 
 def shape(value: Any) -> str:
-    """How large a value is, in a few words; "" for what has no size worth telling."""
+    """The size of a value in words; "" if it has none."""
     dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars", "pyarrow")) else None
     if isinstance(dimensions, tuple) and dimensions:
         if type(value).__name__ in ("DataFrame", "Table"):
@@ -104,7 +104,7 @@ def _cheap_size(value: Any) -> int | None:
             return int(usage.sum() if hasattr(usage, "sum") else usage)
         if _is_from(value, ("numpy",)) and hasattr(value, "nbytes"):
             return int(value.nbytes)
-    except Exception:  # noqa: BLE001 - the value's own code; its size is a courtesy
+    except Exception:  # noqa: BLE001  # raised by the value's own code; its size is optional
         return None
     return sys.getsizeof(value) if type(value) in (str, bytes, bytearray) else None
 
@@ -115,13 +115,13 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _print_sooner(stream: Any) -> None:
+def _flush_sooner(stream: Any) -> None:
     name = "_flush_buffers"
     buffers = getattr(stream, name, None)
     if buffers is None:
         return
     stream.flush_interval = _FLUSH_SECONDS
-    # A busy machine is no misbehaviour, and ipykernel's complaint would be an output of the block.
+    # On a busy machine, ipykernel's warning would become an output of the block.
     stream.flush_timeout = _FLUSH_PATIENCE
 
     def pieces() -> Iterator[tuple[Any, str]]:
@@ -135,11 +135,11 @@ def _print_sooner(stream: Any) -> None:
 def _drop_nothing(kernel: Any) -> None:
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
-        # A socket may be touched on its own thread only.
+        # Only the socket's own thread may use it.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
 
 
-def _tell_past_running_code(kernel: Any, is_data: Callable[[Any], bool]) -> None:
+def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool]) -> None:
     def tell(stream: Any, identity: Any, parent: Any) -> None:
         content = {"variables": variables(is_data)}
         kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
@@ -156,7 +156,7 @@ def _wake_on_signals() -> None:
         loop.add_reader(reading, os.read, reading, 4096)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     except (RuntimeError, ValueError, NotImplementedError):
-        # Not the main thread, or a loop of Windows.
+        # Not in the main thread, or the loop does not support it.
         os.close(reading)
         os.close(writing)
 
@@ -168,11 +168,11 @@ def _keep_the_kernel_on_exit(shell: Any) -> None:
         def __call__(self, code: Any = None) -> None:
             raise SystemExit(code)
 
-    # A reset of the namespace takes it from the shell.
+    # The shell removes it when it resets the namespace.
     shell.exiter = Exit(shell)
     for name in ("exit", "quit"):
         shell.user_ns[name] = shell.user_ns_hidden[name] = shell.exiter
-    # IPython's advice for whoever leaves by SystemExit is meant for a terminal.
+    # IPython's advice after SystemExit is for terminals.
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 

@@ -1,16 +1,15 @@
-"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has what they have in common.
+"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has their base class.
 
-To add a place, a host that is reached by SSH for example:
+To add a place, such as a host reached by SSH:
 
-1. Write a module in this folder, with a class that is a `place.Place`, and what it starts, a `place.KernelHandle`.
-2. Give it a row in `PLACES`: how it is made, what a person is told of it, and how it is asked for.
+1. Write a module in this folder, with subclasses of `place.Place` and `place.KernelHandle`.
+2. Add a row to `PLACES`: how to create it, how to describe it to a person, and how to select it.
 
 Options, settings and status lines read the row, and `autogen-nb doctor` reads those of sandboxes. Kinds of addresses
-are named by hand in the help of ``--kernel`` (`notebook.options`, `cli.task_options`), in what a kernel's name may be
+are also listed in the help of ``--kernel`` (`notebook.options`, `cli.task_options`), in the check of kernel names
 (`agents.parts.agent_config`), and where `cli.run_command` keeps tokens out of a notebook. A new kind of sandbox
-also needs its rank in `core.policy.organisation_policy.WALLS`, since an organisation can lay down the least that there
-must be.
-Rows import their modules when they are used: this one is loaded before the first kernel starts.
+also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
+Rows import their modules on use, since this module is loaded before the first kernel starts.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +23,11 @@ from autogen_nb.kernels.places.writable import Writable
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """What a place is made of."""
+    """The options for creating a place."""
 
     cwd: Path
     net: bool = False
-    # An address may hold a token.
+    # An address may contain a token.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
     limits: Any = None
@@ -62,7 +61,7 @@ def _bubblewrap(options: PlaceOptions) -> Any:
 
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
-    # Not every folder can be the one that is written in.
+    # Some folders cannot be made writable.
     _bubblewrap(options).wrapped([], options.cwd)
 
 
@@ -114,14 +113,14 @@ PLACES: Mapping[str, PlaceKind] = {
         lacks=("on a server", ("limits", "passed")),
     ),
 }
-"""Every kind of place by its name; that of a sandbox is its value of ``--sandbox``."""
+"""Every kind of place by name; for a sandbox, the name is its value of ``--sandbox``."""
 
 SANDBOXES: tuple[Walls, ...] = tuple(name for name in WALLS if name in PLACES)
-"""The values of ``--sandbox``, from the least on."""
+"""The values of ``--sandbox``, from the weakest to the strongest."""
 
 
 def place_kind(sandbox: str, kernel: str = "") -> PlaceKind:
-    """The kind of place that a sandbox's name, or a kernel's name or address, stands for."""
+    """The kind of place for a sandbox's name, or for a kernel's name or address."""
     if not kernel:
         return PLACES[sandbox]
     addressed = (kind for kind in PLACES.values() if kernel.startswith(kind.schemes))

@@ -1,12 +1,12 @@
 """A sandbox of Linux namespaces, made by bubblewrap.
 
-1. The system is there, read-only, but for what not everybody may read in `/etc`. The folders for temporary files,
-   `/run` and `/proc` are the sandbox's own.
+1. The system is visible and read-only, except for parts of `/etc` that not everybody may read. The folders for
+   temporary files, `/run` and `/proc` are the sandbox's own.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. Only the working directory can be written, or a folder in it where that is said, the folder through which the
-   kernel answers, and the one that packages are installed in; what the kernel is given lies in a folder that it reads.
-4. There is no network, this machine's own ports included, unless it was asked for.
-5. All of it ends with us: what the code started, whatever it made of itself, has no other process tree to live in.
+3. Writable are only the working directory, or a given folder in it, the folder for the kernel's answers, and the folder
+   for installed packages. Files for the kernel are in a folder that it can only read.
+4. The network, including this machine's own ports, is unavailable unless it is requested.
+5. The sandbox ends with this process: the code's processes are in its own process tree and cannot leave it.
 """
 
 import os
@@ -41,7 +41,7 @@ _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
 
 class BubblewrapPlace(LocalPlace):
-    """The person's machine behind walls; see the module for what they are."""
+    """The local machine in a bubblewrap sandbox."""
 
     walls: Walls = "bwrap"
 
@@ -54,14 +54,13 @@ class BubblewrapPlace(LocalPlace):
         self._opened: list[Path] = []
 
     def open(self, folder: Path) -> None:
-        """Has the code write in this folder too."""
+        """Grants write access to `folder`."""
         self._opened.append(folder)
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel behind the walls."""
         manager = manager_for(launch_spec)
         spec = manager.kernel_spec
-        # A signal would end the sandbox; a message reaches the kernel in it.
+        # A signal would end the sandbox, but a message reaches the kernel in it.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
         body = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
@@ -69,7 +68,7 @@ class BubblewrapPlace(LocalPlace):
         return body
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
-        """The command behind the walls."""
+        """The command that runs `argv` in the sandbox."""
         cwd = cwd.resolve()
         hidden = _hidden()
         for home in hidden:
@@ -102,7 +101,7 @@ class BubblewrapPlace(LocalPlace):
             *([] if launch_spec is None else _bound("--ro-bind", [launch_spec.folder.resolve()])),
             *([] if launch_spec is None else _bound("--bind", [launch_spec.outbox.resolve()])),
             *_each("--remount-ro", hidden),
-            # ipykernel ends at once where its parent is not the process of this number.
+            # ipykernel ends at once if its parent has another process id.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),
             *argv,
         ]
@@ -119,7 +118,7 @@ class BubblewrapPlace(LocalPlace):
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
         places = [Path(sys.executable), *map(Path, prefixes), START]
         if self._net:
-            # The addresses of name servers are often kept in /run.
+            # The addresses of name servers are often in /run.
             places.append(Path("/etc/resolv.conf"))
         emptied = [*_hidden(), *_emptied()]
         for place in dict.fromkeys(path for given in places for path in (given, given.resolve())):
@@ -158,7 +157,7 @@ def _hidden() -> list[Path]:
     import pwd
 
     own = [os.environ.get("HOME", "")]
-    # In a container the user often has a number only.
+    # In a container, the user often has no name.
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     found = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}

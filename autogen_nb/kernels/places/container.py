@@ -1,10 +1,10 @@
-"""A container of an engine that speaks Docker's API (Docker, Podman), with a kernel and programs in it.
+"""A container of an engine with Docker's API (Docker, Podman), for a kernel and programs.
 
-1. One container for a working directory, made at first use; the kernel and each program are executed in it.
-2. It sees the working directory and a private folder under the paths that they have here, of which it writes the
-   part that it answers through; nothing else of this machine, and no network unless it was asked for.
-3. It ends when it is closed, and also when this process does, however that ends: its main program reads a stream
-   that we hold open. The engine removes it then.
+1. There is one container for a working directory, created at first use; the kernel and each program are executed in it.
+2. It sees the working directory and a private folder under their paths on this machine; in the private folder it can
+   write only its answers. It sees nothing else of this machine, and has no network unless that is requested.
+3. It ends when it is closed, and when this process ends in any way: its main program reads a stream that this process
+   holds open. Then the engine removes it.
 """
 
 import asyncio
@@ -34,27 +34,26 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
-"""The image that is taken where none is named."""
+"""The default image."""
 
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
-# What the container runs. Its child sends the signals that it reads, for as long as there is somebody who may write
-# some: where all the processes are there that there may be, no program can be executed that would. The shell itself
-# takes in the children that others leave.
+# The container's main program. Its child sends the signals that it reads, as long as the stream is open.
+# At the limit of processes, no new program could be executed to send them. The shell itself adopts orphans.
 _UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOR_EVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
-# Of cgroups of either version; a file that is not there says nothing.
+# Files of either cgroup version; missing ones are skipped.
 _COUNTERS = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null; echo pids; "
 _COUNTERS += "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null"
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
 
 
 class ContainerPlace(Place):
-    """A container as a place for code."""
+    """A container."""
 
     walls: Walls = "docker"
 
@@ -93,7 +92,7 @@ class ContainerPlace(Place):
 
     @property
     def folders(self) -> Path:
-        """Where private folders must be for the container to see them."""
+        """The parent of private folders that the container can read."""
         if self._folders is None:
             self._folders = private_folders.make("/tmp")  # noqa: S108 - it is made anew, for us alone
             (self._folders / "w").mkdir(mode=0o700)
@@ -101,18 +100,18 @@ class ContainerPlace(Place):
 
     @property
     def outboxes(self) -> Path:
-        """Where folders must be for the container to write them."""
+        """The parent of folders that the container can write."""
         return self.folders / "w"
 
     async def why_no_kernel(self) -> str:
-        """That the image has no ipykernel, or "" where it has, and sockets can be shared with it."""
+        """The reason if the image has no ipykernel, or if sockets cannot be shared; otherwise ""."""
         if self._why_no_kernel is None:
-            # A Unix socket does not reach into the virtual machine that runs the containers elsewhere.
+            # On other systems, containers run in a virtual machine, which Unix sockets do not reach.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
             found = False
             if job is not None:
                 try:
-                    # Whoever gives up must not cancel what the reading thread still has to set.
+                    # A cancelled caller must not cancel the future, which the reading thread still sets.
                     found = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)
@@ -122,12 +121,12 @@ class ContainerPlace(Place):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
-        # On its own, so that no module beside it is found by its name.
+        # In a folder of its own, so it imports no module by accident.
         script = launch_spec.folder / "kernel_main.py"
         script.write_bytes(START.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
-        # Older kernels write theirs again, so it is a copy where they may.
+        # Older kernels rewrite their connection file, so they get a writable copy.
         given, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", given.read_bytes())
@@ -142,7 +141,7 @@ class ContainerPlace(Place):
             return ""
         counts = await asyncio.to_thread(_counts, self._started)
         if counts is None:
-            # What cannot start one process more cannot count, either.
+            # At the limit of processes, even the counter cannot be read.
             return self._limits.words["pids"] if await asyncio.to_thread(_runs, self._started) else ""
         before, self._counted = self._counted, counts
         for number, was, limit in zip(self._counted, before, ("memory", "pids"), strict=True):
@@ -158,7 +157,7 @@ class ContainerPlace(Place):
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
         log: Path | None = None,
     ) -> Exec:
-        """A program in the container, in its working directory; `log` takes what it writes, where it is given."""
+        """Starts a program in the container, in its working directory; `log` receives its output."""
         async with self._making:
             if self._started is None or not await asyncio.to_thread(_runs, self._started):
                 self._started, self._line = await asyncio.to_thread(self._make)
@@ -170,7 +169,7 @@ class ContainerPlace(Place):
         return job
 
     async def close(self) -> None:
-        """Ends the container, which the engine removes then."""
+        """Ends the container; the engine removes it."""
         async with self._making:
             started, self._started = self._started, None
             line, self._line = self._line, None
@@ -204,7 +203,7 @@ class ContainerPlace(Place):
             except engine_error():
                 if self._must_keep:
                     raise
-            # Not every engine can keep limits, and these are our own idea.
+            # These are our default limits, and some engines support none.
             return self._begun(mounts, Limits())
         except engine_error() as error:
             name = self._more.get("name")
@@ -213,7 +212,7 @@ class ContainerPlace(Place):
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _begun(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
-        # A shell, since the first process has to take in the children that others leave.
+        # A shell, since the first process must adopt orphans.
         container = self._client.containers.create(
             self.image,
             ["sh", "-c", _FOR_EVER if self._leaves == "running" else _UNTIL_LEFT],
@@ -234,7 +233,7 @@ class ContainerPlace(Place):
         try:
             line = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
-            # Where the image has no Python, there is nothing to install for.
+            # Without Python in the image, no packages can be installed.
             made = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
             self._own = overlay_env.variables(_PACKAGES) if made.exit_code == 0 else {}
         except engine_error():
@@ -245,9 +244,9 @@ class ContainerPlace(Place):
 
 
 class ContainerKernel(KernelHandle):
-    """A kernel that runs in a container: what else it started ends with that.
+    """A kernel in a container; its child processes end with the container.
 
-    It is interrupted by message: what a signal meets in a container depends on the engine.
+    It is interrupted by a message, since the effect of signals in a container depends on the engine.
     """
 
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
@@ -264,7 +263,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environ.items()
-        # What `scrub_environment` lets through unasked are paths and settings of this machine.
+        # Other variables that `scrub_environment` keeps are paths and settings of this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
@@ -289,7 +288,7 @@ def _leave(container: Any, line: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """How often the container met its limits on memory and on processes; None where that cannot be counted."""
+    """How often the container reached its limits on memory and processes; None if that is unknown."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so

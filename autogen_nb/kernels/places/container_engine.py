@@ -1,4 +1,4 @@
-"""The engine that runs containers, and the images that it has or can pull."""
+"""Connects to the container engine, and finds or builds images."""
 
 import io
 import os
@@ -13,13 +13,13 @@ _HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system serv
 
 
 def engine_error() -> type[Exception]:
-    """What the Docker library raises."""
+    """The base class of the Docker library's errors."""
     error: type[Exception] = import_module("docker.errors").DockerException
     return error
 
 
 def connect_engine() -> Any:
-    """A client of the engine that the environment names, once it has answered; nothing is pulled or started."""
+    """A client of the engine in the environment variables, after a test request."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -29,12 +29,12 @@ def connect_engine() -> Any:
     address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
     socket = address.removeprefix("unix://")
     try:
-        # The library would leave an open socket behind.
+        # Without this check, the library would leave a socket open.
         if socket != address and not Path(socket).exists():
             raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
         client = docker.from_env()
         client.ping()
-    # The library lets errors of its transport through, of several kinds.
+    # The library does not wrap the errors of its transport.
     except Exception as error:
         raise ConfigError(
             f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
@@ -43,7 +43,7 @@ def connect_engine() -> Any:
 
 
 def find_image(client: Any, names: Sequence[str]) -> str:
-    """The first of the images that is here or can be pulled."""
+    """The first image that exists or can be pulled."""
     errors = import_module("docker.errors")
     whys = []
     for name in names:
@@ -63,7 +63,7 @@ def find_image(client: Any, names: Sequence[str]) -> str:
 
 
 def build_kernel_image(client: Any, name: str, base: str) -> None:
-    """Makes an image with ipykernel from another one, unless there is one of this name; pip may need the network."""
+    """Builds an image with ipykernel from `base`, unless `name` exists; pip may need the network."""
     errors = import_module("docker.errors")
     recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
     try:

@@ -15,13 +15,13 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _count = itertools.count()
-# A process that was left in the background can hold the stream open: now and then, ask whether the program still runs.
+# A background process can keep the stream open, so the program's state is polled.
 _ASK = 0.25
 _CHUNK = 2**16
 _HEADER = 8
 _GONE = 137
 _DIGITS = 20
-# The shell's number is the program's, and that of its process group. One stream: two would lose their common order.
+# The shell's process id becomes the program's and its group's. One stream keeps the order of the output.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
@@ -43,32 +43,32 @@ class Exec:
         os.set_blocking(self.pipe, False)
 
     async def begin(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path | None = None) -> None:
-        """Starts the program; `log` takes both of its streams where it is given."""
+        """Starts the program; `log` receives its output."""
         begin = [_BEGIN, str(self._number)] if log is None else [_BEGIN_LOGGED, str(self._number), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
-        # The library lets errors of its transport through, of several kinds.
+        # The library does not wrap the errors of its transport.
         except Exception as error:
             os.close(self.pipe)
             os.close(self._writing)
             raise ExecutionError(f"{argv[0]!r} could not be started in the container: {error}") from error
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the program's group; False when the program has ended."""
+        """Sends a signal to the program's group; False if the program has ended."""
         running = not self.exited.done()
         if running and name:
             await self._to_group(name)
         return running
 
     async def kill(self) -> None:
-        """Kills the program and its group, also what an ended program has left of it.
+        """Kills the program and its group, including processes that an ended program has left.
 
-        The rest of what it started ends with the container.
+        Its other descendants end with the container.
         """
         await self._to_group("SIGKILL")
 
     def close(self) -> None:
-        """Removes the file with its number."""
+        """Removes the file with the process id."""
         with suppress(OSError), HeldFolder(self._number.parent) as folder:
             folder.remove(self._number.name)
 
@@ -90,13 +90,13 @@ class Exec:
         finally:
             code = self._state(made).get("ExitCode")
             os.close(self._writing)
-            # The loop may have been closed meanwhile: then nobody waits.
+            # If the loop is closed, nobody waits for the result.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _GONE)
             close_stream(stream)
 
     def _may_write(self, made: str) -> bool:
-        # The engine says "not running" of a program that has not begun, too; that one has no number yet.
+        # The engine also reports "not running" before the start; then there is no process id yet.
         state = self._state(made)
         return bool(state) and (bool(state.get("Running")) or not self._number.exists())
 
@@ -109,7 +109,7 @@ class Exec:
 
 
 def close_stream(stream: Any) -> None:
-    """Closes a stream of the engine's, and the socket that lies under it."""
+    """Closes a stream of the engine and the socket below it."""
     under = _socket(stream)
     for end in (stream, under):
         with suppress(OSError):
@@ -126,12 +126,12 @@ def _pass_on(stream: Any, writing: int, may_write: Callable[[], bool]) -> None:
     with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _ASK)[0]:
-                # Its last words may have come while the engine was asked: the stream is looked at once more.
+                # The last output may have arrived during the request, so the stream is read once more.
                 if ended:
                     return
                 ended = not may_write()
                 continue
-            # As much as there is: what TLS has decrypted and still holds cannot be waited for.
+            # Read all data: `select` does not see data that TLS has already decrypted.
             if not (data := stream.recv(_CHUNK)):
                 return
             held += data

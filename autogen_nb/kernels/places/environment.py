@@ -1,6 +1,6 @@
-"""Which environment variables reach the agent's kernel: an allow-list, and never what looks like a secret.
+"""Filters the environment variables for the agent's kernel: an allow-list, without anything that looks like a secret.
 
-Code that a model wrote can read its environment, so what is not in there cannot be stolen.
+Code that a model wrote can read its environment, so secrets in it could be stolen.
 """
 
 import os
@@ -26,7 +26,7 @@ _NAMES = frozenset(
     PYTHON_COLORS PYTHON_FROZEN_MODULES
     """.split()
 )
-# With their underscore: `PROJ` would stand for PROJECT_DB, too.
+# With the underscore, since `PROJ` would also match PROJECT_DB.
 _PREFIXES = ("LC_", "DYLD_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "GDAL_")
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(
@@ -36,20 +36,20 @@ _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
-    """The variables of `environ` that the agent's kernel may have."""
+    """The variables of `environ` for the agent's kernel; `extra` names additional ones."""
     wanted = set(extra)
     return {name: value for name, value in environ.items() if name in wanted or _allowed(name, value)}
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
-    """The environment in which `python` on PATH is this interpreter."""
+    """The environment with this interpreter as `python` on PATH."""
     place = str(Path(python).parent)
     path = environ.get("PATH", os.defpath)
     return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
 
 
 def _allowed(name: str, value: str) -> bool:
-    # Proxies are written both ways.
+    # Names of proxy variables occur in upper and lower case.
     upper = name.upper()
     if _SECRET.search(upper) or _ADDRESS_WITH_USER.search(value):
         return False

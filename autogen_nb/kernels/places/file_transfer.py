@@ -1,4 +1,4 @@
-"""Files that pass to and from a kernel that does not see our disk, in chunks through its own channel."""
+"""Transfers files to and from a kernel without access to our disk, in chunks by the kernel's own channel."""
 
 import ast
 import base64
@@ -13,27 +13,26 @@ REMOTE_SIDE = "autogen_nb_remote_side"
 """The name of the module inside the kernel."""
 
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
-# As base64 it stays below the 10 MiB that a server takes in one message.
+# As base64, a chunk stays below the 10 MiB that a server accepts in one message.
 _CHUNK = 4 * 2**20
 _MOST_BYTES = 4 * 2**30
 _MOST_FILES = 10_000
 
 
 def shell_source(program: str, code: str) -> str:
-    """The source that runs a shell block inside the kernel; the block leaves with its exit code."""
+    """Source that runs a shell block inside the kernel and exits with its exit code."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].shell({program!r}, {code!r})'
 
 
 def save_source(name: str, code: str) -> str:
-    """The source that saves a block in the kernel's working directory, or leaves with exit code 1."""
+    """Source that saves a block in the kernel's working directory, or exits with code 1."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].keep({name!r}, {code!r})'
 
 
 class ChannelTransfer(KernelFiles):
-    """Carries files between our private folder and one of the kernel's.
+    """Transfers files between our private folder and one of the kernel's.
 
-    Its calls are silent requests whose answers come in the execute reply: what a kernel prints passes through limits
-    on a server that would drop some of it.
+    Its calls are silent requests with answers in the execute reply, since servers may drop printed output.
     """
 
     is_remote = True
@@ -43,7 +42,7 @@ class ChannelTransfer(KernelFiles):
         self._there = ""
 
     async def begin(self) -> None:
-        """Makes the folders in the kernel, which runs Python."""
+        """Creates the folders on the kernel's side."""
         source = _SOURCE.read_text("utf-8")
         self._there = await self._call(
             "make",
@@ -54,11 +53,11 @@ class ChannelTransfer(KernelFiles):
         await self._call("folder", self.there(str(self._kernel.outbox)))
 
     def there(self, source: str) -> str:
-        """The source with paths in our private folder as they are on the kernel's side."""
+        """The source with the paths of our private folder replaced by those on the kernel's side."""
         return source.replace(str(self._kernel.folder), self._there)
 
     async def send(self, path: Path) -> None:
-        """Has a file or folder of ours on the kernel's side too."""
+        """Copies a file or folder to the kernel's side."""
         if path.is_dir():  # noqa: ASYNC240 - it costs nothing
             await self._call("folder", self.there(str(path)))
         for file in _files(path):
@@ -70,7 +69,7 @@ class ChannelTransfer(KernelFiles):
                         break
 
     async def fetch(self, path: Path) -> None:
-        """Has a file or folder that the kernel wrote on our side too, and on the kernel's side no more."""
+        """Moves a file or folder from the kernel's side to ours."""
         there = self.there(str(path))
         for name, size in _checked(await self._call("listing", there)):
             source, target = (f"{there}/{name}", path / name) if name else (there, path)
@@ -80,11 +79,11 @@ class ChannelTransfer(KernelFiles):
         await self.drop(path)
 
     async def drop(self, path: Path) -> None:
-        """Has a file or folder gone on the kernel's side."""
+        """Removes a file or folder on the kernel's side."""
         await self._call("remove", self.there(str(path)))
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
-        """The text that a function of `remote_side` returns."""
+        """Calls a function of `remote_side` and returns its text."""
         given = ", ".join(map(repr, arguments))
         request = {
             "code": code,
@@ -93,7 +92,7 @@ class ChannelTransfer(KernelFiles):
             "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({given})'},
             "allow_stdin": False,
             "stop_on_error": False,
-            # The guard, once it is there, would take an unsigned request for the agent's.
+            # The guard would treat an unsigned request as the agent's code.
             **({} if self._kernel.guarding is None else self._kernel.guarding.permission_fields("ours")),
         }
         asking = self._kernel.channels.ask("shell", "execute_request", request)

@@ -1,7 +1,7 @@
 """A kernel on a Jupyter Server, a JupyterHub server or a (Kernel or Enterprise) Gateway.
 
-What walls, limits and environment it has is the server's matter. Files that pass go through the kernel's own channel,
-and shell blocks are started by the kernel.
+The server decides about walls, limits and environment. Files are transferred by the kernel's own channel,
+and the kernel starts shell blocks.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 
 TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of the variable
-"""The variable that holds the server's token, where none is given."""
+"""The environment variable with the server's token, if no token is given."""
 
 _REFUSED = (401, 403)
 _GONE = (404, 410)
@@ -33,7 +33,7 @@ Token = str | Callable[[], str | Awaitable[str]]
 
 
 class JupyterServerPlace(Place):
-    """A Jupyter server as a place for kernels."""
+    """A Jupyter server."""
 
     runs_programs = False
     shares_disk = False
@@ -74,14 +74,14 @@ class JupyterServerPlace(Place):
         return kernel
 
     async def headers(self) -> dict[str, str]:
-        """The headers that say who we are."""
+        """The authentication headers."""
         token = self._token() if callable(self._token) else self._token
         if isawaitable(token):
             token = await token
         return {"Authorization": f"token {token}"} if token else {}
 
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
-        """What the server's REST API answers."""
+        """Sends a request to the server's REST API and returns the response."""
         request = HTTPRequest(
             self._base + path,
             method=method,
@@ -109,7 +109,7 @@ class JupyterServerPlace(Place):
 
 
 class ServerKernel(KernelHandle):
-    """A kernel that a server runs."""
+    """A kernel on a server."""
 
     def __init__(
         self, server: JupyterServerPlace, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
@@ -128,7 +128,7 @@ class ServerKernel(KernelHandle):
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # A server that is just starting a kernel again that died may refuse, or forget that it was told.
+            # A server that is restarting a dead kernel may refuse, or forget the request.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if await self._is_gone():
@@ -137,11 +137,11 @@ class ServerKernel(KernelHandle):
             self.exited.set_result(1)
 
     async def _close(self) -> None:
-        # Nothing is left on the server, which starts a kernel again that died.
+        # Otherwise the server would restart the dead kernel.
         await self._kill()
 
     async def _is_gone(self) -> bool:
-        # A server that cannot be reached has to clean up by itself.
+        # An unreachable server must clean up by itself.
         with suppress(ExecutionError):
             await self._server.ask("DELETE", self._path)
         try:

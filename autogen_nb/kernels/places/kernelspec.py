@@ -1,4 +1,4 @@
-"""Any kernelspec that is installed here, by its name, started by its own provisioner."""
+"""Kernels of any installed kernelspec, started by the spec's own provisioner."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ _POLL = 0.25
 
 
 class KernelspecPlace(LocalPlace):
-    """An installed kernelspec as a place: wherever its provisioner starts it, without walls of ours."""
+    """An installed kernelspec; the kernel runs where its provisioner starts it, without walls of this package."""
 
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -30,9 +30,9 @@ class KernelspecPlace(LocalPlace):
         import zmq
         from jupyter_client.manager import AsyncKernelManager
 
-        # By tcp: not every kernel can use Unix sockets, in whose folder nobody else may enter.
+        # By TCP, since not every kernel supports Unix sockets, which would be private to the user.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        # Keys for kernels whose spec declares that they can use them; the trait came with jupyter_client 8.10.
+        # Keys for kernels whose spec supports encryption; the trait exists since jupyter_client 8.10.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):
@@ -42,7 +42,7 @@ class KernelspecPlace(LocalPlace):
 
 
 class ProvisionedKernel(KernelHandle):
-    """A kernel whose provisioner keeps its process to itself."""
+    """A kernel whose process only its provisioner knows."""
 
     def __init__(self, launch_spec: LaunchSpec, manager: Any) -> None:
         super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future())
@@ -53,7 +53,7 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.interrupt_kernel()
 
     async def _quit(self) -> None:
-        # The provisioner hears of it too.
+        # The request also informs the provisioner.
         await self._manager.request_shutdown()
 
     async def _kill(self) -> None:
@@ -64,7 +64,7 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.cleanup_resources()
 
     async def _poll(self) -> None:
-        # A provisioner can be asked only; it tells nothing by itself.
+        # A provisioner must be polled, since it sends no notifications.
         while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - see above
             await asyncio.sleep(_POLL)
         self.exited.set_result(code)

@@ -1,4 +1,4 @@
-"""The place of the very interpreter that this runs in, and kernels that jupyter_client starts on this machine."""
+"""The local machine as a place, with kernels of the current interpreter."""
 
 import logging
 import os
@@ -17,9 +17,9 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
-"""The script that the kernel's process runs."""
+"""The main script of the kernel process."""
 
-# A socket's path has at most 104 bytes on macOS, 108 on Linux; ours add forty at most.
+# A socket's path has at most 104 bytes on macOS and 108 on Linux; ours add at most forty.
 _LONGEST_FOLDER = 60
 
 
@@ -37,16 +37,15 @@ class LocalKernel(KernelHandle):
 
     @property
     def pid(self) -> int:
-        """The kernel's own number, or its supervisor's before that has told it."""
+        """The kernel's process id, or its supervisor's until the supervisor reports the kernel's."""
         return self._lifeline.command
 
     @property
     def alive(self) -> bool:
-        """Whether the kernel runs at this very moment."""
         return super().alive and not has_ended(self._process)
 
     async def _interrupt(self) -> None:
-        # By SIGINT to its group, or by the message where its spec says so.
+        # By SIGINT to its process group, or by a message if its spec requires that.
         await self._manager.interrupt_kernel()
 
     async def _close(self) -> None:
@@ -55,22 +54,22 @@ class LocalKernel(KernelHandle):
 
 
 class LocalPlace(Place):
-    """The person's machine without walls: the code can do what its user can do."""
+    """The local machine without walls: the code has the rights of its user."""
 
     here = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel of the interpreter that this runs in."""
+        """Starts a kernel of the current interpreter."""
         return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
 
     async def spawn(
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
     ) -> Job:
-        """A process of this machine."""
+        """Starts a process on this machine."""
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def open(self, folder: Path) -> None:
-        """Has the code write in this folder too, where it may not write everywhere."""
+        """Grants write access to `folder`, if the place restricts it."""
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
         """The command that runs `argv` behind this place's walls."""
@@ -81,7 +80,7 @@ LOCAL = LocalPlace()
 
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
-    """The process that a manager of jupyter_client starts, its standard streams in the log of the spec."""
+    """Starts the kernel of a jupyter_client manager, with its standard streams in the log."""
     lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
     manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
     try:
@@ -99,19 +98,19 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
 
 
 def is_local(manager: Any) -> bool:
-    """Whether a manager of jupyter_client starts its kernel as a process of this machine, and no other provisioner."""
+    """True if a jupyter_client manager starts its kernel as a process of this machine, without another provisioner."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
     return provisioner in (None, "local-provisioner")
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
-    """Where a folder that is to hold sockets is made; None where the usual one, not being longer, will do."""
+    """The parent for folders with sockets; None if the default temporary folder is short enough."""
     long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if long else None  # noqa: S108 - the folder below it is made anew, for us alone
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
-    """A manager of jupyter_client for a kernel of this interpreter; nothing is started yet."""
+    """A jupyter_client manager for a kernel of this interpreter, not started yet."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
@@ -126,15 +125,15 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         log=log,
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
-    # Its own way looks specs up by name, and finds what the person calls "python3".
+    # The manager would look the spec up by name, and find the person's "python3".
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
-        # Safe path: neither the script's folder nor the working directory comes first on sys.path.
+        # Safe path: neither the script's folder nor the working directory is first on sys.path.
         argv=[sys.executable, "-P", str(START), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
-    # The factory would look through all that is installed here, to find this very class.
+    # The factory would search all installed packages for this very class.
     manager.kernel_id = uuid4().hex
     manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
     return manager
@@ -145,6 +144,6 @@ def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:
         **launch_spec.environ,
         "IPYTHONDIR": str(launch_spec.outbox / "ipython"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        # debugpy warns of frozen modules otherwise; nobody debugs this kernel.
+        # Prevents debugpy's warning about frozen modules; nobody debugs this kernel.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }

@@ -1,10 +1,9 @@
-"""What an agent's code installs and keeps on this machine, in a folder of its own: never among the notebook's.
+"""The environment for what an agent's code installs and caches on this machine, separate from the notebook's.
 
-The folder is a virtual environment whose packages come on top of those that are there (`overlay_env`). pip and uv are
-told to install into it by their own settings, so it does not matter how they are called: `%pip`, `!pip`, a shell block.
-Caches and temporary files go there by such settings, too; of the person's own, only matplotlib's list of fonts and its
-styles are there, as copies: to make that list anew takes seconds.
-A container and a server's kernel have theirs where they are.
+It is a virtual environment on top of the existing packages (`overlay_env`). Environment variables make pip and uv
+install into it, however they are called: `%pip`, `!pip`, a shell block. They also redirect caches and temporary files.
+Only matplotlib's font list and styles are copied from the person's own folders: rebuilding the list takes seconds.
+Containers and kernels on a server have their own environment.
 """
 
 import os
@@ -21,12 +20,12 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
-# Libraries make sockets among its temporary files, in folders of their own: seventy bytes more, of 104 on macOS.
+# Libraries create sockets in temporary folders of their own: seventy bytes more, of 104 on macOS.
 _LONGEST_FOLDER = 34
 
 
 class Overlay:
-    """An environment over that of this interpreter; nothing is on disk before `make`."""
+    """An environment on top of this interpreter's; `make` creates it on disk."""
 
     def __init__(self) -> None:
         parent = folder_for_sockets(_LONGEST_FOLDER) or tempfile.gettempdir()
@@ -34,7 +33,7 @@ class Overlay:
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
-        """One for what runs on this machine, written to by it also behind walls; None for another place."""
+        """An overlay that code in the place can write; None if the place is not on this machine."""
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
@@ -42,21 +41,18 @@ class Overlay:
         return overlay
 
     def over(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The environment in which whatever is installed goes here, and is found."""
+        """The environment variables with which code installs into the overlay and imports from it."""
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
     def make(self) -> None:
-        """Makes the folder, where it is not there.
-
-        What is there belongs to the agent's code: nothing is written into it.
-        """
+        """Creates the folder; an existing one belongs to the agent's code and is not changed."""
         if not private_folders.hold(self.folder):
             return
         overlay_env.make(str(self.folder))
         _copy_fonts(Path(overlay_env.variables(str(self.folder))["MPLCONFIGDIR"]))
 
     def remove(self) -> None:
-        """Takes the folder away; it may be called twice."""
+        """Removes the folder; further calls do nothing."""
         private_folders.remove(self.folder)
 
 
@@ -69,9 +65,9 @@ def _copy_fonts(target: Path) -> None:
         folders = [home / ".matplotlib"]
     for folder in folders:
         for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
-            for found in folder.glob(pattern):
-                copy = target / found.relative_to(folder)
-                # The first plot does without.
+            for source in folder.glob(pattern):
+                copy = target / source.relative_to(folder)
+                # Without the copy, the first plot takes longer.
                 with suppress(OSError):
                     copy.parent.mkdir(mode=0o700, exist_ok=True)
-                    shutil.copyfile(found, copy)
+                    shutil.copyfile(source, copy)

@@ -1,8 +1,7 @@
-"""Where code runs: what the one `Kernel` needs of each place that can hold one.
+"""The base classes of places: what `Kernel` needs of a place where code can run.
 
-A place starts two things: a kernel process, which comes back as a `KernelHandle` with channels, and plain processes
-beside it (shell blocks, blocks by command line), which come back as a `Job` with one pipe. Both see the same files and
-meet the same walls.
+A place starts kernels, as a `KernelHandle` with channels, and processes (shell blocks, blocks by command line), as
+a `Job` with one pipe. Both see the same files and have the same walls.
 """
 
 import asyncio
@@ -32,26 +31,26 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """How files pass between our private folder and the kernel's; on one disk, as here, there is nothing to do."""
+    """Transfers files between our private folder and the kernel's; on a shared disk, nothing is to do."""
 
     is_remote = False
 
     def there(self, source: str) -> str:
-        """The source with paths in our private folder as they are on the kernel's side."""
+        """The source with the paths of our private folder replaced by those on the kernel's side."""
         return source
 
     async def send(self, path: Path) -> None:
-        """Has a file or folder of ours on the kernel's side too."""
+        """Copies a file or folder to the kernel's side."""
 
     async def fetch(self, path: Path) -> None:
-        """Has a file or folder that the kernel wrote on our side too."""
+        """Moves a file or folder from the kernel's side to ours."""
 
     async def drop(self, path: Path) -> None:
-        """Has what `send` brought there gone; what is on our side stays."""
+        """Removes the copy that `send` made."""
 
 
 class KernelHandle(ABC):
-    """One running kernel with its folder and channels: a process here, one in a container, or a server's kernel."""
+    """A running kernel with its folder and channels: a local process, one in a container, or a server's kernel."""
 
     cgroup: Cgroup | None = None
     root: int | None = None
@@ -76,12 +75,12 @@ class KernelHandle(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The number of the kernel's process on this machine; None where it has none."""
+        """The kernel's process id on this machine; None if it has none."""
         return None
 
     @property
     def own(self) -> tuple[int, ...]:
-        """The kernel's process on this machine, after those of the sandbox that holds it; empty where it has none."""
+        """The kernel's processes on this machine: the sandbox's, then its own; empty if it has none."""
         return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
@@ -90,15 +89,14 @@ class KernelHandle(ABC):
 
     @property
     def alive(self) -> bool:
-        """Whether the kernel runs at this very moment."""
         return not self.exited.done()
 
     async def await_answer(self, again: float) -> None:
-        """Returns when the shell channel answers and the iopub channel delivers; from then on `language` is known.
+        """Waits until the shell channel answers and the iopub channel delivers; then `language` is known.
 
-        A message on iopub is the proof of a subscription; without one, the first outputs could be lost. A request
-        that reaches ipykernel 7 while it registers its handlers may lie there until the next one comes, so it is
-        repeated, after `again` seconds.
+        A message on iopub proves the subscription; without it, the first outputs could be lost. ipykernel 7 may delay a
+        request that arrives while it registers its handlers until the next one, so it is repeated after `again`
+        seconds.
         """
         inbox = Inbox()
         identifiers = []
@@ -133,16 +131,16 @@ class KernelHandle(ABC):
             task.cancel()
 
     async def reached_limit(self) -> str:
-        """The limit, in words, at which the system ended or refused a process of the last block; "" for none."""
+        """The limit at which the system killed or refused a process of the last block; "" if there is none."""
         return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
-        """Interrupts the code that runs; processes of the kernel's group are interrupted with it where it has one."""
+        """Interrupts the running code and the kernel's process group, if it has one."""
         if not self.exited.done():
             await self._interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel, its descendants, and removes the folder; the code gets `grace` seconds to tidy up."""
+        """Ends the kernel and its descendants, and removes the folder; the code has `grace` seconds for cleanup."""
         if not self.exited.done() and grace > 0:
             await self._interrupt()
             await self._quit()
@@ -150,7 +148,7 @@ class KernelHandle(ABC):
         if not self.exited.done():
             await self._kill()
             await asyncio.wait([self.exited])
-        # A request that is still open gets what the code had sent.
+        # An unfinished request receives the code's last messages.
         await self.channels.drain()
         self.channels.close()
         await self._close()
@@ -170,12 +168,12 @@ class KernelHandle(ABC):
 
     @abstractmethod
     async def _close(self) -> None:
-        """Gives back what the kernel was reached by; after its end."""
+        """Releases the connection, after the kernel's end."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """What a kernel is started with."""
+    """The settings with which a kernel starts."""
 
     cwd: Path
     environ: Mapping[str, str]
@@ -186,12 +184,12 @@ class LaunchSpec:
 
     @property
     def log(self) -> Path:
-        """Where the kernel's own complaints go."""
+        """The log of the kernel's own messages."""
         return self.folder / "log"
 
 
 class Place(ABC):
-    """Somewhere code can run; it keeps its promises (walls, limits) or raises."""
+    """A place where code can run (jupyter_client's provisioner); it guarantees its walls and limits, or raises."""
 
     here = False
     runs_programs = True
@@ -202,26 +200,26 @@ class Place(ABC):
 
     @property
     def own_folder(self) -> str:
-        """The only folder in the working directory that its code can write, relative to that; "" is all of it."""
+        """The only writable folder in the working directory, as a relative path; "" means all of it."""
         return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
     def folders(self) -> Path | None:
-        """Where private folders must be made for the kernel to see them; None is anywhere."""
+        """The parent of private folders that the kernel can read; None means any."""
         return None
 
     @property
     def outboxes(self) -> Path | None:
-        """Where folders must be made for the kernel to write them; None is in its private folder."""
+        """The parent of folders that the kernel can write; None means its private folder."""
         return None
 
     async def why_no_kernel(self) -> str:
-        """Why no kernel can start there, or "". Without a kernel, each block runs as a program of its own."""
+        """The reason why no kernel can start, or "". Without a kernel, each block runs as a program."""
         return ""
 
     @abstractmethod
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """A kernel that is starting."""
+        """Starts a kernel."""
 
     async def spawn(
         self,
@@ -230,15 +228,15 @@ class Place(ABC):
         environ: Mapping[str, str],  # noqa: ARG002 - same
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
-        """A process beside the kernel, in its own process group, without standard input."""
+        """Starts a process next to the kernel, in its own process group, without standard input."""
         raise ExecutionError(f"{argv[0]!r} cannot be started beside the kernel: only kernels run there")
 
     async def close(self) -> None:  # noqa: B027 - most places hold nothing
-        """Gives back what outlives a kernel, such as a container; it may be called twice, and used again."""
+        """Releases what outlives a kernel, such as a container; the place can be used again."""
 
 
 def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """The same end, where 128 and more stand for a signal, as a negative code like that of a process of our own."""
+    """Converts exit codes above 128, which stand for signals, to negative codes like those of local processes."""
     told: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def tell(done: "asyncio.Future[int]") -> None:

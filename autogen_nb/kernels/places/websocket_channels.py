@@ -1,12 +1,11 @@
-"""The channels of a kernel on a Jupyter server: one WebSocket for all, which is made again when it breaks.
+"""The channels of a kernel on a Jupyter server: one WebSocket for all channels, which reconnects.
 
-1. A server keeps what a kernel sends while nobody is connected, for a client that comes back with the same session.
-2. A message is sent when the server has answered a ping: a connection that broke long ago often shows it only then.
-3. What was on its way when the connection broke may be lost all the same. So after each return we ask the kernel
-   something: its answer comes after all that was asked before, and what is then still without an end gets one that
-   says so. Nothing is ever sent twice: it might run twice.
-4. A server that does not answer for so long that nobody waits any more, or says that there is no such kernel, is the
-   kernel's end.
+1. The server stores a kernel's messages while nobody is connected, for a client that returns with the same session.
+2. A message is sent only after the server has answered a ping, since a broken connection often shows only then.
+3. Messages may be lost when the connection breaks. So each reconnection sends a request to the kernel: its reply comes
+   after those of all earlier requests, and requests still unfinished then get an end that reports the loss. Nothing is
+   sent twice, since it might run twice.
+4. The kernel counts as ended if the server does not answer within the patience, or reports that there is no kernel.
 """
 
 import asyncio
@@ -36,13 +35,13 @@ _log = logging.getLogger("autogen_nb.kernels")
 
 
 class WebSocketChannels(KernelChannels):
-    """Shell, iopub, stdin and control of one kernel over a WebSocket."""
+    """Shell, iopub, stdin and control of a kernel over a WebSocket."""
 
     def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
         from jupyter_client.session import Session
 
         super().__init__()
-        # The person's name is nothing to the server.
+        # The server does not need the person's name.
         self._session = Session(username="autogen_nb")
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
@@ -54,7 +53,6 @@ class WebSocketChannels(KernelChannels):
         self._keeping: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        """Connects for the first time."""
         self._connection = await self._connected()
         self._keeping = asyncio.ensure_future(self._keep())
 
@@ -63,13 +61,13 @@ class WebSocketChannels(KernelChannels):
 
         message = self._session.msg(kind, content) | {"channel": channel}
         identifier: str = message["header"]["msg_id"]
-        # Not `Session.pack`: a lone surrogate has an escape in JSON, and no place in the text of a WebSocket.
+        # `Session.pack` would not escape lone surrogates, which a WebSocket cannot carry.
         self._unsent.append((identifier, kind, json.dumps(message, default=json_default)))
         self._check()
         return identifier
 
     def forget(self, identifier: str) -> None:
-        """Drops what still comes for this request."""
+        """Drops later responses to this request."""
         super().forget(identifier)
         self._open.pop(identifier, None)
 
@@ -82,7 +80,7 @@ class WebSocketChannels(KernelChannels):
     async def _connected(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
         connection = await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
-        # It has no other way to tell.
+        # The connection offers no other notification.
         setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - a plain assignment to a method is refused
         return connection
 
@@ -115,7 +113,7 @@ class WebSocketChannels(KernelChannels):
             asyncio.ensure_future(self._conclude(set(self._open))).add_done_callback(_seen)
 
     async def _conclude(self, waiting: set[str]) -> None:
-        """Rule 3."""
+        """Rule 3: ends the requests that got no reply."""
         await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
         for identifier in waiting & set(self._open):
             lacking = set(self._open[identifier])
@@ -130,8 +128,8 @@ class WebSocketChannels(KernelChannels):
         self._hand(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
 
     def _check(self) -> None:
-        """Rule 2."""
-        # It may have closed, and its reader has not been told yet.
+        """Rule 2: sends a ping before queued messages."""
+        # The connection may be closed before its reader knows.
         with suppress(WebSocketClosedError):
             if self._connection is not None:
                 self._connection.ping(b"?")
@@ -157,7 +155,7 @@ class WebSocketChannels(KernelChannels):
             if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
                 return
             self._hand(channel, message)
-        # The kernel may send what it likes; what cannot be read is dropped.
+        # The kernel may send anything; unreadable messages are dropped.
         except Exception as error:  # noqa: BLE001 - any exception may come out of what a kernel made up
             _log.debug("a message was dropped: %r", error)
 
@@ -182,7 +180,7 @@ class WebSocketChannels(KernelChannels):
 
 
 def _seen(done: "asyncio.Future[Any]") -> None:
-    # A failed write shows at the reader, which connects again.
+    # After a failed write, the reader reconnects.
     with suppress(asyncio.CancelledError):
         done.exception()
 

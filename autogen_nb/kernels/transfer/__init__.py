@@ -1,1 +1,1 @@
-"""Variables on their way into a kernel and back."""
+"""Transfers variables to and from a kernel."""

@@ -1,4 +1,4 @@
-"""Reads what `encode` wrote, as data only; whatever the files hold, the end is a value or a TransferError.
+"""Reads the files of `encode` as data only; whatever they contain, the result is a value or a TransferError.
 
 The forms: JSON's null, booleans, strings, finite numbers stand for themselves; a list is ``[form, part, ...]``.
 1. The manifest and the arrays are hostile: types, counts, sizes and file names are checked before use.
@@ -30,13 +30,13 @@ def decode(folder: HeldFolder) -> Any:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size
             require(size <= _MAX_MANIFEST)
-            # A read sets aside as much memory as it is told.
+            # Reading allocates as much memory as requested.
             text = file.read(size)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:
         raise
     except Exception as error:
-        # The input is hostile, and numpy and pandas raise what they like on it.
+        # For hostile input, numpy and pandas may raise any error.
         raise TransferError(f"it is not in the form of data ({type(error).__name__})") from error
 
 

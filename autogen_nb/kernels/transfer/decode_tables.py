@@ -1,6 +1,6 @@
-"""Reads tables for `decode`, under the same rules: pandas' own shapes, and Arrow data.
+"""Reads pandas objects and Arrow data for `decode`, under the same rules.
 
-The bytes of an Arrow file are hostile, and no type in it may run code.
+Arrow files are hostile input, and no type in them may run code.
 """
 
 import io
@@ -12,14 +12,14 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 
 UNITS = ("s", "ms", "us", "ns")
-"""What pandas counts moments in."""
+"""The units of pandas' timestamps."""
 
 _SAFE = 15
-"""The first pyarrow that does not unpickle types it finds in a file is 14.0.1 (CVE-2023-47248)."""
+"""pyarrow 14.0.1 is the first version that does not unpickle types in a file (CVE-2023-47248)."""
 
 
 _LONGEST_RANGE = 10_000_000
-"""Values of a range that are made, each of which a few bytes stand for."""
+"""Maximum length of a range that is expanded; a few bytes can describe any length."""
 
 
 def _pd() -> Any:
@@ -31,13 +31,13 @@ def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
 
 
 def _of(values: Any, **options: Any) -> Any:
-    """A series of exactly this dtype: pandas would make text of an object column."""
+    """A series with exactly this dtype; pandas would convert a column of objects to strings."""
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
 
 def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
     rows, names = _index(reader, index), _index(reader, columns)
-    found: dict[int, Any] = {}
+    result: dict[int, Any] = {}
     for part in parts:
         kind, place, content = part
         if kind == "table":
@@ -45,36 +45,36 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
             require(table.ndim == 2 and table.shape[1] == len(place))  # noqa: PLR2004 - rows and columns
             if place and len(place) == len(names) and place == list(range(len(names))):
                 return _pd().DataFrame(table, index=rows, columns=names, copy=False)
-            found.update((position, _of(table[:, at])) for at, position in enumerate(place))
+            result.update((position, _of(table[:, at])) for at, position in enumerate(place))
         else:
             require(kind == "column")
-            found[place] = _of(_column(reader, content))
-    # A range of a few bytes may stand for more names than there is memory for.
-    require(len(found) == len(names) and set(found) == set(range(len(names))))
-    require(all(len(column) == len(rows) for column in found.values()))
-    frame = _pd().DataFrame({place: found[place] for place in range(len(names))}, index=range(len(rows)), copy=False)
+            result[place] = _of(_column(reader, content))
+    # A few bytes can describe a range with more names than fit in memory.
+    require(len(result) == len(names) and set(result) == set(range(len(names))))
+    require(all(len(column) == len(rows) for column in result.values()))
+    frame = _pd().DataFrame({place: result[place] for place in range(len(names))}, index=range(len(rows)), copy=False)
     return frame.set_axis(rows, axis=0).set_axis(names, axis=1)
 
 
 def _index(reader: ValueReader, part: Any) -> Any:
-    found = reader.value(part)
-    require(isinstance(found, _pd().Index))
-    return found
+    result = reader.value(part)
+    require(isinstance(result, _pd().Index))
+    return result
 
 
 def _stored_index(reader: ValueReader, part: Any) -> Any:
-    found = _index(reader, part)
-    require(not isinstance(found, _pd().RangeIndex) or len(found) <= _LONGEST_RANGE)
-    return found
+    result = _index(reader, part)
+    require(not isinstance(result, _pd().RangeIndex) or len(result) <= _LONGEST_RANGE)
+    return result
 
 
 def _plain_index(reader: ValueReader, column: Any, name: Any, frequency: Any) -> Any:
     values = _column(reader, column)
-    found = _pd().Index(values, dtype=values.dtype, name=reader.value(name), copy=False)
+    result = _pd().Index(values, dtype=values.dtype, name=reader.value(name), copy=False)
     if frequency is not None:
-        require(isinstance(frequency, str) and isinstance(found, (_pd().DatetimeIndex, _pd().TimedeltaIndex)))
-        found.freq = frequency
-    return found
+        require(isinstance(frequency, str) and isinstance(result, (_pd().DatetimeIndex, _pd().TimedeltaIndex)))
+        result.freq = frequency
+    return result
 
 
 def _range(reader: ValueReader, start: Any, stop: Any, step: Any, name: Any) -> Any:
@@ -121,9 +121,9 @@ def _string(_: ValueReader, storage: Any, nullable: Any, texts: Any) -> Any:
 
 
 def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
-    found = _numpy(reader, values)
-    name = {"b": "BooleanArray", "f": "FloatingArray", "i": "IntegerArray", "u": "IntegerArray"}[found.dtype.kind]
-    return getattr(_pd().arrays, name)(found, _numpy(reader, mask))
+    result = _numpy(reader, values)
+    name = {"b": "BooleanArray", "f": "FloatingArray", "i": "IntegerArray", "u": "IntegerArray"}[result.dtype.kind]
+    return getattr(_pd().arrays, name)(result, _numpy(reader, mask))
 
 
 def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
@@ -156,7 +156,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
             raise TransferError("it has a column of a type that is no plain data")
         table = opened.read_all()
-    # Offsets and lengths within the file are only checked on request.
+    # pyarrow checks offsets and lengths only on request.
     table.validate(full=True)
     return table
 
@@ -168,7 +168,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
     except (KeyboardInterrupt, SystemExit, TransferError):
         raise
     except BaseException as error:
-        # A panic of polars is no Exception.
+        # A panic of polars is not an Exception.
         raise TransferError(f"it is not in the form of a frame ({type(error).__name__})") from error
 
 
@@ -195,4 +195,4 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "polars.DataFrame": _polars_frame,
     "polars.Series": _polars_series,
 }
-"""How each form is read; the parts after its name are the arguments."""
+"""The reader of each form; its parameters are the parts after the form's name."""

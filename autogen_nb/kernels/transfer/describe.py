@@ -1,4 +1,4 @@
-"""What a model is told of a variable: its type, shape, columns and memory; values out of it only where asked for."""
+"""Describes a variable for a model: its type, shape, columns and memory; values only on request."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.kernels.inside.service import shape
 
 Share: TypeAlias = Literal["schema", "rows"]
-"""How much of a variable a model is told: what it is, or its first rows besides."""
+"""What a model learns of a variable: its schema, or also its first rows."""
 
 _ROWS = 5
 _ROWS_LENGTH = 2_000
@@ -36,16 +36,16 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
 
 
 def variables_text(descriptions: Sequence[str]) -> str:
-    """What the assistant is told of the variables that were handed over."""
+    """The text for the assistant about the transferred variables."""
     if not descriptions:
         return ""
     return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
 
 
 def size_of(value: Any) -> int | None:
-    """About how many bytes the value holds, at little cost; None where that cannot be had.
+    """The approximate size of a value in bytes, computed cheaply; None if it is unknown.
 
-    Columns of objects, and long containers, are measured on a sample of their items.
+    Columns of objects and long containers are measured on a sample of their items.
     """
     try:
         return _size(value, 1)
@@ -54,7 +54,7 @@ def size_of(value: Any) -> int | None:
 
 
 def in_units(size: int | None) -> str:
-    """A size in bytes as a person reads it."""
+    """A readable form of a size in bytes."""
     if size is None:
         return "size unknown"
     thousands = min((len(str(size)) - 1) // 3, len(_UNITS) - 1)
@@ -94,7 +94,7 @@ def _fitted(value: Any) -> str:
 
 
 def _rows(value: Any) -> str:
-    """The first rows or items, each line indented; "" for what has none."""
+    """The first rows or items, indented; "" if there are none."""
     try:
         text = _first(value)
     except Exception:  # noqa: BLE001 - a value's own code writes its rows
@@ -126,7 +126,7 @@ def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
 
 
 def _plain(dtype: Any) -> str:
-    # The categories themselves are values.
+    # The names of categories are data, so they are omitted.
     return "category" if str(dtype) == "category" else _one_line(dtype)
 
 
@@ -154,7 +154,7 @@ def _size(value: Any, depth: int) -> int:
     total = sys.getsizeof(value)
     if type(value) not in _CONTAINERS or not value or depth < 0:
         return total
-    # One level deep, a sample of the items.
+    # A sample of the items, one level deep.
     items = list(islice(value.values() if isinstance(value, dict) else value, _SAMPLE))
     return total + sum(_size(item, depth - 1) for item in items) * len(value) // len(items)
 

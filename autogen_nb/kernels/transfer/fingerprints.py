@@ -1,4 +1,4 @@
-"""Cheap fingerprints of values: has the notebook's object changed since it was handed over?
+"""Cheap fingerprints of values, to detect that a notebook's object has changed since its transfer.
 
 1. Up to 4 MiB of a value are taken whole, so any change is seen. Of what is larger, a sample: evenly spread rows or
    items and both ends. A change in place that misses the sample is not seen.
@@ -26,14 +26,14 @@ _COLUMNS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a value was like; `whole` says whether all of it was looked at."""
+    """The fingerprint of a value; `whole` is True if it covers all of the value."""
 
     identity: int
     digest: bytes | None
     whole: bool
 
     def is_stale(self, value: Any) -> bool:
-        """Whether this value is another than the one that was looked at, as far as can be seen."""
+        """True if the value seems to have changed, as far as can be detected."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity
@@ -41,11 +41,11 @@ class Fingerprint:
 
 
 class _Full(Exception):
-    """Enough was hashed."""
+    """The limit of hashed bytes is reached."""
 
 
 class _Hash:
-    """Hashes what is written to it; beyond its room it says so by raising."""
+    """Hashes the written data; raises an exception at its limit."""
 
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
@@ -65,13 +65,13 @@ class _Hash:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
     def dump(self, value: Any, room: float = math.inf) -> None:
-        """The value's pickle, up to so many bytes; without an end, buffers are part of it."""
+        """Hashes the value's pickle up to the limit; without a limit, including buffers."""
         self._room = room
         apart = None if room == math.inf else self.buffer
         pickle.Pickler(self, protocol=5, buffer_callback=apart).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
-        """All of a small buffer; pieces of a large one."""
+        """Hashes a small buffer, or samples of a large one."""
         with buffer.raw() as raw:
             step = max(1, -(-raw.nbytes // _WHOLE))
             self.whole = self.whole and step == 1
@@ -87,16 +87,16 @@ class _Hash:
 
 
 def fingerprint(value: Any) -> Fingerprint:
-    """What the value is like now; a few milliseconds, however large it is."""
-    found = _Hash()
+    """The current fingerprint of a value; takes a few milliseconds for any size."""
+    hasher = _Hash()
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
-        _READERS.get(kind, _any)(value, found)
+        _READERS.get(kind, _any)(value, hasher)
     except _Full:
-        found.whole = False
+        hasher.whole = False
     except Exception:  # noqa: BLE001 - it is the value's own code that is called
         return Fingerprint(id(value), None, whole=False)
-    return Fingerprint(id(value), found.digest, found.whole)
+    return Fingerprint(id(value), hasher.digest, hasher.whole)
 
 
 def _any(value: Any, into: _Hash) -> None:
@@ -106,7 +106,7 @@ def _any(value: Any, into: _Hash) -> None:
     except _Full:
         if hasattr(value, "__len__"):
             into.text(len(value))
-        # The end of a long list is where most changes are.
+        # Most changes are at the end of a long list.
         if isinstance(value, list | tuple):
             into.dump(value[-_FEW:], _WHOLE)
         raise
@@ -131,7 +131,7 @@ def _rows(frame: Any) -> tuple[Any, bool]:
     if size is not None and size <= _WHOLE:
         return frame, True
     numpy = sys.modules["numpy"]
-    # No more than so many values in all, however many columns there are.
+    # The number of values is limited, however many columns there are.
     spread = min(count, max(_ENDS, _SPREAD // max(1, frame.shape[1])))
     ends = numpy.arange(min(_ENDS, count))
     places = numpy.unique(

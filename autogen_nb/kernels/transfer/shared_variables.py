@@ -1,4 +1,4 @@
-"""The variables that a notebook and the agent's kernel both have: which very objects, and what they were like."""
+"""Tracks the objects that a notebook and the agent's kernel share, and their fingerprints."""
 
 from collections.abc import Callable, Mapping
 from weakref import ref
@@ -8,7 +8,7 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 class SharedVariables:
-    """What was handed to the kernel, or came from it; another kernel has none of it."""
+    """Variables copied to or from the current kernel."""
 
     def __init__(self, pid: Callable[[], int | None]) -> None:
         self._pid_now = pid
@@ -18,16 +18,15 @@ class SharedVariables:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all that were shared, also with a kernel that is gone since."""
+        """The names of all shared variables, including those of earlier kernels."""
         return frozenset(self._are)
 
     def clear(self) -> None:
-        """Forgets all of them."""
         self._are.clear()
         self._prints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Remembers that these very objects are in the kernel under their names."""
+        """Records that the kernel has copies of these objects."""
         if self._pid_now() != self._pid:
             self.clear()
             self._pid = self._pid_now()
@@ -37,11 +36,11 @@ class SharedVariables:
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        """The names whose objects have changed since the kernel got its copies."""
+        """The names whose objects have changed since they were copied."""
         return Handed(self._prints).stale(namespace) if self._pid_now() == self._pid else ()
 
     def holds(self, name: str, value: object) -> bool:
-        """Whether the kernel that there is now has a copy of this very object under that name."""
+        """True if the current kernel has a copy of this object under this name."""
         return self._pid_now() == self._pid and name in self._are and self._are[name](value)
 
 
@@ -49,7 +48,7 @@ def _identity_test(value: object) -> Callable[[object], bool]:
     try:
         reference = ref(value)
     except TypeError:
-        # Lists, texts and numbers take no weak references.
+        # Lists, strings and numbers support no weak references.
         number = id(value)
         return lambda other: id(other) == number
     return lambda other: reference() is other

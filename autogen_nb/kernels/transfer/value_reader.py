@@ -1,4 +1,4 @@
-"""Reads nested values and the files beside them, which an untrusted process of the same user wrote."""
+"""Reads nested values and their files, which an untrusted process of the same user wrote."""
 
 import base64
 import math
@@ -14,29 +14,29 @@ from autogen_nb.trusted.held_folder import HeldFolder
 T = TypeVar("T")
 
 MAX_BYTES = 2**34
-"""The most that a value's files may hold together."""
+"""The maximum total size of a value's files."""
 
-# Each container of the value is two lists of the manifest, each frame's column a few more.
+# A container takes two lists in the manifest, and a frame's column a few more.
 _MAX_DEPTH = 150
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
 
 
 def require(holds: bool) -> None:
-    """Refuses what `encode` does not write."""
+    """Raises an error for data that `encode` does not write."""
     if not holds:
         raise TransferError("it is not in the form of data")
 
 
 def exactly(kind: type[T], value: Any) -> T:
-    """The value, if it is of exactly this type: True is no number."""
+    """The value, if it has exactly this type: a bool is not an int."""
     require(type(value) is kind)
-    found: T = value
-    return found
+    result: T = value
+    return result
 
 
 class ValueReader:
-    """Reads values by their forms."""
+    """Reads values according to their forms."""
 
     def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
         self._folder = folder
@@ -64,14 +64,14 @@ class ValueReader:
         return [self.value(part) for part in exactly(list, parts)]
 
     def dict(self, pairs: Any) -> dict[Any, Any]:
-        """A dict from pairs of nested values, whose keys differ."""
+        """A dict from pairs of nested values with unique keys."""
         parts = [exactly(list, pair) for pair in exactly(list, pairs)]
-        found = {self.value(key): self.value(item) for key, item in parts}
-        require(len(found) == len(parts))
-        return found
+        result = {self.value(key): self.value(item) for key, item in parts}
+        require(len(result) == len(parts))
+        return result
 
     def npy(self, name: Any) -> Any:
-        """The array in a file."""
+        """Reads an array from a file."""
         formats = import_module("numpy").lib.format
         with self._open(name, "npy") as file:
             version = formats.read_magic(file)
@@ -90,19 +90,19 @@ class ValueReader:
     def objects(self, shape: Any, parts: Any) -> Any:
         values = self.values(parts)
         require(all(exactly(int, number) >= 0 for number in exactly(list, shape)) and math.prod(shape) == len(values))
-        found = import_module("numpy").empty(len(values), dtype=object)
+        result = import_module("numpy").empty(len(values), dtype=object)
         for number, value in enumerate(values):
-            found[number] = value
-        return found.reshape(shape)
+            result[number] = value
+        return result.reshape(shape)
 
     def scalar(self, dtype: Any, data: Any) -> Any:
-        """A scalar of numpy's."""
+        """Reads a numpy scalar."""
         require(_DTYPE.fullmatch(exactly(str, dtype)) is not None)
         exact = import_module("numpy").dtype(dtype)
         _check_dtype(exact)
         raw = base64.b64decode(exactly(str, data), validate=True)
         require(len(raw) == exact.itemsize)
-        # A text or bytes scalar of no length has no bytes to read.
+        # An empty string or bytes scalar has no bytes to read.
         return import_module("numpy").frombuffer(raw, dtype=exact)[0] if raw else exact.type()
 
     def _open(self, name: Any, kind: str) -> IO[bytes]:

@@ -1,6 +1,6 @@
-"""What passes between a notebook and one kernel: values there and back, by files of the kernel's private folder.
+"""Transfers values between a notebook and a kernel, by files in the kernel's private folder.
 
-What comes from the kernel is not trusted: no file of it is unpickled, no text of it is run.
+The kernel's data is untrusted: its files are never unpickled by default, and its text never runs.
 """
 
 import asyncio
@@ -36,16 +36,16 @@ _REPLY_BYTES = 16 * 2**20
 
 
 class VariableExchange(ABC):
-    """The part of a kernel by which values pass: calls of `service`, with what goes in and comes out as files."""
+    """The part of a kernel that transfers values: calls of `service`, with files for arguments and results."""
 
     _life: KernelLifecycle
 
     @abstractmethod
     def execute(self, code: str, *, silent: bool = False) -> AsyncGenerator[Output | BlockOutcome]:
-        """Outputs as they come, then exactly one `BlockOutcome`."""
+        """Runs code and yields outputs as they arrive, then exactly one `BlockOutcome`."""
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
-        """Binds copies of the values to their names in the kernel: all of them, or none."""
+        """Copies values into the kernel under their names, all of them or none."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as ours, _folder(ours, kernel.folder) as folder:
@@ -56,7 +56,7 @@ class VariableExchange(ABC):
         return await asyncio.to_thread(Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """A copy of a variable's value, as data only: nothing that the kernel wrote is unpickled or run.
+        """Returns a copy of a variable, as data only: nothing from the kernel is unpickled or run.
 
         With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
         """
@@ -79,7 +79,7 @@ class VariableExchange(ABC):
                 return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
-        """The variables that the agent's code made: no modules, functions, classes or names with an underscore."""
+        """Lists the variables of the agent's code, without modules, functions, classes and names with an underscore."""
         return parse_variables(await self._call(await self._python_kernel(), "variables"))
 
     async def _python_kernel(self) -> KernelHandle:
@@ -92,7 +92,7 @@ class VariableExchange(ABC):
         return kernel
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
-        """What a function of `service` returns; it runs between blocks."""
+        """Calls a function of `service` between blocks and returns its result."""
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
         source = kernel.files.there(call_source(function, arguments, reply))
         why = "the agent's kernel did not answer"
@@ -125,7 +125,7 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
     try:
         held.folder(made.name, make=True).close()
     except OSError as error:
-        # The disk is full, or the agent's code has taken it away again.
+        # The disk is full, or the agent's code has removed the folder.
         raise TransferError(f"nothing comes back, for the folder for it cannot be made: {error}") from error
     try:
         yield made
@@ -135,14 +135,14 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
-    """The names that had a value in the kernel before; raises where the kernel could not load a value."""
-    found = reply if isinstance(reply, dict) else {}
-    if "name" in found:
+    """The names that had a value in the kernel before; raises an error if the kernel could not load a value."""
+    fields = reply if isinstance(reply, dict) else {}
+    if "name" in fields:
         raise TransferError(
-            f"`{printable(found['name'])}` cannot be handed over: the agent's kernel could not load it "
-            f"({printable(found.get('why'))}); nothing was handed over"
+            f"`{printable(fields['name'])}` cannot be handed over: the agent's kernel could not load it "
+            f"({printable(fields.get('why'))}); nothing was handed over"
         )
-    names = found.get("overwritten")
+    names = fields.get("overwritten")
     return tuple(str(name) for name in names if str(name).isidentifier()) if isinstance(names, list) else ()
 
 
@@ -157,7 +157,7 @@ def _read_pickled(name: str, folder: HeldFolder) -> Any:
     try:
         return load("value", folder.opener)
     except Exception as error:
-        # Any exception may come out of a class's own code.
+        # A class's own code may raise any exception.
         raise TransferError(
             f"`{name}` does not come back: it cannot be unpickled here ({type(error).__name__}: {error})"
         ) from error

@@ -1,4 +1,4 @@
-"""Variables that are handed over: as pickles on their way into the kernel, and as the kernel tells of them."""
+"""Transferred variables: packs values for the kernel, and parses the kernel's list of variables."""
 
 import difflib
 import shutil
@@ -13,7 +13,7 @@ from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
 
 LIMIT = 4 * 2**30
-"""Bytes that are handed over at once at most."""
+"""Maximum size of one transfer, in bytes."""
 
 _MESSAGE = 400
 _LISTED = 8
@@ -21,9 +21,9 @@ _LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class HandedVariable:
-    """A variable of the agent's kernel; `size` is in bytes, None where it would cost much to know.
+    """A variable in the agent's kernel; `size` is in bytes, None if computing it is expensive.
 
-    `data` says whether its value is likely to come back.
+    `data` is True if its value will probably come back.
     """
 
     name: str
@@ -35,25 +35,25 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What was handed to the agent's kernel."""
+    """The variables transferred to the agent's kernel."""
 
     prints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = ()) -> "Handed":
-        """What these values are like now."""
+        """Records the current fingerprints of the values."""
         return cls({name: fingerprint(value) for name, value in values.items()}, overwritten)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names whose objects have changed since, so that the kernel has old copies; `Fingerprint.is_stale`."""
+        """The names whose objects have changed since, so the kernel's copies are old; see `Fingerprint.is_stale`."""
         return tuple(
             name for name, known in self.prints.items() if name in namespace and known.is_stale(namespace[name])
         )
 
 
 def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
-    """Writes each value to files, whose common beginning is returned; nothing is handed over before all are written."""
+    """Writes each value to files and returns their common prefixes by name."""
     estimated = {name: size_of(value) for name, value in values.items()}
     room = min(limit, shutil.disk_usage(into).free)
     if sum(size or 0 for size in estimated.values()) > room:
@@ -66,7 +66,7 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
         except TooLarge:
             raise _too_large(estimated, limit) from None
         except Exception as error:
-            # Any exception may come out of a class's own code.
+            # A class's own code may raise any exception.
             raise TransferError(
                 f"`{name}` ({type(value).__name__}, {in_units(estimated[name])}) cannot be handed over: "
                 f"{_why_not(error)}; nothing was handed over"
@@ -75,7 +75,7 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
 
 
 def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
-    """The variables that the kernel listed; entries of another shape are left out."""
+    """Parses the kernel's list of variables; malformed entries are skipped."""
     return tuple(
         HandedVariable(
             name=printable(item["name"]),
@@ -90,7 +90,7 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
 
 
 def missing_variable(name: str, there: Any) -> TransferError:
-    """What is told of a name that the agent's kernel does not know, where it has these."""
+    """The error for a name that the agent's kernel does not have; the message lists existing names."""
     names = [str(each) for each in (there if isinstance(there, list) else ()) if str(each).isidentifier()]
     near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
@@ -100,7 +100,7 @@ def missing_variable(name: str, there: Any) -> TransferError:
 
 
 def printable(value: Any) -> str:
-    """Text from the kernel as one short line without control characters."""
+    """The kernel's text as one short line without control characters."""
     text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MESSAGE])
     return text if len(text) <= _MESSAGE else text[:_MESSAGE] + "…"
 
