@@ -42,7 +42,6 @@ class Engine:
         self._endings: list[Callable[[], Awaitable[object]]] = []
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        """Runs a coroutine on the engine's loop and returns its future."""
         return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
@@ -57,7 +56,6 @@ class Engine:
             pump.end()
 
     def soon(self, call: Callable[[], object]) -> None:
-        """Schedules a function on the engine's loop."""
         self._started().call_soon_threadsafe(call)
 
     def at_exit(self, ending: Callable[[], Awaitable[object]]) -> Callable[[], None]:
@@ -71,7 +69,6 @@ class Engine:
         return forget
 
     def here(self) -> bool:
-        """True in the engine's thread."""
         return self._thread is threading.current_thread()
 
     def _started(self) -> asyncio.AbstractEventLoop:
@@ -223,5 +220,4 @@ def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambd
 
 
 async def alone(work: Awaitable[T]) -> AsyncIterator[T]:
-    """A stream with the result as its only item."""
     yield await work

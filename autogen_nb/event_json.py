@@ -22,7 +22,6 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(value: Mapping[str, Any]) -> Event:
-    """The event that `to_json` wrote."""
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is an object, not {value!r}")
     if value.get("v") != VERSION:

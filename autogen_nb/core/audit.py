@@ -38,8 +38,6 @@ POLICY = "the policy"
 
 @dataclass(slots=True)
 class PersonAsked:
-    """A question to a person, or code that ran without one."""
-
     agent: str
     what: str
     reasons: tuple[str, ...] = ()
@@ -51,8 +49,6 @@ class PersonAsked:
 
 @dataclass(slots=True)
 class Sent:
-    """A request to a model."""
-
     agent: str
     why: str
     host: str | None = None
@@ -70,7 +66,6 @@ def decisions(log: Iterable[Recorded]) -> list[PersonAsked]:
 
 
 def requests(log: Iterable[Recorded]) -> list[Sent]:
-    """The requests to models, in order, including nested chats."""
     report = _Requests()
     for event in _flat(log):
         report.add(event)

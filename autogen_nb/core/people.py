@@ -16,8 +16,6 @@ from autogen_nb.events import (
 
 
 class Human(Protocol):
-    """Answers the questions of agents; an answer may be awaitable."""
-
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
         """Returns what the person writes."""
 

@@ -59,8 +59,6 @@ class Model(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The result of running code blocks."""
-
     exit_code: int
     ran: int
     note: str = ""

@@ -26,8 +26,6 @@ _KINDS = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "S
 
 
 class Inbox:
-    """The messages for one request, in order, with a limit on their total size."""
-
     def __init__(self) -> None:
         self._items: asyncio.Queue[tuple[Any, int]] = asyncio.Queue()
         self._waiting_size: float = 0
@@ -45,7 +43,6 @@ class Inbox:
         return item
 
     async def wait_for_room(self) -> None:
-        """Waits until the waiting items are below the size limit."""
         while self._waiting_size > _WAITING:
             self._has_room.clear()
             await self._has_room.wait()
@@ -57,8 +54,6 @@ class Inbox:
 
 
 class KernelChannels(ABC):
-    """A kernel's shell, iopub, stdin and control channels."""
-
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()
         self._inboxes: dict[str, Inbox] = {}
@@ -74,7 +69,6 @@ class KernelChannels(ABC):
         return identifier
 
     def forget(self, identifier: str) -> None:
-        """Drops later responses to this request."""
         if (inbox := self._inboxes.pop(identifier, None)) is not None:
             inbox.abandon()
 

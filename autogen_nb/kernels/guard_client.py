@@ -20,8 +20,6 @@ Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """The permissions of a block, and who answers questions about other effects."""
-
     permissions: Permissions
     scope: PathScope
     allow: Allow | None = None
@@ -49,11 +47,9 @@ class GuardClient:
     _scope: PathScope | None = None
 
     def install_fields(self) -> dict[str, Any]:
-        """The fields of the request that installs the guard."""
         return {FIELD: {"secret": self.secret.hex()}}
 
     def permission_fields(self, permissions: BlockPermissions) -> dict[str, Any]:
-        """The fields of a request that carry its permissions."""
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
@@ -81,7 +77,6 @@ class GuardClient:
         return GuardQuestion(fields["number"], effect, int(fields["line"]))
 
     def answer(self, question: GuardQuestion, judged: EffectJudged) -> str:
-        """The signed answer."""
         text = json.dumps(
             {"number": question.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
         )

@@ -83,7 +83,6 @@ class Kernel(VariableExchange):
 
     @property
     def pid(self) -> int | None:
-        """The process id; None if no process runs."""
         return self._life.launched.pid if self._life.launched is not None and self.alive else None
 
     async def language(self) -> str:
@@ -101,7 +100,6 @@ class Kernel(VariableExchange):
 
     @property
     def status(self) -> KernelStatus:
-        """The current status, without a request to the kernel."""
         launched = self._life.launched
         if launched is None or not self.alive:
             return KernelStatus("starting" if self._life.starting else "off", limits=self.limits)
@@ -149,7 +147,6 @@ class Kernel(VariableExchange):
             self._current.interrupt(self._ask_person if self.on_stuck is not None else "wait")
 
     async def restart(self) -> None:
-        """Ends the kernel and starts a new one; a running block reports the restart."""
         self._ending = "The kernel was restarted"
         await self._life.end(grace=0)
         async with self._turn:

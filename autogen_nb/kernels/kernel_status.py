@@ -10,8 +10,6 @@ from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 
 @dataclass(frozen=True, slots=True)
 class StuckBlock:
-    """Code that did not stop after a person's interrupt."""
-
     variables: tuple[HandedVariable, ...] | None
 
 

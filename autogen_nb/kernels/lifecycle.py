@@ -51,14 +51,12 @@ class KernelLifecycle:
             raise
 
     def begin(self) -> "asyncio.Task[KernelHandle]":
-        """Starts the kernel in the background, unless a start is in progress."""
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
             self._starting.add_done_callback(self._start_finished)
         return self._starting
 
     async def cancel_start(self) -> None:
-        """Cancels a start in progress."""
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.wait([self._starting])
@@ -107,7 +105,6 @@ def _outbox(parent: Path) -> Path:
 
 
 def _tail(folder: Path) -> str:
-    """The end of the log in a folder; "" if there is none."""
     try:
         with HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))

@@ -32,7 +32,6 @@ def output(kind: str, content: Mapping[str, Any]) -> Output | None:
 
 
 def failure(content: Mapping[str, Any]) -> Failure:
-    """The exception in an error message or an error reply."""
     lines = content.get("traceback")
     return Failure(
         ename=_text(content.get("ename")),

@@ -15,8 +15,6 @@ _QUIT = 10.0
 
 
 class NotebookKernel:
-    """A ready kernel, with its manager and client for nbclient."""
-
     def __init__(self, manager: Any, client: Any, log: Path) -> None:
         self.manager = manager
         self.client = client
@@ -24,17 +22,14 @@ class NotebookKernel:
         self._killed = False
 
     async def interrupt(self) -> None:
-        """Interrupts running code; does nothing if the kernel has ended."""
         with suppress(RuntimeError):
             await self.manager.interrupt_kernel()
 
     async def kill(self) -> None:
-        """Ends the kernel immediately."""
         self._killed = True
         await self.manager.shutdown_kernel(now=True)
 
     async def end(self) -> None:
-        """Ends the kernel, by force if it does not end by itself."""
         # A killed kernel has no channel for a shutdown request.
         if not self._killed:
             await self.interrupt()

@@ -36,7 +36,6 @@ class BlockOutcome:
 
 
 def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> BlockOutcome:
-    """The outcome of a finished request."""
     if request.end in ("died", "stuck"):
         return _lost_outcome(request, ending, met)
     if request.passed:
@@ -65,7 +64,6 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, met: str) -> Bloc
 
 
 def death(code: int) -> str:
-    """Describes the end of a process, given its return code."""
     if code >= 0:
         return f"The kernel ended (exit code {code})"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

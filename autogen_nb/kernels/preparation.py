@@ -49,7 +49,6 @@ def _packed() -> bytes:
 
 
 async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
-    """Installs the package's own modules in a Python kernel."""
     guard = GuardClient(launched.files.is_remote)
     file = launched.folder / "own"
     file.write_bytes(await pack_modules())

@@ -43,8 +43,6 @@ _CAUGHT_UP = 1.0
 
 
 class ExecuteRequest:
-    """A request that has been sent to a kernel."""
-
     def __init__(
         self,
         launched: KernelHandle,
@@ -107,7 +105,6 @@ class ExecuteRequest:
 
     @property
     def exit_code(self) -> int:
-        """The block's exit code; valid only after the end."""
         if self._exit is not None:
             return self._exit
         return 0 if (self._reply or {}).get("status") == "ok" and not self._dropped else 1
@@ -138,7 +135,6 @@ class ExecuteRequest:
         self._escalate(stuck)
 
     def exceed(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
-        """Interrupts the code, or kills its kernel, because it passed a limit."""
         self.passed = self.passed or limit
         if step == "kill":
             self._inbox.put("stuck")

@@ -10,8 +10,6 @@ from autogen_nb.events import Event
 
 
 class View(Protocol):
-    """Shows events."""
-
     def show(self, event: Event) -> None: ...
 
     def tick(self) -> None:
@@ -23,8 +21,6 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The front end of a person: a view for chats, and a way to ask."""
-
     view: Callable[[], View]
     human: Callable[[], Human]
 
@@ -33,7 +29,6 @@ _find: Callable[[], Surface] | None = None
 
 
 def register_surface(find: Callable[[], Surface]) -> None:
-    """Registers the function that finds the caller's surface."""
     global _find  # noqa: PLW0603  # only the package's front, which is above this module, knows the surfaces
     _find = find
 

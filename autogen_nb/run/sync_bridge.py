@@ -30,7 +30,6 @@ def is_caller_blocked() -> bool:
 
 @contextlib.contextmanager
 def holding() -> Generator[None, None, None]:
-    """Marks the caller's thread as blocked by a question."""
     token = _held.set(True)
     try:
         yield
@@ -54,8 +53,6 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
 
 @contextlib.contextmanager
 def ticking(tick: Callable[[], None]) -> Generator[None, None, None]:
-    """Calls `tick` ten times a second on the caller's loop."""
-
     async def ticks() -> None:
         while True:
             await asyncio.sleep(TICK)

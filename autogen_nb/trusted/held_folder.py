@@ -99,7 +99,6 @@ class HeldFolder:
                 raise
 
     def remove(self, name: str) -> None:
-        """Removes a file or a link, if it exists."""
         with suppress(FileNotFoundError), self._parent(name) as (parent, last):
             os.unlink(last, dir_fd=parent.descriptor)
 

@@ -15,7 +15,6 @@ OWNERS = frozenset({0})
 
 
 def policy() -> OrganisationPolicy:
-    """The current policy of this machine; without a file, an empty policy."""
     named = ""
     try:
         text = owned_files.read(PATH, OWNERS)

@@ -21,8 +21,6 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class PathText:
-    """A path object."""
-
     text: str
 
 
@@ -42,8 +40,6 @@ class OpenedFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalName:
-    """A function, class or instance that the block itself defines."""
-
     name: str
 
 
@@ -59,15 +55,11 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """An element of a list with several possible values."""
-
     values: Values
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A dictionary."""
-
     pairs: tuple[tuple[Any, Any], ...]
 
 
@@ -140,7 +132,6 @@ def _may_be(key: Any, index: Values) -> bool:
 
 
 def binary_result(op: ast.operator, left: Any, right: Any) -> Any:
-    """The result of a binary operator."""
     a, b = raw(left), raw(right)
     if isinstance(op, ast.Div) and a is not None and b is not None:
         return PathText(posixpath.join(a, b))

@@ -38,7 +38,6 @@ class Bindings:
 
 
 def collect_bindings(tree: ast.AST) -> Bindings:
-    """What the names of a block stand for."""
     bindings = Bindings()
     for node in ast.walk(tree):
         _bind(node, bindings)

@@ -53,8 +53,6 @@ _MADE: Mapping[str, Any] = {
 
 
 class Evaluator:
-    """Finds the possible values of expressions."""
-
     def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names
         self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
@@ -96,7 +94,6 @@ class Evaluator:
         return texts.pop() if len(texts) == 1 else None
 
     def refs(self, node: ast.expr) -> tuple[str, ...]:
-        """The library names that an expression may refer to."""
         return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
 
     def texts(self, node: ast.expr) -> tuple[str | None, ...]:

@@ -12,8 +12,6 @@ _KEYWORDS = frozenset("then do else elif if while until ! { } time done fi esac"
 
 @dataclass(slots=True)
 class Command:
-    """One command: its words, and the files that it is redirected to and from."""
-
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)

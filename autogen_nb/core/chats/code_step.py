@@ -38,7 +38,6 @@ class RunCode:
     scope: PathScope | None = None
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """A reply with the results of the code, or None if there is no code to run."""
         newest = self._newest(state, spec, peer)
         if newest is None or not state.claim(spec.name, peer, newest[0]):
             return None
@@ -134,8 +133,6 @@ def _stopped(ran: CodeRan) -> bool:
 
 @dataclass(slots=True)
 class _Run:
-    """The results of the blocks of one message."""
-
     limit: int
     pictures: bool
     exit_code: int = 0

@@ -19,15 +19,12 @@ from autogen_nb.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """The step that runs a group chat from the first message to its end."""
-
     members: tuple[AgentSpec, ...]
     selection: Selection
     max_round: int
     introduction: Message | None = None
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """Returns the reason for the end; a group has no reply."""
         members = {member.name: member for member in self.members}
         # The first message must stay the last one that its author and the manager exchanged until it is passed on.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))

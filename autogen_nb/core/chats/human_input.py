@@ -28,7 +28,6 @@ Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
-    """The move of AutoGen 0.2 in this situation."""
     met = count >= limit
     match mode:
         case "NEVER" if terminated:

@@ -22,7 +22,6 @@ def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, messa
 
 
 def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
-    """Delivers a message that has already been sent."""
     event, request_reply = Said(speaker.name, listener.name, message), None
     if "receive" in listener.own:
         answer = yield from ask(ReceiveAsked(listener.name, speaker.name, message), ReceiveGiven)

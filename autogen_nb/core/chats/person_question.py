@@ -61,7 +61,6 @@ class CallAndAsk:
     names: frozenset[str]
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """The results in the order of the calls; None if there are no calls."""
         message = state.last(spec.name, peer)
         others = tuple(call for call in message.calls if call.name not in self.names)
         returned: Sequence[str] = ()

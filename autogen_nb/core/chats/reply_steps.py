@@ -54,8 +54,6 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The agent has no reply, and the chat ends."""
-
     reason: EndReason
     detail: str = ""
 
@@ -70,8 +68,6 @@ Outcome: TypeAlias = Reply | Stop | None
 
 @runtime_checkable
 class ForeseeingStep(Protocol):
-    """A step that can predict its question to the person."""
-
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
         """The question that the step would ask now; None if it would ask none."""
 
@@ -86,8 +82,6 @@ Own: TypeAlias = Literal["generate_reply", "messages", "receive", "send"]
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """The description of an agent for the flow."""
-
     name: str
     steps: tuple[Step, ...] = ()
     human_input_mode: Mode = "NEVER"
@@ -118,7 +112,6 @@ class ConversationState:
         self.silenced: set[tuple[str, str]] = set()
 
     def add(self, said: Said) -> None:
-        """Adds a message to the exchange of its two agents."""
         self.exchanged(said.sender, said.recipient).append(said)
         self._heard.pop((said.recipient, said.sender), None)
 
@@ -203,7 +196,6 @@ def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply 
 
 
 def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """The agent's reply from its hooks and steps."""
     if "messages" in spec.own:
         count = len(state.exchanged(spec.name, peer))
         answer = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
@@ -244,7 +236,6 @@ def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec,
 
 
 def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that runs the function or tool calls of the last message."""
     message = state.last(spec.name, peer)
     calls = message.calls
     if not calls:
@@ -254,7 +245,6 @@ def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer
 
 
 def answered_by(message: Message, contents: Sequence[str]) -> Message:
-    """The message with the results of another message's calls."""
     if message.function_call:
         return Message(contents[0], role="function", name=message.calls[0].name)
     responses = _responses(message.calls, contents)
@@ -262,7 +252,6 @@ def answered_by(message: Message, contents: Sequence[str]) -> Message:
 
 
 def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that asks the agent's model."""
     count = len(state.exchanged(spec.name, peer))
     replied = yield from ask(ModelAsked(spec.name, peer, count), ModelReplied)
     return Reply(replied.message)
@@ -270,13 +259,10 @@ def generate_oai_reply(state: ConversationState, spec: AgentSpec, peer: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class AskFunction:
-    """The step that asks the caller's reply function with this number and name."""
-
     number: int
     name: str
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-        """The function's reply, if it is final."""
         count = len(state.exchanged(spec.name, peer))
         question = ReplyFunctionAsked(spec.name, peer, self.number, self.name, count)
         returned = yield from ask(question, ReplyFunctionReturned)

@@ -36,8 +36,6 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The rules of a group for its next speaker."""
-
     agent: str
     members: tuple[str, ...]
     method: Method | Literal["function"] = "auto"

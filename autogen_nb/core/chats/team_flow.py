@@ -45,8 +45,6 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
-    """The observations of one turn."""
-
     team: str
     heard: tuple[Observation, ...]
     count: int
@@ -58,8 +56,6 @@ Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class TeamRun:
-    """The settings of a run."""
-
     team: str
     members: Mapping[str, Respond]
     selection: Selection
@@ -69,7 +65,6 @@ class TeamRun:
 
 
 def team_chat(run: TeamRun, state: TeamState) -> Flow:
-    """Runs a team; `state` holds the earlier messages."""
     yield ChatStarted("user", run.team)
     end = yield from _run(run, state)
     yield Ended(end.reason, end.detail)

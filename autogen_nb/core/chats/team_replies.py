@@ -64,7 +64,6 @@ class TeamState(ConversationState):
         super().__init__()
 
     def exchanged(self, one: str, other: str) -> list[Said]:
-        """All messages of the team, whatever the agents."""
         del one, other
         return self.said
 
@@ -103,7 +102,6 @@ class Think:
     handoffs: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The model's answer, or the results of its calls."""
         for number in range(1, self.rounds + 1):
             replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
@@ -126,7 +124,6 @@ class RunLast:
     otherwise: Respond | None = None
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The output of the code."""
         outcome = yield from self.code(state, AgentSpec(name), state.team)
         if outcome is None:
             if self.otherwise is not None:
@@ -146,7 +143,6 @@ class WriteAndRun:
     retries: int = 0
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The model's answer, once it writes no code or its code has run."""
         for _ in range(1 + self.retries):
             replied = yield from _ask_model(state, name, "none")
             if not state.read(replied.message).blocks:
@@ -182,13 +178,11 @@ class AskPerson:
     prompt: str
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-        """The person's answer, which may be empty."""
         question = HumanInputAsked(name, state.team, self.prompt, empty_means="send")
         return TeamReply(Message((yield from ask(question, HumanInputGiven)).text))
 
 
 def ask_member(state: TeamState, name: str) -> Asking[TeamReply | Stop]:
-    """The answer of a member that the caller implements."""
     answer = yield from ask(ReplyAsked(name, state.team, len(state.said)), ReplyGiven)
     if answer.message is None:
         return Stop("answered", f"{name} has nothing to say.")

@@ -29,8 +29,6 @@ Condition: TypeAlias = Callable[[Message], bool]
 
 @dataclass(frozen=True, slots=True)
 class Exactly:
-    """The content is exactly this word: AutoGen's default."""
-
     word: str = END_WORD
 
     def __call__(self, message: Message, /) -> bool:
@@ -94,11 +92,9 @@ class WordFilter:
         self._fence = ""
 
     def add(self, text: str) -> str:
-        """The text to show now."""
         return "".join([self._add(piece) for piece in _PIECES.findall(text)])
 
     def end(self) -> str:
-        """The rest of the text."""
         return self._end_line()
 
     def _add(self, piece: str) -> str:

@@ -34,7 +34,6 @@ def two_agent_chat(
     state: ConversationState | None = None,
     summarise: Literal["ask", "no"] = "no",
 ) -> Flow:
-    """The chat of `initiator` with `recipient`."""
     state = state or ConversationState()
     yield ChatStarted(initiator.name, recipient.name)
     end = yield from _exchange(state, initiator, recipient, opening, max_turns)

@@ -19,8 +19,6 @@ WALLS: tuple[Walls, ...] = ("none", "bwrap", "docker")
 
 @dataclass(frozen=True, slots=True)
 class OrganisationPolicy:
-    """The minimum that an organisation requires."""
-
     hosts: tuple[str, ...] | None = None
     sandbox: Walls = "none"
     confirm: Confirm = "never"
@@ -37,17 +35,14 @@ class OrganisationPolicy:
         return f"your organisation's policy: {summary}" if summary else ""
 
     def check_host(self, host: str) -> None:
-        """Raises an error if the policy does not allow models at this host."""
         if self.hosts is not None and not any(effect_targets.same_host(each, host) for each in self.hosts):
             known = ", ".join(self.hosts) or "none"
             raise ConfigError(f"your organisation's policy does not allow models at {host!r}; allowed: {known}")
 
     def stricter_confirm(self, requested: Confirm) -> Confirm:
-        """The stricter of the person's setting and the policy's."""
         return min(requested, self.confirm, key=CONFIRMS.index)
 
     def suffices(self, walls: Walls) -> bool:
-        """True if these walls meet the policy."""
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
@@ -63,7 +58,6 @@ NO_POLICY = OrganisationPolicy()
 
 
 def parse(text: str) -> OrganisationPolicy:
-    """The policy in a TOML file's text."""
     # Most machines have no policy, and need no TOML parser.
     import tomllib
 

@@ -26,8 +26,6 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PathScope:
-    """The folders of a chat, as absolute paths."""
-
     folder: str = ""
     own: str = ""
     home: str = ""

@@ -25,7 +25,6 @@ _HARMLESS = frozenset({"compute", "read", "write_own"})
 
 
 def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
-    """True if the effect may happen, given these permissions."""
     if kind in _HARMLESS:
         return True
     return any(of == kind and (not what or _same(kind, what, target, scope)) for of, what in permitted)

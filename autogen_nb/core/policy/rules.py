@@ -55,18 +55,14 @@ _SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Effects that need no question."""
-
     kind: EffectKind
     target: str = ""
 
     def __str__(self) -> str:
-        """The form that `parse` reads."""
         return f"{self.kind} {self.target}".strip()
 
     @property
     def words(self) -> str:
-        """The rule in words for a person."""
         some, every = _DOING[self.kind]
         return f"always allow {some.format(self._named()) if self.target else every}"
 
@@ -100,7 +96,6 @@ class Rule:
 
 
 def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
-    """The rule in a text such as ``network api.example.org``."""
     word, _, target = text.strip().partition(" ")
     kind = _kind(word)
     target = target.strip()

@@ -45,7 +45,6 @@ class HeadAndTail:
 
     @property
     def left_out(self) -> int:
-        """Number of characters omitted between head and tail."""
         self._cut()
         return self.total - sum(map(len, self._head)) - self._held
 
@@ -66,8 +65,6 @@ class HeadAndTail:
 
 @dataclass(slots=True)
 class _TextRun:
-    """Consecutive text of one stream."""
-
     name: Literal["stdout", "stderr"]
     text: HeadAndTail
 

@@ -32,7 +32,6 @@ _ESCAPES = re.compile(
 
 
 def report(exit_code: int, output: str) -> str:
-    """The reply to a message with code."""
     status = "execution succeeded" if exit_code == 0 else "execution failed"
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 

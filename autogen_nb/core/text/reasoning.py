@@ -51,7 +51,6 @@ class ReasoningSplitter:
         return "".join(thought), answer
 
     def end(self) -> tuple[str, str]:
-        """The parts held back so far."""
         rest, self._held = self._held, ""
         if self._thinking:
             return rest, ""

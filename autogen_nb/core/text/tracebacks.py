@@ -16,7 +16,6 @@ _AROUND = 3
 
 
 def shortened(entries: Iterable[str]) -> str:
-    """The traceback as text, with library frames counted instead of shown."""
     lines: list[str] = []
     for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):
         frames = list(run)

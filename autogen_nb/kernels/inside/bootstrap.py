@@ -12,7 +12,6 @@ from typing import Any
 
 
 def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
-    """Installs all own modules in this kernel, once."""
     inside, guard = _unpacked(path)
     # Separate modules, so nothing appears in the namespace of the agent's code.
     modules = {name: _made(name, code) for name, code in inside.items()}

@@ -51,7 +51,6 @@ def detached(module: ModuleType, **replaced: Any) -> ModuleType:
 
 
 def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
-    """Installs the guard in this process, once."""
     files = parts["path_scope"].posixpath
     parts["path_scope"].posixpath = detached(files, os=detached(os))
     parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
@@ -212,8 +211,6 @@ class _Guard:
 
 
 class _Block:
-    """The permissions of a running block, and the answers during its run."""
-
     def __init__(self, permissions: Any, scope: Any, ident: Any, header: dict[str, Any]) -> None:
         self.permissions = tuple((kind, target) for kind, target in permissions)
         self.scope = scope
@@ -235,7 +232,6 @@ class _Block:
         return kind == "delete" and any(of == kind and target.startswith(f"{path}/") for of, path in self._allowed)
 
     def record(self, kind: str, target: str, words: str, answer: dict[str, Any]) -> BaseException | None:
-        """Stores an answer until the block ends; returns the exception to raise."""
         if answer.get("allowed") is True:
             self._allowed.add((kind, target))
             return None

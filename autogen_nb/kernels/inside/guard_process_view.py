@@ -58,7 +58,6 @@ class ProcessView:
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
-        """Starts a block with this scope."""
         self._folder = f"{scope.folder}/"
         # The owner of an absolute path.
         self.owner_of: Callable[[str], str] = scope.where
@@ -109,7 +108,6 @@ class ProcessView:
             return True
 
     def is_private(self, path: str) -> bool:
-        """True for a resolved path in the code's private folder."""
         return self._private != "/" and path.startswith(self._private)
 
     def is_on_search_path(self, path: str) -> bool:
@@ -127,7 +125,6 @@ class ProcessView:
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
 
     def is_in_import_system(self) -> bool:
-        """True if the import system itself causes the event."""
         return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
 
     def is_in_library(self) -> bool:
@@ -150,7 +147,6 @@ class ProcessView:
         return importing
 
     def launched_command(self) -> str:
-        """The command of a pseudo-terminal that is being created."""
         for file, frame in self._frames():
             if file.endswith("/ptyprocess/ptyprocess.py"):
                 words = [str(word) for word in frame.f_locals.get("argv") or ()]
@@ -158,7 +154,6 @@ class ProcessView:
         return ""
 
     def is_in_family(self, pid: int) -> bool:
-        """True for this process, its group, and its children."""
         if pid in (0, _getpid()):
             return True
         found: int | None = self._unjudged(_parent_of, pid)
@@ -169,7 +164,6 @@ class ProcessView:
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:
-        """Records the addresses of a permitted name."""
         results = self._unjudged(_getaddrinfo, *arguments[:2])
         self._addresses |= {str(each[4][0]) for each in results or ()}
 

@@ -35,8 +35,6 @@ def decoder() -> Callable[[str, int], Any]:
 
 
 class Asker:
-    """Asks on the stdin channel, and accepts only signed answers."""
-
     def __init__(self, kernel: Any, secret: bytes) -> None:
         import zmq
         from zmq.backend import Socket, zmq_poll
@@ -59,7 +57,6 @@ class Asker:
         self._streams = [OutputStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]
 
     def ask(self, block: Any, question: dict[str, str], is_current: Callable[[], bool]) -> dict[str, Any]:
-        """Asks and returns the answer; a refusal if the block ends first."""
         number = _urandom(16).hex()
         text = self._json({"number": number, **question})
         for stream in self._streams:
@@ -110,8 +107,6 @@ class Asker:
 
 
 class OutputStream:
-    """An output stream of the kernel, flushed before a question."""
-
     def __init__(self, stream: Any) -> None:
         self._schedule = stream.pub_thread.schedule
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
@@ -136,7 +131,6 @@ class OutputStream:
 
 
 def _hmac(key: bytes, parts: list[bytes]) -> bytes:
-    """Jupyter's signature of a message."""
     if not key:
         return b""
     key = (sha256(key).digest() if len(key) > 64 else key).ljust(64, b"\0")  # noqa: PLR2004  # SHA-256's block size

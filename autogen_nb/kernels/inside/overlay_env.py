@@ -46,7 +46,6 @@ def packages(folder: str) -> str:
 
 
 def make(folder: str) -> None:
-    """Creates the environment, if it does not exist."""
     settings = join(folder, "pyvenv.cfg")
     if os.path.exists(settings):
         return

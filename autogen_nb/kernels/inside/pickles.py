@@ -31,8 +31,6 @@ class Unseen(Exception):
 
 
 class _Counted:
-    """A file with a limit on its size."""
-
     def __init__(self, file: Any, budget: list[float]) -> None:
         self._file = file
         self._budget = budget

@@ -14,7 +14,6 @@ _FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.Da
 
 
 def bring(name: str) -> None:
-    """Imports the module, if it is installed."""
     # Imports create little garbage, and collecting it takes a sixth of the time.
     was_enabled = gc.isenabled()
     gc.disable()

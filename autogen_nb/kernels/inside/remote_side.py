@@ -65,7 +65,6 @@ def _clear(path: str) -> None:
 
 
 def folder(path: str) -> str:
-    """Creates a private folder, if it does not exist."""
     os.makedirs(path, mode=0o700, exist_ok=True)
     return ""
 
@@ -79,7 +78,6 @@ def write(path: str, data: str) -> str:
 
 
 def read(path: str, offset: int, size: int) -> str:
-    """Reads bytes of a file as base64."""
     with open(path, "rb") as file:
         file.seek(offset)
         return base64.b64encode(file.read(size)).decode("ascii")
@@ -93,7 +91,6 @@ def listing(path: str) -> str:
 
 
 def remove(path: str) -> str:
-    """Removes a file or a folder."""
     if os.path.isdir(path):
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):

@@ -18,7 +18,6 @@ _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "su
 
 
 def install(shell: Any) -> None:
-    """Registers the repair before each block, once."""
     _stop_copying()
     originals = {
         name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)

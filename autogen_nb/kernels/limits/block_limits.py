@@ -30,7 +30,6 @@ class Limits:
 
     @property
     def words(self) -> Mapping[str, str]:
-        """The names of the limits on memory and processes in messages."""
         return {
             "memory": f"memory limit of {readable(self.memory or 0)}",
             "pids": f"processes limit of {self.processes or 0:,}",
@@ -69,7 +68,6 @@ def _bytes(text: str) -> float | None:
 
 
 def readable(number: float) -> str:
-    """A readable form of a number of bytes."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"

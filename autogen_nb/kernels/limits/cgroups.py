@@ -42,8 +42,6 @@ _WALLS = {
 
 
 class Cgroup:
-    """A folder of cgroup version 2."""
-
     def __init__(self, limits: Limits, folder: Path, walls: Mapping[str, Wall]) -> None:
         self._walls = walls
         self._words = limits.words
@@ -70,7 +68,6 @@ class Cgroup:
         return None if folder is None else cls(limits, folder, controllers)
 
     def begin(self) -> None:
-        """Resets the counters of reached limits."""
         self._before = self._counts()
 
     def reached_limit(self) -> str:

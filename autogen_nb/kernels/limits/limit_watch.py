@@ -29,8 +29,6 @@ _FAR = 1.25
 
 
 class Watched(Protocol):
-    """A kernel or program on this machine."""
-
     @property
     def root(self) -> int | None: ...
 
@@ -42,8 +40,6 @@ class Watched(Protocol):
 
 
 class LimitWatch:
-    """Measures processes until it is stopped; requires a running asyncio loop."""
-
     def __init__(self, watched: Watched, limits: Limits, passed: Passed) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup

@@ -23,8 +23,6 @@ from autogen_nb.kernels.places.writable import Writable
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """The options for creating a place."""
-
     cwd: Path
     net: bool = False
     # An address may contain a token.
@@ -36,8 +34,6 @@ class PlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
-    """One kind of place."""
-
     make: Callable[[PlaceOptions], Any]
     check: Callable[[PlaceOptions], object] | None = None
     label: str = ""

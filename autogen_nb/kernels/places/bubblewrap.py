@@ -41,8 +41,6 @@ _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
 
 class BubblewrapPlace(LocalPlace):
-    """The local machine in a bubblewrap sandbox."""
-
     walls: Walls = "bwrap"
 
     def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
@@ -54,7 +52,6 @@ class BubblewrapPlace(LocalPlace):
         self._opened: list[Path] = []
 
     def open(self, folder: Path) -> None:
-        """Grants write access to `folder`."""
         self._opened.append(folder)
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
@@ -68,7 +65,6 @@ class BubblewrapPlace(LocalPlace):
         return body
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
-        """The command that runs `argv` in the sandbox."""
         cwd = cwd.resolve()
         hidden = _hidden()
         for home in hidden:

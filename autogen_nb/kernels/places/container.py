@@ -53,8 +53,6 @@ _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel'
 
 
 class ContainerPlace(Place):
-    """A container."""
-
     walls: Walls = "docker"
 
     def __init__(
@@ -92,7 +90,6 @@ class ContainerPlace(Place):
 
     @property
     def folders(self) -> Path:
-        """The parent of private folders that the container can read."""
         if self._folders is None:
             self._folders = private_folders.make("/tmp")  # noqa: S108 - it is made anew, for us alone
             (self._folders / "w").mkdir(mode=0o700)
@@ -100,7 +97,6 @@ class ContainerPlace(Place):
 
     @property
     def outboxes(self) -> Path:
-        """The parent of folders that the container can write."""
         return self.folders / "w"
 
     async def why_no_kernel(self) -> str:
@@ -169,7 +165,6 @@ class ContainerPlace(Place):
         return job
 
     async def close(self) -> None:
-        """Ends the container; the engine removes it."""
         async with self._making:
             started, self._started = self._started, None
             line, self._line = self._line, None

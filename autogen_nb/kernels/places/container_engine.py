@@ -13,7 +13,6 @@ _HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system serv
 
 
 def engine_error() -> type[Exception]:
-    """The base class of the Docker library's errors."""
     error: type[Exception] = import_module("docker.errors").DockerException
     return error
 
@@ -43,7 +42,6 @@ def connect_engine() -> Any:
 
 
 def find_image(client: Any, names: Sequence[str]) -> str:
-    """The first image that exists or can be pulled."""
     errors = import_module("docker.errors")
     whys = []
     for name in names:

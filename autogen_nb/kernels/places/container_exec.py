@@ -27,8 +27,6 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 
 
 class Exec:
-    """A program in a container; a `jobs.Job`."""
-
     def __init__(
         self, container: Any, line: Any, folder: Path, reached: Callable[[], Coroutine[Any, Any, str]]
     ) -> None:
@@ -43,7 +41,6 @@ class Exec:
         os.set_blocking(self.pipe, False)
 
     async def begin(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path | None = None) -> None:
-        """Starts the program; `log` receives its output."""
         begin = [_BEGIN, str(self._number)] if log is None else [_BEGIN_LOGGED, str(self._number), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
@@ -54,7 +51,6 @@ class Exec:
             raise ExecutionError(f"{argv[0]!r} could not be started in the container: {error}") from error
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the program's group; False if the program has ended."""
         running = not self.exited.done()
         if running and name:
             await self._to_group(name)
@@ -109,7 +105,6 @@ class Exec:
 
 
 def close_stream(stream: Any) -> None:
-    """Closes a stream of the engine and the socket below it."""
     under = _socket(stream)
     for end in (stream, under):
         with suppress(OSError):

@@ -42,7 +42,6 @@ def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> 
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
-    """The environment with this interpreter as `python` on PATH."""
     place = str(Path(python).parent)
     path = environ.get("PATH", os.defpath)
     return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}

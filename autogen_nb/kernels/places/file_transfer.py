@@ -42,7 +42,6 @@ class ChannelTransfer(KernelFiles):
         self._there = ""
 
     async def begin(self) -> None:
-        """Creates the folders on the kernel's side."""
         source = _SOURCE.read_text("utf-8")
         self._there = await self._call(
             "make",
@@ -57,7 +56,6 @@ class ChannelTransfer(KernelFiles):
         return source.replace(str(self._kernel.folder), self._there)
 
     async def send(self, path: Path) -> None:
-        """Copies a file or folder to the kernel's side."""
         if path.is_dir():  # noqa: ASYNC240 - it costs nothing
             await self._call("folder", self.there(str(path)))
         for file in _files(path):
@@ -69,7 +67,6 @@ class ChannelTransfer(KernelFiles):
                         break
 
     async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's side to ours."""
         there = self.there(str(path))
         for name, size in _checked(await self._call("listing", there)):
             source, target = (f"{there}/{name}", path / name) if name else (there, path)
@@ -79,11 +76,9 @@ class ChannelTransfer(KernelFiles):
         await self.drop(path)
 
     async def drop(self, path: Path) -> None:
-        """Removes a file or folder on the kernel's side."""
         await self._call("remove", self.there(str(path)))
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
-        """Calls a function of `remote_side` and returns its text."""
         given = ", ".join(map(repr, arguments))
         request = {
             "code": code,

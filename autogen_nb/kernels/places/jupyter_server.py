@@ -33,8 +33,6 @@ Token = str | Callable[[], str | Awaitable[str]]
 
 
 class JupyterServerPlace(Place):
-    """A Jupyter server."""
-
     runs_programs = False
     shares_disk = False
     language = None
@@ -74,14 +72,12 @@ class JupyterServerPlace(Place):
         return kernel
 
     async def headers(self) -> dict[str, str]:
-        """The authentication headers."""
         token = self._token() if callable(self._token) else self._token
         if isawaitable(token):
             token = await token
         return {"Authorization": f"token {token}"} if token else {}
 
     async def ask(self, method: str, path: str, body: Any = None) -> bytes:
-        """Sends a request to the server's REST API and returns the response."""
         request = HTTPRequest(
             self._base + path,
             method=method,
@@ -109,8 +105,6 @@ class JupyterServerPlace(Place):
 
 
 class ServerKernel(KernelHandle):
-    """A kernel on a server."""
-
     def __init__(
         self, server: JupyterServerPlace, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
     ) -> None:

@@ -42,8 +42,6 @@ class KernelspecPlace(LocalPlace):
 
 
 class ProvisionedKernel(KernelHandle):
-    """A kernel whose process only its provisioner knows."""
-
     def __init__(self, launch_spec: LaunchSpec, manager: Any) -> None:
         super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future())
         self._manager = manager

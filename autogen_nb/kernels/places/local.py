@@ -24,8 +24,6 @@ _LONGEST_FOLDER = 60
 
 
 class LocalKernel(KernelHandle):
-    """A kernel that jupyter_client started on this machine."""
-
     def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline) -> None:
         self._manager = manager
         self._process = manager.provisioner.process
@@ -59,20 +57,17 @@ class LocalPlace(Place):
     here = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """Starts a kernel of the current interpreter."""
         return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
 
     async def spawn(
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
     ) -> Job:
-        """Starts a process on this machine."""
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def open(self, folder: Path) -> None:
         """Grants write access to `folder`, if the place restricts it."""
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
-        """The command that runs `argv` behind this place's walls."""
         return argv
 
 

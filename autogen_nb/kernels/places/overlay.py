@@ -52,7 +52,6 @@ class Overlay:
         _copy_fonts(Path(overlay_env.variables(str(self.folder))["MPLCONFIGDIR"]))
 
     def remove(self) -> None:
-        """Removes the folder; further calls do nothing."""
         private_folders.remove(self.folder)
 
 

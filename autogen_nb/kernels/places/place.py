@@ -173,8 +173,6 @@ class KernelHandle(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """The settings with which a kernel starts."""
-
     cwd: Path
     environ: Mapping[str, str]
     folders: tuple[Path, ...] = ()
@@ -184,7 +182,6 @@ class LaunchSpec:
 
     @property
     def log(self) -> Path:
-        """The log of the kernel's own messages."""
         return self.folder / "log"
 
 

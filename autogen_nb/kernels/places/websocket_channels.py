@@ -35,8 +35,6 @@ _log = logging.getLogger("autogen_nb.kernels")
 
 
 class WebSocketChannels(KernelChannels):
-    """Shell, iopub, stdin and control of a kernel over a WebSocket."""
-
     def __init__(self, address: str, headers: Callable[[], Awaitable[dict[str, str]]], *, patience: float) -> None:
         from jupyter_client.session import Session
 
@@ -67,7 +65,6 @@ class WebSocketChannels(KernelChannels):
         return identifier
 
     def forget(self, identifier: str) -> None:
-        """Drops later responses to this request."""
         super().forget(identifier)
         self._open.pop(identifier, None)
 

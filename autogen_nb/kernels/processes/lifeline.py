@@ -51,14 +51,12 @@ class Lifeline:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments of `subprocess.Popen` for what the process inherits."""
         if not self._supervised:
             return {"stdin": subprocess.DEVNULL}
         stdin, reporting = self._child_ends
         return {"stdin": stdin, "pass_fds": (reporting,)}
 
     def around(self, command: Sequence[str]) -> list[str]:
-        """The command line for the command, under a supervisor on Linux."""
         if not self._supervised:
             return list(command)
         keep = "keep" if self._keep else "end"
@@ -69,7 +67,6 @@ class Lifeline:
         return [*python, str(os.getpid()), str(self._child_ends[1]), keep, folders, cgroups, *command]
 
     def begun(self, process: "subprocess.Popen[bytes]") -> None:
-        """Observes the started process."""
         self.root = self.command = process.pid
         self.gone = watch_exit(process, group=not self._keep)
         self.gone.add_done_callback(self._process_ended)
@@ -91,7 +88,6 @@ class Lifeline:
         return not self.gone.done() and (self._has_leftovers or not self.exited.done())
 
     async def kill(self) -> None:
-        """Kills the command and its descendants."""
         if self._supervised:
             self._cut_lifeline()
             await asyncio.wait([self.gone], timeout=_PATIENCE)

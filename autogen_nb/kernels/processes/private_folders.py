@@ -30,7 +30,6 @@ _ended = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    """Creates and locks a folder; without a parent, in the temporary folder."""
     # Another process may mistake a new folder for an abandoned one.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
@@ -39,7 +38,6 @@ def make(parent: str | Path | None = None) -> Path:
 
 @contextmanager
 def temporary(parent: str | Path | None = None) -> Iterator[Path]:
-    """Creates a folder and removes it at the end."""
     folder = make(parent)
     try:
         yield folder
@@ -62,7 +60,6 @@ def hold(folder: Path) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder with its contents; does nothing if it does not exist."""
     held_folder.clear(folder)
     if (locked := _held.pop(folder, None)) is not None:
         os.close(locked)

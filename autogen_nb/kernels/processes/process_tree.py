@@ -59,7 +59,6 @@ def signal_group(pid: int, name: str) -> bool:
 
 
 def kill_tree(pid: int) -> None:
-    """Kills a process, its group, and descendants in other groups."""
     psutil: Any = import_module("psutil")
     children = []
     with suppress(psutil.Error):

@@ -36,7 +36,6 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
 
 
 def variables_text(descriptions: Sequence[str]) -> str:
-    """The text for the assistant about the transferred variables."""
     if not descriptions:
         return ""
     return "\n\nVariables in your kernel:\n" + "\n".join(f"- {line}" for line in descriptions)
@@ -54,7 +53,6 @@ def size_of(value: Any) -> int | None:
 
 
 def in_units(size: int | None) -> str:
-    """A readable form of a size in bytes."""
     if size is None:
         return "size unknown"
     thousands = min((len(str(size)) - 1) // 3, len(_UNITS) - 1)
@@ -94,7 +92,6 @@ def _fitted(value: Any) -> str:
 
 
 def _rows(value: Any) -> str:
-    """The first rows or items, indented; "" if there are none."""
     try:
         text = _first(value)
     except Exception:  # noqa: BLE001 - a value's own code writes its rows

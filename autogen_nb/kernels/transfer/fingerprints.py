@@ -26,8 +26,6 @@ _COLUMNS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """The fingerprint of a value; `whole` is True if it covers all of the value."""
-
     identity: int
     digest: bytes | None
     whole: bool
@@ -45,8 +43,6 @@ class _Full(Exception):
 
 
 class _Hash:
-    """Hashes the written data; raises an exception at its limit."""
-
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
         self._room = math.inf
@@ -71,7 +67,6 @@ class _Hash:
         pickle.Pickler(self, protocol=5, buffer_callback=apart).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
-        """Hashes a small buffer, or samples of a large one."""
         with buffer.raw() as raw:
             step = max(1, -(-raw.nbytes // _WHOLE))
             self.whole = self.whole and step == 1
@@ -87,7 +82,6 @@ class _Hash:
 
 
 def fingerprint(value: Any) -> Fingerprint:
-    """The current fingerprint of a value; takes a few milliseconds for any size."""
     hasher = _Hash()
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:

@@ -26,7 +26,6 @@ class SharedVariables:
         self._prints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Records that the kernel has copies of these objects."""
         if self._pid_now() != self._pid:
             self.clear()
             self._pid = self._pid_now()
@@ -36,7 +35,6 @@ class SharedVariables:
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        """The names whose objects have changed since they were copied."""
         return Handed(self._prints).stale(namespace) if self._pid_now() == self._pid else ()
 
     def holds(self, name: str, value: object) -> bool:

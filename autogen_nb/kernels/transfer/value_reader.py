@@ -36,8 +36,6 @@ def exactly(kind: type[T], value: Any) -> T:
 
 
 class ValueReader:
-    """Reads values according to their forms."""
-
     def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
         self._folder = folder
         self._forms = forms
@@ -64,14 +62,12 @@ class ValueReader:
         return [self.value(part) for part in exactly(list, parts)]
 
     def dict(self, pairs: Any) -> dict[Any, Any]:
-        """A dict from pairs of nested values with unique keys."""
         parts = [exactly(list, pair) for pair in exactly(list, pairs)]
         result = {self.value(key): self.value(item) for key, item in parts}
         require(len(result) == len(parts))
         return result
 
     def npy(self, name: Any) -> Any:
-        """Reads an array from a file."""
         formats = import_module("numpy").lib.format
         with self._open(name, "npy") as file:
             version = formats.read_magic(file)
@@ -96,7 +92,6 @@ class ValueReader:
         return result.reshape(shape)
 
     def scalar(self, dtype: Any, data: Any) -> Any:
-        """Reads a numpy scalar."""
         require(_DTYPE.fullmatch(exactly(str, dtype)) is not None)
         exact = import_module("numpy").dtype(dtype)
         _check_dtype(exact)

@@ -45,7 +45,6 @@ class VariableExchange(ABC):
         """Runs code and yields outputs as they arrive, then exactly one `BlockOutcome`."""
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
-        """Copies values into the kernel under their names, all of them or none."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as ours, _folder(ours, kernel.folder) as folder:
@@ -92,7 +91,6 @@ class VariableExchange(ABC):
         return kernel
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
-        """Calls a function of `service` between blocks and returns its result."""
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
         source = kernel.files.there(call_source(function, arguments, reply))
         why = "the agent's kernel did not answer"

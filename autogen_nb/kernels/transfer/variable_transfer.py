@@ -35,14 +35,11 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The variables transferred to the agent's kernel."""
-
     prints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = ()) -> "Handed":
-        """Records the current fingerprints of the values."""
         return cls({name: fingerprint(value) for name, value in values.items()}, overwritten)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
@@ -53,7 +50,6 @@ class Handed:
 
 
 def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
-    """Writes each value to files and returns their common prefixes by name."""
     estimated = {name: size_of(value) for name, value in values.items()}
     room = min(limit, shutil.disk_usage(into).free)
     if sum(size or 0 for size in estimated.values()) > room:
@@ -75,7 +71,6 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
 
 
 def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
-    """Parses the kernel's list of variables; malformed entries are skipped."""
     return tuple(
         HandedVariable(
             name=printable(item["name"]),
