@@ -44,8 +44,7 @@ BY_NAME = {
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
     "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
     "trusted/held_folder.py": "what the others use",
-    "trusted/owned_files.py": "what is read only where no other user, and by no link, can have changed it",
-    "trusted/plain_file.py": "opened for reading alone, the file that the person has named, by a link, too",
+    "trusted/owned_files.py": "files whose owner is checked, and files that a person names, opened for reading only",
 }
 """The modules that do it all the same, and why no code of an agent's can have put a link there."""
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.trusted import plain_file
+from autogen_nb.trusted import owned_files
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Image(BaseModel):
         if not media_type.startswith("image/"):
             raise ConfigError(f"{str(file_path)!r} is not named like a picture; use a name such as 'figure.png'")
         try:
-            data = plain_file.read(Path(file_path))
+            data = owned_files.read_regular(Path(file_path))
         except OSError as error:
             raise ConfigError(f"the picture {str(file_path)!r} cannot be read: {error}") from error
         return cls.from_base64(b64encode(data).decode(), media_type)

@@ -18,7 +18,7 @@ from autogen_nb.core.ports import Completion, Model, ModelRequest, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
-from autogen_nb.trusted import plain_file
+from autogen_nb.trusted import owned_files
 from autogen_nb.trusted.held_folder import HeldFolder
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Recording(ModelWrapper):
 def read_recording(path: Path) -> list[RecordingEntry]:
     """The replies of a recording, in order."""
     try:
-        lines = plain_file.read(path).splitlines()
+        lines = owned_files.read_regular(path).splitlines()
     except OSError as error:
         raise ConfigError(f"the recording {str(path)!r} cannot be read: {error.strerror or error}") from error
     return [_entry(line, number, path) for number, line in enumerate(lines, 1)]
