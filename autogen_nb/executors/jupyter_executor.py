@@ -273,7 +273,7 @@ class JupyterExecutor(CommandLineExecutor):
 
 @dataclass(frozen=True, slots=True)
 class _RunOptions:
-    """Who answers questions, the seconds for each block, and the permissions."""
+    """The person to ask, the time limit of each block, and its permissions."""
 
     ask: Ask | None
     timeout: float | None

@@ -1,1 +1,1 @@
-"""What code may do: effects, scopes, permissions, rules. Pure decisions."""
+"""Decides about the effects of code: scopes of paths, permissions, rules. Does no input or output."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.kernels.inside.service import shape
 
 Share: TypeAlias = Literal["schema", "rows"]
-"""What a model learns of a variable: its schema, or also its first rows."""
+"""The share of a variable that a model sees: its schema, or also its first rows."""
 
 _ROWS = 5
 _ROWS_LENGTH = 2_000
