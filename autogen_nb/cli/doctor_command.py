@@ -16,11 +16,11 @@ _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
 
 
 @click.command(
-    short_help="What is here, what is missing, and how to mend it.",
-    epilog="Exit code 0 when chats can work here, 1 when something is to be mended first.",
+    short_help="Checks the installation, and says how to repair it.",
+    epilog="Exit code 0 if chats can work here, 1 if something must be repaired first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--probe", is_flag=True, help="Look for models on this machine's own usual ports, too.")
+@click.option("--probe", is_flag=True, help="Also look for models on this machine's usual ports.")
 def doctor(*, as_json: bool, probe: bool) -> int:
     """Reports the state of the installation, sandboxes, models and front ends, with a repair for each problem.
 

@@ -87,7 +87,7 @@ class RulesFile:
         """Yields the current rules as a list, and saves the changed list."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._alone():
+            with self._locked():
                 before = self.kept()
                 after = list(before)
                 yield after
@@ -99,7 +99,7 @@ class RulesFile:
             raise ConfigError(f"{str(self.path)!r} cannot be written: {error.strerror or error}") from None
 
     @contextmanager
-    def _alone(self) -> Generator[None, None, None]:
+    def _locked(self) -> Generator[None, None, None]:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         number = os.open(self.path.with_suffix(".lock"), flags, 0o600)
         try:

@@ -153,7 +153,7 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
     """Returns the edited code; None if the editor failed, and nothing runs."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
-        first = read_line(f"The new code, ended by a line with {_END!r} alone:\n")
+        first = read_line(f"The new code, ended by a line with only {_END!r}:\n")
         return "" if first == _END else "\n".join((first, *iter(lambda: read_line(""), _END)))
     suffix = ".py" if block.language == "python" else ".sh"
     with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:

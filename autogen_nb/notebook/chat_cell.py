@@ -212,9 +212,9 @@ class ChatCell:
     def _on_stuck(self, chat: NotebookConversation) -> OnStuck | None:
         if isinstance(self._person, AbsentPerson):
             return None
-        if self._stage.aside is None or self._stage.waits == "sync":
+        if self._stage.ask_below is None or self._stage.waits == "sync":
             return chat.stop_question.note_for_next_cell
-        return chat.stop_question.ask_in_cell(self._stage.aside)
+        return chat.stop_question.ask_in_cell(self._stage.ask_below)
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)

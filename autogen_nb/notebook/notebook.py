@@ -83,7 +83,7 @@ class CellStage:
     person: Person
     view: CellView
     waits: Waits
-    aside: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
+    ask_below: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
     every_block: bool = False
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:

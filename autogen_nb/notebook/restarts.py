@@ -18,7 +18,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 _SUFFIX = ".agn-chats"
 _LARGEST = 1 << 20
 _GONE = (
-    "The notebook's kernel was restarted: the conversation of {cells} is gone with it, and no model is told of it. "
+    "The notebook's kernel was restarted: the conversation of {cells} is gone with it, and models do not see it. "
     "What the notebook shows is all that is left{files}."
 )
 

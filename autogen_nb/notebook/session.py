@@ -191,8 +191,8 @@ class Session:
         mover = self._running(delivered, view, origin, running)
         with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
             person = self._person(delivered, view, superseded, settings.human_timeout)
-            aside = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
-            stage = CellStage(self._notebook, origin, person, view, waits, aside, settings.every_block)
+            ask_below = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
+            stage = CellStage(self._notebook, origin, person, view, waits, ask_below, settings.every_block)
             if team is not None:
                 return await run_team(stage, options, team)
             self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)

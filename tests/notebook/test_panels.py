@@ -207,7 +207,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
         .replace("print(answer)", "print(len(answer.text))")
         .replace("view.show(answer)", "from autogen_nb import run\nview.show(run.without_password(question, answer))")
     )
-    notebook.type("hunter2-secret", "Goes to the code alone, and is not kept")
+    notebook.type("hunter2-secret", "Goes only to the code, and is not stored")
     notebook.click("Send")
     notebook.finish(cell)
 

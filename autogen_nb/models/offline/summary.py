@@ -52,7 +52,7 @@ def _result(state: State) -> str:
     if state.first and not state.question.named:
         sentences.append(f"To go on, name columns, and one of these: {_WORDS}.")
     bullets = "\n".join(f"- {sentence}" for sentence in sentences)
-    missing = "" if state.whole else "\n\nThis answer is not whole; what it lacks is named below."
+    missing = "" if state.whole else "\n\nThis answer is incomplete; the missing parts are listed below."
     return f"**Summary** (every number was computed in the blocks above){missing}\n\n{bullets}"
 
 

@@ -164,7 +164,7 @@ class CommInterceptor:
             taker = listener.taker
             if taker is None or content.get("silent"):
                 continue
-            if taker.wants(content["code"], cell, alone=not listener.cells):
+            if taker.wants(content["code"], cell, is_next=not listener.cells):
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._take, taker, frames, idents, message))
                     return True

@@ -63,10 +63,10 @@ class CellTaker(Protocol):
     def on_page_loaded(self) -> None:
         """Called on the reading thread when a page requests the widgets' state, before any click in it."""
 
-    def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
+    def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
         """Returns whether to take over the cell; called on the reading thread.
 
-        `alone` means that no other cell is queued before it.
+        `is_next` means that no other cell is queued before it.
         """
 
     def take(self, request: TakenRequest) -> bool:

@@ -71,14 +71,14 @@ class RunningChat:
         """Records that the page of the cell may have been closed."""
         self.view.on_page_loaded()
 
-    def wants(self, code: str, cell: str | None, *, alone: bool) -> bool:
+    def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
         """Returns whether the cell requests the running chat; called on any thread."""
         shows = not self._closed and _SHOW.fullmatch(code) is not None
         if not self._again(code, cell):
             return shows
         # A waiting cell gives way to its rerun, which repeats the question with the current settings. Cells queued
         # before the rerun may change what the chat is about, so the rerun is then a cell of its own.
-        return not self.view.asks and (shows or alone)
+        return not self.view.asks and (shows or is_next)
 
     def take(self, request: TakenRequest) -> bool:
         """Shows the chat in the requesting cell if it still runs."""

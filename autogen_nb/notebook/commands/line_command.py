@@ -80,7 +80,7 @@ class Commands:
         elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}? There" if near else "there"
-            names_known = f"{hint} are {', '.join(COMMANDS)}; %autogen alone says what each does"
+            names_known = f"{hint} are {', '.join(COMMANDS)}; %autogen without arguments explains them"
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {names_known}")
         elif command.needs_words and not words:
             raise ConfigError(f"%autogen {name} is not a command by itself; it is %autogen {name} {command.arguments}")

@@ -17,7 +17,7 @@ VERBS = ("set", "forget")
 _HEADS = ("what", "is", "by")
 _WAYS = "`%autogen model set` opens a form to change it, `-m NAME` in a cell names another model for that cell."
 _NO_MODEL = "No model is set up: `%autogen model set` opens a form, and a cell that needs one opens it, too."
-_FORGOTTEN = "What was given in the model form is forgotten."
+_FORGOTTEN = "The answers of the model form are deleted."
 
 
 def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:

@@ -14,7 +14,7 @@ _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
 EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
 WAITS_FOR_ANSWER = (
-    "This chat waits for your answer: `%autogen show` alone in a cell asks it again, and so does the cell that asked."
+    "This chat waits for your answer. Run its cell again, or run `%autogen show` in a cell without other lines."
 )
 
 

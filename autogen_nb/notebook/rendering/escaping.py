@@ -38,7 +38,7 @@ def still_markup(markup: str) -> str:
         return markup
     pieces = _TAGS_AND_TEXT.split(markup)
     for index in range(0, len(pieces), 2):
-        alone = pieces[index] in {"$", "\\"} and pieces[index - 1 : index + 2 : 2] == ["<span>", "</span>"]
-        if not alone:
+        wrapped = pieces[index] in {"$", "\\"} and pieces[index - 1 : index + 2 : 2] == ["<span>", "</span>"]
+        if not wrapped:
             pieces[index] = still(pieces[index])
     return "".join(pieces)

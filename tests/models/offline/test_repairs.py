@@ -7,7 +7,7 @@ import pytest
 from tests.models.offline.harness import Chat, ask, execute, steps, with_frames
 
 RAN = "exitcode: 0 (execution succeeded)\nCode output: "
-NOT_WHOLE = "This answer is not whole"
+NOT_WHOLE = "This answer is incomplete"
 SKIPPED = "The code was not run.\nThe user skipped a block. The reason: "
 
 

@@ -61,9 +61,10 @@ class DecisionPanel(Panel):
         return [self.button("Always allow …", lambda: self._offer_rules(text, then), hint=hint)]
 
     def _offer_rules(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
-        alone = len(self._offered) == 1
+        is_only_rule = len(self._offered) == 1
         boxes = [
-            widget_parts.checkbox(rule.words[:1].upper() + rule.words[1:], checked=alone) for rule in self._offered
+            widget_parts.checkbox(rule.words[:1].upper() + rule.words[1:], checked=is_only_rule)
+            for rule in self._offered
         ]
         complaint = widget_parts.html(chat_html.line("Tick at least one, or go back.", tone="bad"))
         complaint.layout.display = "none"
@@ -110,7 +111,7 @@ class ApprovalPanel(DecisionPanel):
 
     def _edit(self) -> None:
         area = widget_parts.editor("The code to run", self._asked.block.code)
-        hint = "Run what is in the editor; the assistant is told what ran"
+        hint = "Run what is in the editor; the assistant sees what ran"
         run = self.button("Run edited", lambda: self._run(code=area.value), hint=hint, style="primary")
         self._instead(area, area, widget_parts.row(run, self._back("Leave the code as it was")))
 

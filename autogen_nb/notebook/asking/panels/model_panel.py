@@ -49,7 +49,7 @@ class ModelPanel(Panel):
         rows = [
             widget_parts.way(
                 "A server that speaks OpenAI's API; a local one often needs no key. "
-                "The key stays in memory, goes to this address alone, and never reaches the agent's kernel.",
+                "The key stays in memory, is sent only to this address, and never reaches the agent's kernel.",
                 *(self._url, self._key, self._model, self._act),
             ),
             self._said,

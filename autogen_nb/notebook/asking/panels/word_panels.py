@@ -55,7 +55,7 @@ class CodeInputPanel(Panel):
         question = f"The code that runs waits for {what}{f': {prompt}' if prompt else ''}"
         super().__init__(question)
         kind, label = (widget_parts.Secret, "Password") if asked.password else (widgets.Text, "Input")
-        hint = "Goes to the code alone, and is not kept" if asked.password else "Goes to the code"
+        hint = "Goes only to the code, and is not stored" if asked.password else "Goes to the code"
         self._field = widget_parts.field(kind, label, hint=hint, name=question, wide=True)
         widget_parts.on_enter(self._field, self._send)
         send = self.button("Send", self._send, hint="Give this to the code", style="primary")
