@@ -106,7 +106,6 @@ class AssistantAgent(ConversableAgent):
         self._think = Think(rounds, bool(reflect_on_tool_use), summary, targets)
 
     def team_step(self) -> Respond:
-        """The agent's step in a team: its model, with its tools."""
         return super().team_step() if self.model is None or self.code is not None else self._think
 
 

@@ -84,7 +84,6 @@ class CodeExecutorAgent(ConversableAgent):
             self.judged = self._judged
 
     def team_step(self) -> Respond:
-        """The agent's step in a team."""
         assert self.code is not None
         # `self.code.confirm` includes the organisation's policy, which may be stricter than the argument.
         confirm = self.code.confirm if self._approval is None else "always"

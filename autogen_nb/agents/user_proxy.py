@@ -59,7 +59,6 @@ class UserProxyAgent(ConversableAgent):
         self._runs_code = code_execution_config is not None and self.code is not None
 
     def team_step(self) -> Respond:
-        """The agent's step in a team."""
         ask_person = AskPerson("Your words to the team: ")
         if not self._runs_code or self.code is None:
             return ask_person if self.model is None else Think()

@@ -84,7 +84,6 @@ class FakeOpenAI:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def add(self, *replies: Scripted) -> None:
-        """Adds replies to the script."""
         with self._lock:
             self._replies.extend(replies)
 
@@ -98,12 +97,10 @@ class FakeOpenAI:
         return self._aborted.wait(timeout)
 
     def start(self) -> None:
-        """Starts the server's threads."""
         if self._server is None:
             self._server = _Server(self)
 
     def stop(self) -> None:
-        """Ends all connections and threads."""
         server, self._server = self._server, None
         if server is not None:
             server.stop()

@@ -35,7 +35,6 @@ class GroupSettings:
 
     @property
     def agent_names(self) -> list[str]:
-        """The names of the agents."""
         return [agent.name for agent in self.agents]
 
     def check_settings(self) -> None:

@@ -36,8 +36,6 @@ SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """The arguments of ``initiate_chat``."""
-
     message: Any = None
     clear_history: bool = True
     silent: bool = False
@@ -99,7 +97,6 @@ class TwoAgentChat:
         return self.result()
 
     def exchange(self) -> ChatExchange:
-        """The chat, ready to run."""
         one, other = self.initiator, self.recipient
         for agent, peer in speaking_pairs(one, other):
             if self.options.clear_history:

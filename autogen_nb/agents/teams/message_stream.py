@@ -89,11 +89,9 @@ class MessageStream(AsyncIterator[Item]):
         return await following
 
     async def aclose(self) -> None:
-        """Stops the run."""
         await self._items.aclose()
 
     async def result(self) -> TaskResult:
-        """The result at the end of the run."""
         async for item in self:
             if isinstance(item, TaskResult):
                 return item

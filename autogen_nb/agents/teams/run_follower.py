@@ -72,7 +72,6 @@ class RunFollower:
 
     @property
     def turn(self) -> Sequence[BaseMessage]:
-        """The messages of the last turn."""
         return self.transcript.messages[self._turn :]
 
     def is_task(self, message: BaseMessage) -> bool:
@@ -90,7 +89,6 @@ class RunFollower:
             self._new.append(message)
 
     def take_messages(self) -> list[BaseMessage]:
-        """The new messages since the last call."""
         messages, self._new = self._new, []
         return messages
 

@@ -33,7 +33,6 @@ class TeamMember(Agent):
         self.context: list[Mapping[str, Any]] = []
 
     def respond(self) -> Respond:
-        """The agent's step in a team."""
         raise NotImplementedError
 
     def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:

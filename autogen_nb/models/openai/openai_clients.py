@@ -54,7 +54,6 @@ class OpenAIClients:
         self.by_loop: LoopClients[openai.AsyncOpenAI] = WeakKeyDictionary()
 
     async def close(self) -> None:
-        """Closes the connections of the running loop; the next request opens new ones."""
         known = self.by_loop.get(asyncio.get_running_loop())
         if known is not None:
             await known.life.aclose()

@@ -36,7 +36,6 @@ class EventStream:
 
     @property
     def size(self) -> int:
-        """Bytes of the incomplete event at the end."""
         return self._tail_size + self._data_size
 
     def feed(self, block: bytes) -> list[bytes]:

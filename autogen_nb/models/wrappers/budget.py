@@ -118,7 +118,6 @@ class Budget:
 
     @property
     def spent(self) -> str:
-        """The spending in words, such as "0.0312 of 0.05 dollars"."""
         parts = []
         if self.dollars is not None:
             parts.append(f"{_money(self._dollars)} of {_money(self.dollars)} dollars")

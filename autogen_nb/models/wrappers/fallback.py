@@ -24,7 +24,6 @@ class Fallback:
 
     @property
     def name(self) -> str:
-        """The names of the models, in order."""
         return ", ".join(model.name for model in self._models)
 
     @property
@@ -34,7 +33,6 @@ class Fallback:
         return None if None in identities else identities
 
     def around(self, wrap: Callable[[Model], Model]) -> "Fallback":
-        """A fallback over the wrapped models."""
         return Fallback([wrap(model) for model in self._models])
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
