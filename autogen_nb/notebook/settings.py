@@ -94,7 +94,6 @@ class CellSettings(CellOptions):
 
     @property
     def chat_flow(self) -> tuple[Confirm, Mode, int, bool, bool]:
-        """The settings that the flow of the chat depends on."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
 
 

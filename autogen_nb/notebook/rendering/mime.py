@@ -52,7 +52,6 @@ _Bundle = dict[str, Any]
 
 
 def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
-    """Returns data and metadata that are safe for ``display_data``."""
     bundle_data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
     safe_types = _KeptTypes()

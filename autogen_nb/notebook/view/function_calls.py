@@ -28,7 +28,6 @@ class CallsShown:
         self._going_on = False
 
     def show(self, state: str = "") -> None:
-        """Shows the calls, each with its state."""
         self._going_on = bool(state)
         self._publish([(_state(state), state)] * len(self.calls))
 

@@ -40,7 +40,6 @@ class ReplyDraft:
             self._pieces.append(shown)
 
     def shown(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
-        """Renders the draft as HTML and text."""
         if detail != "writing":
             self._pieces.append(self._lines.end())
         unopened, text = split_unopened("".join(self._pieces))

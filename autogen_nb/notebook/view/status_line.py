@@ -40,7 +40,6 @@ def unfinished(seconds: float, *remarks: str) -> str:
 
 
 def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
-    """Formats the end of a chat with its totals."""
     how = {
         "stopped": "Stopped by you",
         "exit": "Ended by you",
