@@ -190,7 +190,7 @@ def test_the_table_names_tests_that_exist() -> None:
     assert [each for each in named if f"def {each[1]}(" not in (root / each[0]).read_text(encoding="utf-8")] == []
     programs = [*PROGRAMS.iterdir(), *(root / "tests" / "tutorial" / "programs").iterdir()]
     assert [file.name for file in programs if file.name not in table] == []
-    better = table.partition("## Where a team goes better")[2].splitlines()
+    better = table.partition("## Fixed problems")[2].splitlines()
     rows = [line for line in better if line.startswith("|")][2:]
     assert len(rows) == 6
     assert [row for row in rows if "::test_" not in row] == []
