@@ -134,3 +134,10 @@ def test_model_is_told_where_the_whole_output_is() -> None:
 
     assert isinstance(came, Reply)
     assert came.message.text.endswith("\nThe output is long; all of it is in 'out-1.txt'.")
+
+
+def test_a_skip_without_a_reason_says_so() -> None:
+    _, result = run(heard(code("a()")), RunCode(confirm="always"), ApprovalGiven("skip"))
+
+    assert isinstance(result, Reply)
+    assert result.message.text == "The code was not run.\nThe user skipped a block. The reason: none was given."

@@ -1,6 +1,6 @@
 """The step that runs the code of a message.
 
-1. The newest message within reach that contains code counts, and an agent runs the code of a message once.
+1. The agent runs the code of the newest message within reach that contains code, and never twice.
 2. Blocks run in order. The first failure ends the run, and the reply says how many blocks did not run.
 3. A skipped block does not run, and the model reads the reason. The model also reads the code of an edited block.
 """
@@ -52,7 +52,7 @@ class RunCode:
         return Reply(run.reply())
 
     def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-        """The approval question about the first block that would run now; None if there is none."""
+        """The approval question for the next block; None if nothing would run, or if no approval is needed."""
         newest = self._newest(state, spec, peer)
         if newest is None or not newest[1].blocks or state.is_claimed(spec.name, peer, newest[0]):
             return None
@@ -79,24 +79,24 @@ class RunCode:
     def _run_blocks(
         self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]
     ) -> Asking[Literal["done", "stop"]]:
-        cleared: list[CodeBlock] = []
+        approved_blocks: list[CodeBlock] = []
         for index, block in enumerate(blocks):
             approved = yield from self._approved(spec, run, block, index, len(blocks))
             if approved == "stop":
                 return "stop"
             if isinstance(approved, CodeBlock):
-                cleared.append(approved)
+                approved_blocks.append(approved)
             following = len(blocks) - index - 1
-            if not cleared or (self.together and following):
+            if not approved_blocks or (self.together and following):
                 continue
-            ran = yield from ask(self._question(spec, tuple(cleared)), CodeRan)
+            ran = yield from ask(self._question(spec, tuple(approved_blocks)), CodeRan)
             run.add(ran)
             if _stopped(ran):
                 return "stop"
             if run.failed:
-                run.left = following + len(cleared) - max(ran.ran, 1)
+                run.blocks_left = following + len(approved_blocks) - max(ran.ran, 1)
                 break
-            cleared.clear()
+            approved_blocks.clear()
         return "done"
 
     def _question(self, spec: AgentSpec, blocks: tuple[CodeBlock, ...]) -> CodeAsked:
@@ -137,7 +137,7 @@ class _Run:
     pictures: bool
     exit_code: int = 0
     started: bool = False
-    left: int = 0
+    blocks_left: int = 0
     texts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     shown: list[dict[str, Any]] = field(default_factory=list)
@@ -158,15 +158,15 @@ class _Run:
             self.notes.append(f"The output is long; all of it is in {ran.whole!r}.")
 
     def skip(self, approval: ApprovalGiven) -> None:
-        self.notes.append(f"The user skipped a block. The reason: {approval.reason or 'none was approval'}.")
+        self.notes.append(f"The user skipped a block. The reason: {approval.reason or 'none was given'}.")
 
     def reply(self) -> Message:
         text = self._text()
         return Message([{"type": "text", "text": text}, *self.shown[-MOST:]] if self.shown else text)
 
     def _text(self) -> str:
-        if self.left:
-            self.notes.append(f"{self.left} later block(s) did not run, because the one before failed.")
+        if self.blocks_left:
+            self.notes.append(f"{self.blocks_left} later block(s) did not run, because the one before failed.")
         notes = "".join(f"\n{note}" for note in self.notes)
         if not self.started:
             return f"The code was not run.{notes}"
