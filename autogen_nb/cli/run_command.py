@@ -21,43 +21,42 @@ from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.wrappers.budget import Budget
 
 _ALWAYS = (
-    "nobody is here to be asked, so --confirm always would refuse everything: "
-    "choose risky or never, or use autogen-nb chat"
+    "the run is unattended, so --confirm always would refuse all code: choose risky or never, or use autogen-nb chat"
 )
 _UNREAD = (
-    "nobody is here to read the code before it runs: give it walls (--sandbox bwrap or docker), "
-    "or choose --confirm risky (what is not plainly harmless is refused) or --confirm never (all of it runs)"
+    "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
+    "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
 )
 _REPLAY = "replay:"
 
 
-@click.command(short_help="One task without a person, kept as an executed notebook.", epilog=exit_codes.TABLE)
+@click.command(short_help="Run one task unattended, and save an executed notebook.", epilog=exit_codes.TABLE)
 @click.argument("task")
-@click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="The notebook that is written.")
+@click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="The notebook to write.")
 @task_options(
-    confirm="What must be allowed first; what must be is refused.",
-    sandbox="Walls around the code; with them, --confirm is risky.",
-    max_turns="Replies of the assistant, at most. [20]",
+    confirm="Code that needs a person's approval, and is therefore refused.",
+    sandbox="Sandbox for the code; makes risky the default of --confirm.",
+    max_turns="Maximum number of the assistant's replies. [20]",
     block_timeout="Seconds for one block of code. [300]",
 )
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
-@click.option("--force", is_flag=True, help="Write over a notebook that is there already.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the answer only.")
+@click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the answer.")
 def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **options_given: Any) -> int:
     """Runs one TASK without a person ("-" reads it from the standard input) and writes an executed notebook.
 
     \b
     autogen-nb run "Which species is heaviest? Plot it." \\
         --data penguins.csv --sandbox bwrap --out report.ipynb
-    """  # noqa: D301 - the signs are click's: a paragraph that keeps its lines
+    """  # noqa: D301 - click keeps the lines of a paragraph after a backspace character
     task = sys.stdin.read() if task == "-" else task
     if not task.strip():
-        raise click.UsageError("the task is empty; say what is to be done, in quotes")
+        raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
     check_place(out, force=force)
     options = _check_options(TaskOptions(**options_given))
     notebook = _new_notebook(task, options, out.parent)
-    transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - it is open to the end
+    transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - open until the process ends
     ending = asyncio.run(
         execute(notebook, cwd=out.parent, environment=_environment(), transcript=transcript, seconds=timeout)
     )
@@ -160,7 +159,7 @@ def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: 
         "died": "the notebook's kernel died",
         "failed": ending.error,
     }.get(ending.how)
-    location = f"{place} keeps what there is" if why else f"The notebook is {place}"
+    location = f"{place} has the results so far" if why else f"The notebook is {place}"
     if why:
         click.echo(f"autogen-nb run: {' '.join(why.split())}; {location}", err=True)
     elif not quiet:

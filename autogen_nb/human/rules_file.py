@@ -21,15 +21,15 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.trusted import owned_files
 
 _VERSION = 1
-_PATIENCE = 10.0
+_LOCK_TIMEOUT = 10.0
 """Seconds to wait for the lock, which other notebooks hold for one small write."""
-_LOOK = 0.02
-_MOST = 1000
+_LOCK_INTERVAL = 0.02
+_MAX_RULES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRule:
-    """A rule in the file; `made` is its time in UTC."""
+class SavedRule:
+    """A rule in the file; `made` is its creation time in UTC."""
 
     rule: Rule
     made: datetime
@@ -48,9 +48,9 @@ class RulesFile:
         return self._path
 
     def rules(self) -> tuple[Rule, ...]:
-        return tuple(saved.rule for saved in self.kept())
+        return tuple(saved.rule for saved in self.saved_rules())
 
-    def kept(self) -> tuple[KeptRule, ...]:
+    def saved_rules(self) -> tuple[SavedRule, ...]:
         """Returns the rules with their times, oldest first."""
         text = owned_files.read(self.path, frozenset({os.geteuid()}))
         return () if text is None else self._read(text)
@@ -60,39 +60,39 @@ class RulesFile:
             known = {saved_rule.rule for saved_rule in saved}
             new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)
             now = datetime.now(UTC).replace(microsecond=0)
-            saved.extend(KeptRule(rule, now) for rule in new)
+            saved.extend(SavedRule(rule, now) for rule in new)
         return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Revokes rules, and returns those that existed; raises the same errors as `add`."""
+        """Revokes rules, and returns those that existed."""
         with self._edit_rules() as saved:
-            gone = tuple(saved_rule.rule for saved_rule in saved if saved_rule.rule in rules)
+            removed = tuple(saved_rule.rule for saved_rule in saved if saved_rule.rule in rules)
             saved[:] = [saved_rule for saved_rule in saved if saved_rule.rule not in rules]
-        return gone
+        return removed
 
-    def _read(self, text: str) -> tuple[KeptRule, ...]:
+    def _read(self, text: str) -> tuple[SavedRule, ...]:
         try:
             content: Any = json.loads(text)
             if content["version"] != _VERSION:
-                raise ValueError(f"version {content['version']}")  # noqa: TRY301  # one way out for all that is wrong
-            return tuple(_kept(saved_rule["rule"], saved_rule["made"]) for saved_rule in content["rules"])
+                raise ValueError(f"version {content['version']}")  # noqa: TRY301  # one handler for all invalid content
+            return tuple(_parse_rule(saved_rule["rule"], saved_rule["made"]) for saved_rule in content["rules"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ConfigError(
-                f"{str(self.path)!r} is not used: it does not hold rules as they are kept ({_short(error)}); "
-                "mend it or move it away"
+                f"{str(self.path)!r} is not used: its content is not a valid list of rules ({_short(error)}); "
+                "correct it or move it away"
             ) from None
 
     @contextmanager
-    def _edit_rules(self) -> Generator[list[KeptRule], None, None]:
+    def _edit_rules(self) -> Generator[list[SavedRule], None, None]:
         """Yields the current rules as a list, and saves the changed list."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():
-                before = self.kept()
+                before = self.saved_rules()
                 after = list(before)
                 yield after
-                if len(after) > _MOST:
-                    raise ConfigError(f"there are {_MOST} rules already; `%autogen rules remove` makes room")
+                if len(after) > _MAX_RULES:
+                    raise ConfigError(f"there are {_MAX_RULES} rules already; `%autogen rules remove` makes room")
                 if after != list(before):
                     self._write(after)
         except OSError as error:
@@ -103,7 +103,7 @@ class RulesFile:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         number = os.open(self.path.with_suffix(".lock"), flags, 0o600)
         try:
-            until = time.monotonic() + _PATIENCE
+            until = time.monotonic() + _LOCK_TIMEOUT
             while True:
                 try:
                     fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,12 +111,12 @@ class RulesFile:
                 except BlockingIOError:
                     if time.monotonic() > until:
                         raise ConfigError(f"{str(self.path)!r} is locked by another notebook; try again") from None
-                    time.sleep(_LOOK)
+                    time.sleep(_LOCK_INTERVAL)
             yield
         finally:
             os.close(number)
 
-    def _write(self, saved: Iterable[KeptRule]) -> None:
+    def _write(self, saved: Iterable[SavedRule]) -> None:
         rules = [{"rule": str(saved_rule.rule), "made": saved_rule.made.isoformat()} for saved_rule in saved]
         with tempfile.TemporaryDirectory(prefix=".rules-", dir=self.path.parent) as folder:
             new = Path(folder, self.path.name)
@@ -128,14 +128,14 @@ class RulesFile:
             new.replace(self.path)
 
 
-def _kept(text: str, moment: str) -> KeptRule:
-    """Parses a rule, which must be in the exact form that was written."""
+def _parse_rule(text: str, moment: str) -> SavedRule:
+    """Parses a rule, which must have the exact form that `_write` gives it."""
     rule, made = parse(text), datetime.fromisoformat(moment)
     if str(rule) != text:
-        raise ValueError(f"{text!r} is not how a rule is kept")
-    return KeptRule(rule, made if made.tzinfo else made.replace(tzinfo=UTC))
+        raise ValueError(f"{text!r} is not the form of a saved rule")
+    return SavedRule(rule, made if made.tzinfo else made.replace(tzinfo=UTC))
 
 
 def _short(error: Exception) -> str:
     text = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return text if len(text) <= 200 else f"{text[:200]}…"  # noqa: PLR2004  # a line or two
+    return text if len(text) <= 200 else f"{text[:200]}…"  # noqa: PLR2004  # about two lines

@@ -1,4 +1,4 @@
-"""The model of cells that name none: the form's answer, until a later setting replaces it."""
+"""The default model of cells: the connection from the model form, until a later setting replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,12 +15,12 @@ _MODEL = "AUTOGEN_NB_MODEL"
 _CONFIG = "%config AutogenMagics.model"
 _FORM = "the model form"
 _NOT_SET = "nothing is set"
-_SHOWN_OF_A_KEY = 4
-_LONG_KEY = 20
+_VISIBLE_KEY_CHARACTERS = 4
+_MIN_KEY_LENGTH = 20
 
 
 class ModelSetting:
-    """The form's answer, next to the environment and `%config`."""
+    """The connection from the model form; without one, the environment and `%config` apply."""
 
     def __init__(self, defaults: Defaults) -> None:
         self._defaults = defaults
@@ -32,11 +32,11 @@ class ModelSetting:
         self.given, self.failed, self._known = connection, "", self._values(environ)
 
     def forget(self) -> None:
-        """Discards the form's answer; the environment applies again."""
+        """Discards the connection from the form; the environment applies again."""
         self.given, self.failed, self._known = None, "", {}
 
     def heed(self, environ: Mapping[str, str]) -> str:
-        """Discards the form's answer if a later setting replaces it; returns a notice, or ""."""
+        """Discards the connection from the form if a later setting replaces it; returns a notice, or ""."""
         values = self._values(environ)
         later = [name for name, value in values.items() if value and value != self._known.get(name)]
         if self.given is None or not later:
@@ -44,7 +44,7 @@ class ModelSetting:
         if names := [name for name in later if name in model_connection.VARIABLES]:
             self.forget()
             what = ", ".join(f"`{name}`" for name in names)
-            return f"Set after the model form was filled in: {what}. The environment says which server is asked."
+            return f"Set after the model form was filled in: {what}. The environment now selects the server."
         self.give(replace(self.given, model=values[later[-1]]), environ)
         return ""
 
@@ -78,8 +78,8 @@ class ModelSetting:
         elif isinstance(spec, Mapping):
             model, address, key = LIST, LIST, LIST
         else:
-            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._usual(environ) else "the usual one with a key"
-            address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the usual one"
+            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._usual(environ) else "the default with a key"
+            address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the default"
             key = "OPENAI_API_KEY"
         if not connection.base_url:
             return [("model", connection.model, model)]
@@ -100,4 +100,4 @@ class ModelSetting:
 def _shown_key(key: str | None) -> str:
     if not key:
         return "none"
-    return f"ends in {key[-_SHOWN_OF_A_KEY:]}" if len(key) >= _LONG_KEY else "set"
+    return f"ends in {key[-_VISIBLE_KEY_CHARACTERS:]}" if len(key) >= _MIN_KEY_LENGTH else "set"

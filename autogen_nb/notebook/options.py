@@ -1,9 +1,9 @@
 """The options of ``%%autogen``, read from a cell's first line before anything starts.
 
 A field of `CellOptions` defines an option: its spelling, help, check and the setting of ``%config AutogenMagics``
-that supplies its default. The text after the options is the task, taken verbatim.
+that supplies its default. The text after the options is the task, verbatim.
 """
-# ruff: noqa: RUF009 - a row is a dataclass's field, which a function makes
+# ruff: noqa: RUF009 - `_option` returns a dataclass field
 
 import argparse
 import difflib
@@ -37,7 +37,7 @@ _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
 # Checks: each takes a value and the option's name, and raises ConfigError for an invalid value.
 
 
-def _filled(what: str) -> Callable[[str, str], str]:
+def _not_empty(what: str) -> Callable[[str, str], str]:
     def check(value: str, option: str) -> str:
         if not value.strip():
             raise ConfigError(f"{option} is empty; name {what}")
@@ -56,7 +56,7 @@ def _names(values: list[str], option: str) -> tuple[str, ...]:
     names = tuple(part.strip() for value in values for part in value.split(","))
     for name in names:
         if not name.isidentifier() or iskeyword(name):
-            raise ConfigError(f"{option} {name!r} is not a variable's name (names are joined by commas)")
+            raise ConfigError(f"{option} {name!r} is not a variable's name (commas separate names)")
     return names
 
 
@@ -75,7 +75,7 @@ def _count(value: int, option: str) -> int:
 
 def _seconds(value: float, option: str) -> float:
     if not 0 < value < math.inf:
-        raise ConfigError(f"{option} is {value}; it must be seconds above 0")
+        raise ConfigError(f"{option} is {value}; it must be a number of seconds above 0")
     return value
 
 
@@ -134,13 +134,13 @@ def _option(
 
 @dataclass(frozen=True, slots=True)
 class CellOptions:
-    """The options of one cell; a default means the setting of the same name."""
+    """The options of one cell; the setting of the same name replaces a default value."""
 
     task: str
     model: str | None = _option(
         "-m",
         "--model",
-        check=_filled("one, such as 'offline'"),
+        check=_not_empty("one, such as 'offline'"),
         setting=Unicode(""),
         help="a model's name, 'offline', or 'replay:FILE'",
     )
@@ -188,21 +188,21 @@ class CellOptions:
         metavar="NAME",
         check=_one_name,
         for_team=True,
-        help="the variable that takes the text of the final answer",
+        help="the variable for the text of the final answer",
     )
     human_input: Mode | None = _option(
         "--human-input",
         choices=sorted(HUMAN_INPUTS),
         check=lambda value, _: HUMAN_INPUTS[value],
         setting=Enum(tuple(HUMAN_INPUTS), "never"),
-        help="when the agents ask for your words [never]",
+        help="when the agents ask you for a message [never]",
     )
     confirm: Confirm | None = _option(
         "--confirm",
         choices=CONFIRMS,
         check=_confirm,
         setting=Enum(
-            ("", *CONFIRMS), "", help="when you are asked before code runs; '' for always, and for risky in a sandbox"
+            ("", *CONFIRMS), "", help="when you are asked before code runs; '' means always, or risky in a sandbox"
         ),
         environ="AUTOGEN_NB_CONFIRM",
         help="when you are asked before code runs [always; risky in a sandbox]",
@@ -221,9 +221,9 @@ class CellOptions:
         metavar="SECONDS",
         check=_seconds,
         setting=CFloat(
-            0.0, min=0.0, help="seconds for one block of code; 0 for no limit where a person is there, else 300"
+            0.0, min=0.0, help="seconds for one block of code; 0 means no limit if you can answer questions, else 300"
         ),
-        help="time for one block of code [none where a person is there, else 300]",
+        help="time for one block of code [no limit if you can answer questions, else 300]",
     )
     human_timeout: float | None = _option(
         "--human-timeout",
@@ -232,23 +232,23 @@ class CellOptions:
         check=_seconds,
         setting=CFloat(0.0, min=0.0, help="seconds that a panel waits for you; 0 for no limit"),
         for_team=True,
-        help="how long a panel waits for you before it gives up: nothing runs unasked, and the cell can be run "
-        "again [no limit]",
+        help="time that a panel waits for your answer; then the cell ends without running the code, and you can run "
+        "it again [no limit]",
     )
     budget: str | None = _option(
         "--budget",
         metavar="SUM",
         check=_budget,
-        setting=Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may take"),
+        setting=Unicode("", help="dollars ('0.50') or tokens ('20000 tokens') that one chat may spend"),
         environ="AUTOGEN_NB_BUDGET",
-        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may take, its "
-        "earlier cells counted: it stops before the request that would pass it [no limit]",
+        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may spend, with "
+        "its earlier cells; the chat stops before a request that would exceed it [no limit]",
     )
     sandbox: Sandbox | None = _option(
         "--sandbox",
         choices=SANDBOXES,
         setting=Enum(SANDBOXES, "none"),
-        help="walls around the chat's code; it runs behind them or not [none]",
+        help="the sandbox for the chat's code; if it is unavailable, no code runs [none]",
     )
     ask_person: bool | None = _option(
         "--ask-person",
@@ -257,40 +257,42 @@ class CellOptions:
         setting=Enum(
             ("auto", "on", "off"),
             "auto",
-            help="whether the model may ask you by a tool; auto where models are known to call",
+            help="whether the model may ask you questions; auto: only models of OpenAI and Azure",
         ),
-        help="let the model ask you questions by a tool of its own, or do not [with models of OpenAI and Azure]",
+        help="whether the model may call a tool that asks you questions [with models of OpenAI and Azure]",
     )
     net: bool | None = _option(
         "--net",
         action=argparse.BooleanOptionalAction,
-        setting=Bool(False),  # traitlets' way
-        help="let code in the sandbox use the network, or not [no]",
+        setting=Bool(False),  # traitlets takes the default as positional
+        help="whether code in the sandbox may use the network [no]",
     )
     # An address may contain a token.
     kernel: str | None = _option(
         "--kernel",
         metavar="NAME|URL",
         secret=True,
-        check=_filled("an installed kernel, or a server's address"),
+        check=_not_empty("an installed kernel, or a server's address"),
         setting=Unicode(""),
-        help="an installed kernel, or a Jupyter server whose kernel to use",
+        help="an installed kernel, or the address of a Jupyter server that runs the kernel",
     )
     share: Share | None = _option(
         "--share",
         choices=_SHARES,
         setting=Enum(_SHARES, "schema"),
-        help="what the model is told of variables: schema, or some rows too [schema]",
+        help="the description of variables for the model: their schema, or also their first rows [schema]",
     )
     unpickle: bool = _option(
         "--unpickle",
         default=False,
         action="store_true",
-        help="let -o bring back anything, by code that the agent can choose",
+        help="let -o copy values of any type; the agent's code may then run in your notebook",
     )
 
 
-OPTIONS: Mapping[str, Option] = {each.name: each.metadata["option"] for each in fields(CellOptions) if each.metadata}
+OPTIONS: Mapping[str, Option] = {
+    option_field.name: option_field.metadata["option"] for option_field in fields(CellOptions) if option_field.metadata
+}
 
 
 def documented(magic: F) -> F:
@@ -319,12 +321,10 @@ def read_options(line: str, cell: str | None) -> CellOptions:
     values = {name: OPTIONS[name].value(value, "%%autogen: ") for name, value in given.items()}
     budget = values.get("budget", "")
     if re.fullmatch(r"[\d.,_]+", budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
-        raise ConfigError(
-            f"%%autogen: --budget {budget} is in dollars; a sum of tokens is one word, --budget {budget}tokens"
-        )
+        raise ConfigError(f"%%autogen: --budget {budget} is in dollars; tokens need a unit: --budget {budget}tokens")
     task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
     if not task:
-        raise ConfigError("%%autogen: there is no task; write it below, or behind the options")
+        raise ConfigError("%%autogen: there is no task; write it below, or after the options")
     return CellOptions(task, **values)
 
 
@@ -341,28 +341,28 @@ _TAKES_VALUE = dict(_flags())
 
 
 def _split(line: str) -> tuple[list[str], str]:
-    taken: list[str] = []
+    option_words: list[str] = []
     tokens = _TOKEN.finditer(line)
     for token in tokens:
         word = token[0]
         if word == "--":
-            return taken, line[token.end() :].strip()
+            return option_words, line[token.end() :].strip()
         if not re.match(r"--?[A-Za-z]", word):
-            return taken, line[token.start() :].strip()
+            return option_words, line[token.start() :].strip()
         name, has_value, given = word.partition("=")
         if name not in _TAKES_VALUE:
             raise ConfigError(_unknown(name))
-        taken.append(f"{name}={_unquoted(given)}" if has_value else word)
+        option_words.append(f"{name}={_unquoted(given)}" if has_value else word)
         if _TAKES_VALUE[name] and not has_value:
             value = next(tokens, None)
-            taken += [] if value is None else [value[0]]
-    return taken, ""
+            option_words += [] if value is None else [value[0]]
+    return option_words, ""
 
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, [flag for flag in _TAKES_VALUE if flag.startswith("--")], n=1)
     hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options"
-    return f"%%autogen: there is no option {name}; {hint} (A task that begins with a dash goes behind --.)"
+    return f"%%autogen: there is no option {name}; {hint} (Write -- before a task that begins with a dash.)"
 
 
 def _unquoted(token: str) -> str:

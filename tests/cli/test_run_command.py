@@ -65,7 +65,7 @@ def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
 
     assert done.code == 5
     assert "nobody is there" in done.err
-    assert "r.ipynb keeps what there is" in done.err
+    assert "r.ipynb has the results so far" in done.err
     assert any("rmtree" in text for text in texts(book(folder / "r.ipynb").cells[-1]))
 
 
@@ -100,7 +100,7 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
 
         assert process.returncode == code
         assert "Traceback" not in out + err
-        assert f"autogen-nb run: stopped; r{number}.ipynb keeps what there is\n" in err
+        assert f"autogen-nb run: stopped; r{number}.ipynb has the results so far\n" in err
         assert any(f"kernel {kernel}" in text for text in texts(book(folder / f"r{number}.ipynb").cells[-1]))
         if took[-1] < 5:
             break

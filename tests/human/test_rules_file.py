@@ -37,16 +37,16 @@ def _text(*rules: str, version: int = 1, made: str = "2026-01-02T03:04:05") -> s
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "does not hold rules"),
-        ("{", "does not hold rules"),
-        ("[]", "does not hold rules"),
-        ("[" * 100_000, "does not hold rules"),
+        ("", "not a valid list of rules"),
+        ("{", "not a valid list of rules"),
+        ("[]", "not a valid list of rules"),
+        ("[" * 100_000, "not a valid list of rules"),
         ('{"version": 1}', "there is no 'rules'"),
-        ('{"version": 1, "rules": [1]}', "does not hold rules"),
+        ('{"version": 1, "rules": [1]}', "not a valid list of rules"),
         (_text("network x", version=2), "version 2"),
         (_text("everything"), "'everything' is none of them"),
-        (_text("host x"), "'host x' is not how a rule is kept"),
-        (_text("network x", made="then"), "does not hold rules"),
+        (_text("host x"), "'host x' is not the form of a saved rule"),
+        (_text("network x", made="then"), "not a valid list of rules"),
     ],
     ids=range(10),
 )

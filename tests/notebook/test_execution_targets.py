@@ -63,7 +63,7 @@ def test_a_kernel_by_its_name(fresh: FrontEnd, model: FakeOpenAI) -> None:
     [
         ("--kernel nosuch", "there is no kernelspec 'nosuch'; installed are:"),
         ("--kernel https://", "it must be http(s)://host"),
-        ("--net", "name one with --sandbox"),
+        ("--net", "choose one with --sandbox"),
         ("--sandbox jail", "invalid choice: 'jail'"),
         ("--sandbox docker", "no container engine answers"),
     ],

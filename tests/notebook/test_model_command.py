@@ -33,8 +33,8 @@ def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[li
         (
             {"OPENAI_API_KEY": KEY},
             [
-                ["model", "gpt-4o-mini", "the usual one with a key"],
-                ["address", "https://api.openai.com/v1", "the usual one"],
+                ["model", "gpt-4o-mini", "the default with a key"],
+                ["address", "https://api.openai.com/v1", "the default"],
                 ["key", "ends in 4714", "OPENAI_API_KEY"],
             ],
         ),
@@ -77,7 +77,7 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
 
     assert given[1] == ["model", "typed", "the model form"]
     assert given[2] == ["address", "http://localhost:1/v1", "the model form"]
-    assert forgotten[1] == ["model", "gpt-4o-mini", "the usual one with a key"]
+    assert forgotten[1] == ["model", "gpt-4o-mini", "the default with a key"]
     assert setting.given is None
 
 

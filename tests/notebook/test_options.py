@@ -110,7 +110,7 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
     ("options", "said"),
     [
         ("--budget much", "%%autogen: the budget is 'much'; give '0.50' for dollars or '20000 tokens'"),
-        ("--budget 0.50", "the budget is in dollars, and what the model 'scripted' costs is not known"),
+        ("--budget 0.50", "the budget is in dollars, and the price of the model 'scripted' is unknown"),
     ],
     ids=["no sum", "no price"],
 )

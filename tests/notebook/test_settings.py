@@ -65,7 +65,7 @@ def test_where_code_runs(options: CellOptions, otherwise: ExecutionTarget, where
 
 
 def test_the_network_of_no_sandbox() -> None:
-    with pytest.raises(ConfigError, match="name one with --sandbox"):
+    with pytest.raises(ConfigError, match="choose one with --sandbox"):
         target_of(CellOptions("go", net=True), ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
         target_of(CellOptions("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())

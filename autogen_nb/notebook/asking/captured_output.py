@@ -1,6 +1,6 @@
 """Shows questions in a cell with captured output, such as ``%%capture``.
 
-The capture would swallow buttons, so the question is plain text that bypasses it.
+The capture would hide buttons, so the question is plain text that bypasses the capture.
 """
 
 import io
@@ -32,7 +32,7 @@ def printing_to_page() -> Generator[None, None, None]:
 
 
 class _CellOutput(io.TextIOBase):
-    """Sends text below the running cell with messages of its own."""
+    """Sends text directly to the front end, below the running cell."""
 
     def __init__(self, kernel: Any) -> None:
         super().__init__()

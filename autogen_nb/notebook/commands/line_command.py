@@ -1,4 +1,4 @@
-"""``%autogen``: the table of subcommands, its source for usage and hints."""
+"""``%autogen``: its subcommands, with the arguments and help that the usage and hints show."""
 
 import difflib
 import os
@@ -76,12 +76,12 @@ class Commands:
             raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
         command = COMMANDS.get(name)
         if not name:
-            print(_usage())  # noqa: T201  # it is the answer
+            print(_usage())  # noqa: T201  # the command's output
         elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"did you mean {near[0]!r}? There" if near else "there"
-            names_known = f"{hint} are {', '.join(COMMANDS)}; %autogen without arguments explains them"
-            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {names_known}")
+            known_names = f"{hint} are {', '.join(COMMANDS)}; %autogen without arguments explains them"
+            raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known_names}")
         elif command.needs_words and not words:
             raise ConfigError(f"%autogen {name} is not a command by itself; it is %autogen {name} {command.arguments}")
         else:
@@ -94,7 +94,7 @@ class Commands:
         "pull",
         "NAME [NAME ...] [-c CHAT]",
         "copies variables of the agent's kernel here, as data only;\n"
-        "with --unpickle anything, by code that the agent can choose",
+        "with --unpickle, any type, but the agent's code may then run in your notebook",
         needs_words=True,
     )
     def _pull(self, words: Sequence[str]) -> None:
@@ -102,12 +102,12 @@ class Commands:
         unpickle = "--unpickle" in names
         if not chat.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
-        names_wanted = [name for name in names if name != "--unpickle"]
-        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in names_wanted}
+        requested_names = [name for name in names if name != "--unpickle"]
+        values = {name: run.engine.call(chat.executor.get(name, unpickle=unpickle)) for name in requested_names}
         replaced = chat.bring(values, self._notebook.namespace)
-        print(variable_choice.copied_variables_line(values, "here"))  # noqa: T201  # it is the answer
+        print(variable_choice.copied_variables_line(values, "here"))  # noqa: T201  # the command's output
         if replaced:
-            print(variable_choice.replaced_variables_line(replaced, "your notebook"))  # noqa: T201  # it is what happened
+            print(variable_choice.replaced_variables_line(replaced, "your notebook"))  # noqa: T201  # the command's output
 
     @_command(
         "push",
@@ -119,11 +119,13 @@ class Commands:
         names, chat = self._split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
         replaced = chat.hand(values, run.engine.call(chat.executor.put(values)))
-        print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # it is the answer
+        print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # the command's output
         if replaced:
-            print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # it is what happened
+            print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # the command's output
 
-    @_command("kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "looks after the agent's kernel")
+    @_command(
+        "kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "shows, restarts, interrupts or stops the agent's kernel"
+    )
     def _kernel(self, words: Sequence[str]) -> None:
         rest, chat = self._split_chat_option(words)
         verb, *more = rest or ["status"]
@@ -135,20 +137,20 @@ class Commands:
     def _list_chats(self, words: Sequence[str]) -> None:
         del words
         for conversation in self._chats:
-            print(f"{conversation.name}: {len(conversation.runs)} run(s), files in {conversation.folder}")  # noqa: T201  # it is the answer
+            print(f"{conversation.name}: {len(conversation.runs)} run(s), files in {conversation.folder}")  # noqa: T201  # the command's output
         for name, team in self._notebook.teams.items():
-            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # as above
+            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # the command's output
 
     @_command(
         "rules",
         "",
-        "lists what code may do without being asked about;\n"
+        "lists the effects that code may have without a question;\n"
         "'rules add network api.example.org', 'rules remove N', 'rules clear'",
     )
     def _rules(self, words: Sequence[str]) -> None:
         self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, sure))
 
-    @_command("audit", "[CHAT] [--sent]", "lists what was asked, answered and run; --sent what went to models")
+    @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code runs; with --sent, the requests to models")
     def _audit(self, words: Sequence[str]) -> None:
         self._show(audit_command.execute(*self._options_and_chat(words)))
 
@@ -169,8 +171,8 @@ class Commands:
     @_command(
         "model",
         "[set|forget]",
-        "shows which model is asked, where, and what says so;\n"
-        "'model set [NAME] [--url URL]' opens the form, 'model forget' leaves it to the environment",
+        "shows the model, its server, and the setting that selects them;\n"
+        "'model set [NAME] [--url URL]' opens the form, 'model forget' returns to the environment",
     )
     def _model(self, words: Sequence[str]) -> None:
         if words[:1] == ["set"] and self._choose_model is not None:
@@ -178,7 +180,7 @@ class Commands:
         else:
             self._show(model_command.execute(words, self._notebook.model_setting, os.environ))
 
-    @_command("models", "", "lists the models that are set up, and those that this machine serves")
+    @_command("models", "", "lists the configured models, and the models that this machine serves")
     def _models(self, words: Sequence[str]) -> None:
         self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
 
@@ -210,15 +212,15 @@ class Commands:
         return names, self._chat_named(chat)
 
     def _chat_named(self, chat: str | None) -> NotebookConversation:
-        names_known = {conversation.name for conversation in self._chats}
-        if chat is not None and chat not in names_known:
-            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(names_known)) or 'none yet'}")
+        known_names = {conversation.name for conversation in self._chats}
+        if chat is not None and chat not in known_names:
+            raise ConfigError(f"there is no chat {chat!r}; known are {', '.join(sorted(known_names)) or 'none yet'}")
         return self._chats.named(chat)
 
     def _show(self, displayed: DisplayData) -> None:
         data, metadata = displayed
         if self._in_terminal():
-            print(data["text/plain"])  # noqa: T201  # it is the answer
+            print(data["text/plain"])  # noqa: T201  # the command's output
         else:
             publisher: Any = self._shell.display_pub
             publisher.publish(data=data, metadata=metadata)

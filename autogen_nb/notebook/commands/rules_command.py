@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
-from autogen_nb.human.rules_file import KeptRule, RulesFile
+from autogen_nb.human.rules_file import RulesFile, SavedRule
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
 _EXAMPLE = "network api.example.org"
@@ -18,7 +18,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
     verb, *rest = words or ["list"]
     match verb:
         case "list" if not rest:
-            return _list(rules.kept())
+            return _list(rules.saved_rules())
         case "add" if rest:
             rule = _read(rest, folder)
             if not rules.add(rule):
@@ -26,7 +26,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
             way_back = f"`%autogen rules remove {rule}` revokes it."
             return line(f"From now on, in every notebook of yours: {rule.words}. {way_back}")
         case "remove" if rest:
-            rule = _find_rule(rest, rules.kept(), folder)
+            rule = _find_rule(rest, rules.saved_rules(), folder)
             if not rules.remove(rule):
                 raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
             return line(f"Revoked: {rule.words}.")
@@ -40,7 +40,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
             raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
 
 
-def _list(saved: Sequence[KeptRule]) -> DisplayData:
+def _list(saved: Sequence[SavedRule]) -> DisplayData:
     if not saved:
         return line(f"There are no rules. `%autogen rules add {_EXAMPLE}` makes one.")
     rows = [
@@ -70,7 +70,7 @@ def _read(words: Sequence[str], folder: Path) -> Rule:
     return parse(" ".join(words), folder=str(folder), home=str(Path("~").expanduser()))
 
 
-def _find_rule(words: Sequence[str], saved: Sequence[KeptRule], folder: Path) -> Rule:
+def _find_rule(words: Sequence[str], saved: Sequence[SavedRule], folder: Path) -> Rule:
     if len(words) == 1 and words[0].isdecimal():
         if not 0 < int(words[0]) <= len(saved):
             raise ConfigError(f"there is no rule {words[0]}; {_ALL}")

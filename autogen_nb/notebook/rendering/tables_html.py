@@ -14,7 +14,7 @@ DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 
 
 def line(text: str, *, kind: str = "note") -> DisplayData:
-    """Returns one line; text in backticks is shown as code."""
+    """Returns one line; text in backticks becomes code."""
     return chat_html.bundle(chat_html.line(text), text, kind=kind)
 
 
@@ -27,11 +27,11 @@ def table(
     code: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
     """Returns a table; its cells are escaped, and deceptive characters made visible."""
-    seen = [
+    visible_rows = [
         [visible(cell if head in code else " ".join(cell.split())) for head, cell in zip(heads, row, strict=True)]
         for row in rows
     ]
-    return chat_html.bundle(_html(heads, seen, numbers, code), _text(heads, seen), kind=kind)
+    return chat_html.bundle(_html(heads, visible_rows, numbers, code), _text(heads, visible_rows), kind=kind)
 
 
 def _html(
@@ -40,15 +40,15 @@ def _html(
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
-        # Long words may break anywhere, which would break short ones in a narrow column.
+        # Long words may break anywhere, so a narrow column would also break short words.
         width = "" if head in numbers else ";min-width:4em"
         top += f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
         columns.append((style, _as_code if head in code else escape_text))
     body = ""
     for row in rows:
         cells = zip(columns, row, strict=True)
-        shown = (f'<td style="{style}">{show(cell) if cell else ""}</td>' for (style, show), cell in cells)
-        body += f"<tr>{''.join(shown)}</tr>"
+        html_cells = (f'<td style="{style}">{show(cell) if cell else ""}</td>' for (style, show), cell in cells)
+        body += f"<tr>{''.join(html_cells)}</tr>"
     return f'<div style="{styles.LINE}"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 

@@ -144,7 +144,7 @@ class NotebookView(FootedView):
             case Ended():
                 self._show_end(event)
             case _:
-                # Other events are visible through their successors.
+                # Later events show the results of all others.
                 pass
 
     def tick(self) -> None:
@@ -259,7 +259,7 @@ class NotebookView(FootedView):
     # Functions
 
     def _show_calls(self, asked: FunctionsAsked) -> None:
-        # A team's member calls tools on the way to its answer; the requesting reply is not shown.
+        # A team's member may call tools before it answers; the reply with the calls is not shown.
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
@@ -284,7 +284,7 @@ class NotebookView(FootedView):
 
     def _show_speaker(self, given: SpeakerGiven) -> None:
         asked, self._choice, self._status = self._choice, None, ""
-        # The speaker's message follows, so this line only adds what it lacks.
+        # The speaker's message follows and shows the choice, so a line appears only for failed attempts.
         if asked is not None and asked.tried and (line := chosen(asked, given)):
             self.note(line, kind="speaker")
 
@@ -302,7 +302,7 @@ class NotebookView(FootedView):
             self.add(*chat_html.bundle(*shown, kind="decision"))
         if isinstance(given, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
-            # The run continues from its start, regardless of questions in between.
+            # The displayed duration includes the time of the questions.
             self._status_since = self._run_since
             return
         self._status = ""

@@ -25,7 +25,7 @@ class EffectListPanel(Panel):
 
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)
-        head = f"The code that runs waits with {len(questions)} questions:"
+        head = f"The running code asks {len(questions)} questions:"
         listed = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
         super().__init__("\n".join((head, *listed)), chat_html.question(head))
         everything = range(len(questions))
@@ -43,11 +43,11 @@ class EffectListPanel(Panel):
         line = self.questions[place].line.strip()
         return f"{text}{f', at `{status_line.shortened(line)}`' if line else ''}."
 
-    def _choices(self, places: Sequence[int], what: str = "") -> list[widgets.Button]:
-        hint = "each of these" if what else f"question {places[0] + 1}"
+    def _choices(self, places: Sequence[int], suffix: str = "") -> list[widgets.Button]:
+        hint = "all of these effects" if suffix else f"effect {places[0] + 1}"
         return [
-            self.button(f"Allow{what}", partial(self._judge, places, _ALLOW), hint=f"Let the code go on with {hint}"),
-            self.button(f"Deny{what}", partial(self._judge, places, _DENY), hint=f"Raise PermissionError for {hint}"),
+            self.button(f"Allow{suffix}", partial(self._judge, places, _ALLOW), hint=f"Allow {hint}"),
+            self.button(f"Deny{suffix}", partial(self._judge, places, _DENY), hint=f"Raise PermissionError for {hint}"),
         ]
 
     def _stop(self, places: Iterable[int]) -> widgets.Button:
