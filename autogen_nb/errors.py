@@ -8,7 +8,7 @@ AutogenError
 │   ├── ModelRefused       the server said no: key, model name, request
 │   │   ├── ContentFiltered    its content filter stopped the request or the reply
 │   │   └── ContextTooLong     the request is longer than the model can read
-│   ├── BudgetReached      the next request would pass the budget
+│   ├── BudgetReached      the next request would exceed the budget
 │   └── RecordingEnded     a replayed conversation has no further reply
 ├── ExecutionError         the kernel could not be started or was lost
 │   └── TransferError      a variable cannot be transferred
@@ -79,7 +79,7 @@ class ContextTooLong(ModelRefused):
 
 
 class BudgetReached(ModelError):
-    """The next request would pass the budget; it was not sent.
+    """The next request would exceed the budget; it was not sent.
 
     Attributes
     ----------

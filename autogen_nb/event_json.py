@@ -32,7 +32,7 @@ def from_json(value: Mapping[str, Any]) -> Event:
     try:
         event: Event = _build(cls, value)
     except (TypeError, KeyError) as error:
-        raise SessionError(f"a {cls.__name__} in the log does not have its shape: {error}") from error
+        raise SessionError(f"a {cls.__name__} in the log has missing or invalid fields: {error}") from error
     return event
 
 

@@ -1,6 +1,6 @@
 """The size of a request in characters, without a tokenizer and without serialising the request.
 
-Each part that is not text (an image, a recording) counts as `PART` characters, whatever the length of its data.
+Each part that is not text (an image, a sound) counts as `PART` characters, whatever the length of its data.
 """
 
 import json

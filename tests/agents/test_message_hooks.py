@@ -58,7 +58,7 @@ def test_registering() -> None:
     helper = assistant()
     helper.register_hook("process_message_before_send", print)
 
-    with pytest.raises(ConfigError, match="'process' takes no hook; those that do are process_last"):
+    with pytest.raises(ConfigError, match="'process' takes no hook; hookable methods are process_last"):
         helper.register_hook("process", print)
     with pytest.raises(ConfigError, match="register_hook takes a function, not 3"):
         helper.register_hook("process_message_before_send", 3)  # type: ignore[arg-type]  # on purpose

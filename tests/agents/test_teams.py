@@ -173,8 +173,8 @@ def test_state() -> None:
         ({"type": "SelectorGroupChat"}, "no state of a RoundRobinGroupChat"),
         ({"agents": {}}, "not of a"),
         ({"agents": {"a": {}}}, "no state of an agent"),
-        ({"messages": 3}, "does not have its shape"),
-        ({"messages": [{"type": "TextMessage"}]}, "does not have its shape"),
+        ({"messages": 3}, "has missing or invalid fields"),
+        ({"messages": [{"type": "TextMessage"}]}, "has missing or invalid fields"),
         ({"messages": [{"type": "Other"}]}, "'Other' is no message of a team"),
     ],
 )

@@ -153,7 +153,7 @@ def test_register_function_by_name() -> None:
 
 
 def test_agent_without_a_model_cannot_be_told() -> None:
-    with pytest.raises(ConfigError, match="user has no model that could be told of 'add'; give it an llm_config"):
+    with pytest.raises(ConfigError, match="user has no model to use 'add'; give it an llm_config"):
         user().register_for_llm(description="Adds.")(add)
 
 

@@ -65,7 +65,7 @@ def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_processor_time_is_no_limit_of_a_container(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"limits\['cpu'\] cannot be kept in a container"):
+    with pytest.raises(ConfigError, match=r"limits\['cpu'\] is not supported in a container"):
         contained(tmp_path, limits=Limits(cpu=3))
 
 

@@ -21,9 +21,9 @@ def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: 
 
     assert (target.text, target.costly, target.walled) == ("host there", True, False)
     assert executor.walls == "none"
-    with pytest.raises(ConfigError, match="limits cannot be kept by SSH"):
+    with pytest.raises(ConfigError, match="limits is not supported by SSH"):
         target.executor(cwd=tmp_path, limits={"memory": 10**9})
-    with pytest.raises(ConfigError, match="there is no sandbox"):
+    with pytest.raises(ConfigError, match="net applies only to a sandbox"):
         ExecutionTarget(kernel="ssh://me@there/python3", net=True)
 
 

@@ -102,7 +102,7 @@ inside._FUNCTIONS["save"] = lie
 inside._FUNCTIONS["variables"] = lambda: [1, {"name": "x\\n<b>"}, {"name": "ok", "type": ["<b>"], "size": "big"}]
 """)
     try:
-        with pytest.raises(TransferError, match="`anything` does not come back"):
+        with pytest.raises(TransferError, match="`anything` cannot be copied back"):
             agent.do(agent.kernel.get("anything"))
         assert agent.do(agent.kernel.variables()) == (HandedVariable("ok", "['<b>']", "None", None),)
     finally:

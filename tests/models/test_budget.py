@@ -57,7 +57,7 @@ def test_dollars_are_counted_by_the_servers_costs_and_the_models_price() -> None
     assert budget.spent == "3.25 of 10.00 dollars"
 
     told = str(error_of(model, question(28_000)))
-    assert "3.25 of 10.00 dollars are spent, and it is estimated at 9.00 dollars: 7,000 prompt tokens" in told
+    assert "3.25 of 10.00 dollars are spent, and the request is estimated at 9.00 dollars: 7,000 prompt tokens" in told
 
 
 def test_dollars_need_a_price() -> None:

@@ -34,7 +34,7 @@ _Item: TypeAlias = Output | RunEnded | Inquiry
 async def run_blocks(
     config: CodeConfig, asked: CodeAsked, human: Human, shown: ShownSize
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
-    """The outputs of the blocks and the questions of their code, then the end; `shown` counts what the chat shows."""
+    """The outputs of the blocks and the questions of their code, then the result; `shown` counts displayed output."""
     started = time.monotonic()
     folder = OutputFolder(config.output_dir, getattr(config.executor, "cwd", None))
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown), BoundedOutputs()
@@ -75,13 +75,13 @@ class _Inquiries:
         self._loop = asyncio.get_running_loop()
         # One item at a time: the code waits for a slow reader.
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
-        self._row: deque[Inquiry] | None = None
-        self._open: dict[asyncio.Future[Inquired], EffectAsked | CodeInputAsked] = {}
+        self._batch: deque[Inquiry] | None = None
+        self._unanswered: dict[asyncio.Future[Inquired], EffectAsked | CodeInputAsked] = {}
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
         """The questions with their answers; open questions end without a decision."""
-        for answer in tuple(self._open):
+        for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)
 
@@ -115,9 +115,9 @@ class _Inquiries:
             async with aclosing(cast("Any", run)) as items:
                 async for item in items:
                     # Output between two questions is shown before the second.
-                    self._row = None
+                    self._batch = None
                     await self._items.put(item)
-        # Raised again where the items are read.
+        # `merge` raises the error.
         except Exception as error:  # noqa: BLE001
             await self._items.put(error)
 
@@ -129,16 +129,16 @@ class _Inquiries:
             if not answer.done():
                 answer.set_result(result)
 
-        self._row = row = deque() if self._row is None or isinstance(question, CodeInputAsked) else self._row
+        self._batch = batch = deque() if self._batch is None or isinstance(question, CodeInputAsked) else self._batch
         inquiry = Inquiry(
             question,
             lambda result: self._loop.call_soon_threadsafe(settle, result),
             answer.cancelled,
-            lambda: [row.popleft() for _ in range(len(row))],
+            lambda: [batch.popleft() for _ in range(len(batch))],
         )
         if isinstance(question, EffectAsked):
-            row.append(inquiry)
-        self._open[answer] = question
+            batch.append(inquiry)
+        self._unanswered[answer] = question
         try:
             await self._items.put(inquiry)
             return await answer
@@ -146,7 +146,7 @@ class _Inquiries:
             self._record(answer)
 
     def _record(self, answer: "asyncio.Future[Inquired]") -> None:
-        question = self._open.pop(answer, None)
+        question = self._unanswered.pop(answer, None)
         if question is None:
             return
         answer.cancel()
@@ -220,7 +220,7 @@ class FullOutputFile:
             if self._file is not None:
                 self._file.write("".join(self._held).encode(errors="backslashreplace"))
         except OSError:
-            # As in `OutputFolder.save`.
+            # A full disk must not end the running code.
             self._lost = True
         self._lost = self._lost or self._file is None
         self._held.clear()

@@ -1,6 +1,6 @@
-"""Where an agent's code runs, as a person chooses it: a sandbox, an installed kernel, or a kernel server.
+"""The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a kernel server.
 
-An unavailable place is an error before anything starts, never a lesser place.
+If the place is unavailable, an error is raised before anything starts; no other place replaces it.
 `autogen_nb.kernels.places` has the table of all places.
 """
 
@@ -39,8 +39,7 @@ class ExecutionTarget:
             )
         if self.net and not self.kind.net:
             raise ConfigError(
-                "the option net is about a sandbox's network, and there is no sandbox; "
-                "name one with --sandbox (in a program: sandbox=)"
+                "the option net applies only to a sandbox; choose one with --sandbox (in a program: sandbox=)"
             )
 
     @property
@@ -49,7 +48,7 @@ class ExecutionTarget:
 
     @property
     def text(self) -> str:
-        """The place in a few words, an address by its host; "" for this machine without walls."""
+        """A short description that shows only the host of an address; "" for this machine without a sandbox."""
         network = "with network" if self.net else "no network"
         host = urlsplit(self.kernel).hostname if self.kind.schemes else ""
         return self.kind.label.format(network=network, kernel=self.kernel, host=host)
@@ -60,7 +59,7 @@ class ExecutionTarget:
 
     @property
     def costly(self) -> bool:
-        """Whether a kernel there uses shared resources, so that it starts only when code runs."""
+        """Whether a kernel in this place uses shared resources; such a kernel starts only when code runs."""
         return self.kind.costly
 
     def check(self, cwd: Path) -> None:
@@ -89,7 +88,7 @@ class ExecutionTarget:
         requested = {"limits": limits, "restore": restore != "nothing", "passed": passed}
         for name in unsupported:
             if requested[name]:
-                raise ConfigError(f"{name} cannot be kept {where}: leave it out, or have it set there")
+                raise ConfigError(f"{name} is not supported {where}: leave it out, or set it there")
         block_limits = None if limits is None else Limits.of(limits)
         return JupyterExecutor(
             cwd=cwd,

@@ -1,4 +1,4 @@
-"""Hooks: functions of the caller that change messages, at the points where AutoGen 0.2 calls them."""
+"""Hooks: functions of the caller that change messages; AutoGen 0.2 defines when an agent calls them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -18,7 +18,7 @@ SENT = "process_message_before_send"
 
 
 class MessageHooks(Agent):
-    """An agent's hooks, by AutoGen 0.2's names of the hookable methods."""
+    """An agent's hooks, under AutoGen 0.2's names of the hookable methods."""
 
     def __init__(self) -> None:
         self.hook_lists: dict[str, list[Hook]] = {LAST: [], ALL: [], SENT: []}
@@ -38,7 +38,7 @@ class MessageHooks(Agent):
             For a method that cannot be hooked, or a hook that cannot be called.
         """
         if hookable_method not in self.hook_lists:
-            raise ConfigError(f"{hookable_method!r} takes no hook; those that do are {', '.join(self.hook_lists)}")
+            raise ConfigError(f"{hookable_method!r} takes no hook; hookable methods are {', '.join(self.hook_lists)}")
         if not callable(hook):
             raise ConfigError(f"register_hook takes a function, not {hook!r}")
         if hook in self.hook_lists[hookable_method]:
@@ -48,7 +48,7 @@ class MessageHooks(Agent):
     def hooked_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
         """The messages for a reply as the hooks return them; the originals do not change."""
         if not self.hook_lists[ALL]:
-            # Copying the originals conversation for each reply would make a chat quadratic.
+            # Copying the whole conversation for each reply would make a chat quadratic.
             unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
             last = self._hooked_last(messages[-1])
             return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))
@@ -85,7 +85,7 @@ class MessageHooks(Agent):
 def without_repeats(
     changed: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str, Any]]
 ) -> tuple[Kept | Message, ...]:
-    """The changed messages, with ranges for those that equal the original at the same place from either end."""
+    """The changed messages, with ranges in place of unchanged ones (compared by position from the start or the end)."""
     missing = len(originals) - len(changed)
     parts: list[Kept | Message] = []
     for index, message in enumerate(changed):

@@ -1,4 +1,4 @@
-"""An agent's tools: definitions for its model, and functions that it calls; failed calls get an answer, too."""
+"""An agent's tools: definitions for its model, and the functions that it calls; failed calls also get an answer."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ FAILED = "Error: "
 class ToolUser(Agent):
     """An agent's tools, with AutoGen 0.2's method names.
 
-    `function_map` holds the functions that the agent calls, `definitions` those that its model knows; both by name.
+    `function_map` holds the functions that the agent runs; `definitions` describes functions for its model.
     """
 
     model: Model | None
@@ -53,7 +53,7 @@ class ToolUser(Agent):
             tool, about = tool_schema.tool_name_and_description(function, name, description)
             if self.model is None:
                 raise ConfigError(
-                    f"{self.name} has no model that could be told of {tool!r}; give it an llm_config, or register "
+                    f"{self.name} has no model to use {tool!r}; give it an llm_config, or register "
                     "the function with the agent that has one"
                 )
             self.definitions[api_style][tool] = tool_schema.function_schema(function, tool, about)
@@ -84,7 +84,7 @@ class ToolUser(Agent):
                 self.function_map[name] = function
 
     def can_execute_function(self, name: str | list[str]) -> bool:
-        """Whether the agent has the function, or all of them."""
+        """Whether the agent has the function, or all functions of a list."""
         names = [name] if isinstance(name, str) else name
         return all(name in self.function_map for name in names)
 
@@ -130,7 +130,7 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
     Parameters
     ----------
     f
-        A sync or async function with annotated parameters; ``Annotated[int, "a description"]`` describes one.
+        A sync or async function with annotated parameters; ``Annotated[int, "a description"]`` describes a parameter.
     name
         The name of the tool; the function's name by default.
     description
@@ -141,7 +141,7 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """Whether the call succeeded, and its result (which may be awaitable) or a text that begins with "Error: "."""
+    """Whether the call succeeded, and its result (possibly an awaitable) or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"

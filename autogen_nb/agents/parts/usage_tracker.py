@@ -77,7 +77,7 @@ class UsageTracker(Agent):
 
 
 def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
-    """The usage of several agents totals, with and without cached replies.
+    """The total usage of several agents, with and without cached replies.
 
     Returns
     -------

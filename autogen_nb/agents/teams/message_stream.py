@@ -95,10 +95,10 @@ class MessageStream(AsyncIterator[Item]):
         async for item in self:
             if isinstance(item, TaskResult):
                 return item
-        raise RuntimeError("the run was read to its end before")
+        raise RuntimeError("the run has already been read to its end")
 
-    async def shown_result(self, view: run.View) -> TaskResult:
-        """The result at the end of the run, which is shown in the view; closes the view."""
+    async def show_result(self, view: run.View) -> TaskResult:
+        """Shows the run in the view, closes the view, and returns the result."""
         self.view = view
         with closing(view), call_context.during(call_context.SHOW, view.show):
             return await self.result()

@@ -1,8 +1,8 @@
 """Follows the events of a team's run: updates the members' contexts, and makes AgentChat's messages for the caller.
 
-1. All members get each message to the team. A member's intermediate steps go into its own context, but only once it
-   has answered: models refuse calls without results, which an interrupted turn may leave.
-2. The caller gets AgentChat's message or event for each event that has one; the transcript keeps them.
+1. All members get each message to the team. A member's intermediate steps enter its own context only after its answer,
+   because an interrupted turn may leave calls without results, and models refuse those.
+2. Events that AgentChat also has become its messages; the caller gets them, and the transcript keeps them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

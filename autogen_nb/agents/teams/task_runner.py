@@ -42,7 +42,7 @@ class TaskRunner:
             task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
         )
         view = own_view() if self.is_shown and call_context.SHOW.get() is None else None
-        return await (stream.result() if view is None else stream.shown_result(view))
+        return await (stream.result() if view is None else stream.show_result(view))
 
     def run_stream(
         self,

@@ -157,7 +157,9 @@ class BaseGroupChat(TaskRunner):
         try:
             await self._restore(state)
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
-            raise SessionError(f"this state of a {type(self).__name__} does not have its shape: {error}") from error
+            raise SessionError(
+                f"this state of a {type(self).__name__} has missing or invalid fields: {error}"
+            ) from error
 
     async def _restore(self, state: Mapping[str, Any]) -> None:
         agents = state["agents"]

@@ -49,7 +49,7 @@ _MADE: Mapping[str, Any] = {
     "tempfile.TemporaryFile": OpenedFile(),
     "tempfile.SpooledTemporaryFile": OpenedFile(),
 }
-"""Results of `tempfile` functions that create something in the default or another temporary folder."""
+"""Results of the `tempfile` functions that create a file or folder."""
 
 
 class Evaluator:
@@ -86,8 +86,8 @@ class Evaluator:
         # The first argument of the File functions is a mode. A further positional argument may be a folder.
         mode = 1 if name.endswith("File") else 0
         named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
-        led = any(text is None or "/" in text for each in named for text in self.texts(each))
-        if led or len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords):
+        may_leave_folder = any(text is None or "/" in text for each in named for text in self.texts(each))
+        if may_leave_folder or len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords):
             return None
         folders = [value for each in call.keywords if each.arg == "dir" for value in self.of(each.value)]
         texts = {TEMPORARY if value is None else text_of(value) for value in folders or (None,)}
@@ -97,7 +97,7 @@ class Evaluator:
         return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
 
     def texts(self, node: ast.expr) -> tuple[str | None, ...]:
-        """The possible strings or paths; None if one is unknown."""
+        """The possible strings or paths, with None for an unknown one."""
         return tuple(dict.fromkeys(text_of(value) for value in self.of(node)))
 
     def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression

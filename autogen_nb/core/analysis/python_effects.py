@@ -1,6 +1,6 @@
 """Predicts the effects of Python code from its syntax tree.
 
-Tables list the libraries that only compute, and the functions that read, write or do more. Unlisted libraries,
+Tables list the libraries that only compute, and the functions that have effects. Unlisted libraries,
 names that are computed at run time, and access to Python's internals count as unknown.
 """
 
@@ -22,18 +22,18 @@ from autogen_nb.effects import Effect
 _DUNDER = re.compile(
     r"__(?!main__|name__|version__|index_level|file__)[a-z]\w*__|\.(f_globals|f_builtins|f_back|gi_frame|tb_frame)\b|module://"
 )
-_NAMING = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
+_METHOD_NAME_ARGUMENTS = frozenset({"apply", "agg", "aggregate", "transform", "pipe", "map"})
 """Methods that take the name of another method and call it."""
 
-_CHANGING = frozenset({"to_sql", "executescript", "register", "create_function", "commit", "backup"})
+_DATABASE_CHANGES = frozenset({"to_sql", "executescript", "register", "create_function", "commit", "backup"})
 """Methods that change a database."""
 
 _GENERIC = frozenset("common compat core lib testing inspect pickle exec requests tempfile codecs socket".split())
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
-_RUNNING = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
+_HARMLESS_KEYWORDS = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
 """Keyword arguments of the magics' methods that do not change the code they run."""
-_LOOKED_AT = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr", "help"})
+_INSPECTING = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr", "help"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_interface__"})
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
@@ -51,7 +51,7 @@ class _PythonReader:
         self._values = Evaluator(names, private_temporary=effects.scope.private_temporary)
         self._nodes = list(ast.walk(tree))
         # Nodes made here stay referenced, since values are cached by `id(node)`.
-        self._made: list[ast.AST] = []
+        self._synthetic_nodes: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
         # Nodes whose attributes are read, or that an inspecting function such as `getattr` receives.
@@ -60,7 +60,7 @@ class _PythonReader:
             id(call.args[0])
             for call in calls
             if isinstance(call.func, ast.Name)
-            and call.func.id in _LOOKED_AT
+            and call.func.id in _INSPECTING
             and call.func.id not in names
             and call.args
         }
@@ -96,7 +96,7 @@ class _PythonReader:
                     self._effects.add_unknown(f"names {hidden[0]} in a text")
                 case _:
                     read_import(node, imports)
-        # The use of an import makes its own effect redundant.
+        # An import adds nothing if a use of the module already has an effect.
         self._effects.add_vague(imports.effects)
 
     def _changes(self, call: ast.Call) -> bool:
@@ -104,7 +104,7 @@ class _PythonReader:
             return False
         is_statement = method_effects.effect(call.func.attr) == "sql"
         texts = statements(self._values, call) if is_statement else ()
-        return call.func.attr in _CHANGING or any(
+        return call.func.attr in _DATABASE_CHANGES or any(
             sql_effects.changes(text) and not (text or "").isidentifier() for text in texts
         )
 
@@ -140,7 +140,7 @@ class _PythonReader:
                 self._effects.add_unknown("uses an attribute whose name is not known before it runs")
             else:
                 attribute = ast.Attribute(value=call.args[0], attr=text, ctx=ast.Load())
-                self._made.append(attribute)
+                self._synthetic_nodes.append(attribute)
                 self._read_attribute(attribute)
 
     def _read_setattr(self, call: ast.Call) -> None:
@@ -159,7 +159,7 @@ class _PythonReader:
                 read_module(text, "", self._effects)
 
     def _read_notebook(self, call: ast.Call) -> None:
-        # The method called on the result is checked at the call.
+        # A method call on the result is checked separately.
         if id(call) not in self._inner:
             self._effects.add_unknown("uses get_ipython")
 
@@ -167,15 +167,15 @@ class _PythonReader:
         for value in (value for node in call.args for value in self._values.of(node)):
             if isinstance(value, str) and library_effects.default_kind(value) != "compute":
                 read_module(value.partition(".")[0], "", self._effects)
-        if not call.args or any(isinstance(each, ast.Starred) or self._is_untold(each) for each in call.args):
+        if not call.args or any(isinstance(each, ast.Starred) or self._is_unknown(each) for each in call.args):
             self._effects.add_unknown("uses help")
 
-    def _is_untold(self, node: ast.expr) -> bool:
+    def _is_unknown(self, node: ast.expr) -> bool:
         return not isinstance(node, ast.Attribute) and UNKNOWN in self._values.of(node)
 
     def _read_yaml(self, call: ast.Call) -> None:
-        given = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
-        if not any("Safe" in name for node in given for name in self._values.refs(node)):
+        loaders = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
+        if not any("Safe" in name for node in loaders for name in self._values.refs(node)):
             self._effects.add_unknown("reads YAML, which can run code")
 
     _SPECIAL: ClassVar[dict[str, Callable[[Any, ast.Call], None]]] = {
@@ -199,7 +199,7 @@ class _PythonReader:
     def _read_expressive(self, name: str, call: ast.Call) -> None:
         if name in ("query", "eval"):
             self._read_expression(name, call)
-        elif name in _NAMING:
+        elif name in _METHOD_NAME_ARGUMENTS:
             for argument in [*call.args, *(each.value for each in call.keywords)]:
                 for node in ast.walk(argument):
                     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -209,7 +209,7 @@ class _PythonReader:
 
     def _read_magic(self, name: str, call: ast.Call) -> None:
         cases = list(islice(product(*map(self._values.texts, call.args)), MOST + 1))
-        if not call.args or len(cases) > MOST or any(each.arg not in _RUNNING for each in call.keywords):
+        if not call.args or len(cases) > MOST or any(each.arg not in _HARMLESS_KEYWORDS for each in call.keywords):
             cases = [(None,)]
         for texts in cases:
             known = [text for text in texts if text is not None]
@@ -267,7 +267,7 @@ class _PythonReader:
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
             library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._inner:
-            # The tables may list an attribute behind an internal name.
+            # The tables may list the full name, although a part of it is internal.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
             ]
@@ -296,7 +296,7 @@ class _PythonReader:
         elif name in library_effects.FILES:
             library_effects.add_reference(library_effects.FILES[name][0][0], name, self._effects)
         elif name == "open":
-            self._effects.add_unknown("hands open on")
+            self._effects.add_unknown("passes open to other code")
         elif kind not in (None, "compute"):
             for variable in self._variables(name):
                 self._effects.add(library_effects.usage_effect(kind, name, variable))
@@ -305,13 +305,13 @@ class _PythonReader:
 
     def _variables(self, name: str) -> list[str]:
         """The environment variables that the block reads; "" for an unknown name."""
-        taken = [
+        variables = [
             text or ""
             for node in (self._nodes if name.startswith("os.environ") else ())
             if isinstance(node, ast.Subscript) and "os.environ" in self._values.refs(node.value)
             for text in self._values.texts(node.slice)
         ]
-        return taken or [""]
+        return variables or [""]
 
     def _read_change(self, node: ast.Attribute) -> None:
         for ref in self._values.refs(node.value):

@@ -37,21 +37,21 @@ def proportional_memory(usage: ResourceUsage) -> int:
 
 def kill(pids: Iterable[int]) -> None:
     """Kills the processes; stops them all first, so they cannot start others meanwhile."""
-    found = list(pids)
+    processes = list(pids)
     for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in found:
+        for pid in processes:
             with suppress(OSError):
                 os.kill(pid, number)
 
 
 def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The processes of a sandbox from this one down to the first that is not part of the sandbox itself."""
-    found = [pid]
+    """The nested `bwrap` processes of a sandbox, starting with this one, and the program that they run."""
+    processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process of a sandbox also adopts orphans, after its own child.
-        while _read(f"/proc/{found[-1]}/comm") == _SANDBOX:
-            found.append(int(_read(f"/proc/{found[-1]}/task/{found[-1]}/children").split()[0]))
-    return tuple(found)
+        # The first process of a sandbox also adopts orphans; its own child comes first in the list.
+        while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
+            processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
+    return tuple(processes)
 
 
 @cache
@@ -106,15 +106,15 @@ def _by_psutil(root: int, *, only_root: bool = False) -> ResourceUsage:
     psutil: Any = import_module("psutil")
     total = ResourceUsage()
     with suppress(psutil.Error):
-        process = psutil.Process(root)
-        for each in [process, *([] if only_root else process.children(recursive=True))]:
-            with suppress(psutil.Error), each.oneshot():
-                own, times = each.memory_info().rss, each.cpu_times()
+        root_process = psutil.Process(root)
+        for process in [root_process, *([] if only_root else root_process.children(recursive=True))]:
+            with suppress(psutil.Error), process.oneshot():
+                own, times = process.memory_info().rss, process.cpu_times()
                 total = ResourceUsage(
                     total.memory + own,
-                    total.tasks + each.num_threads(),
+                    total.tasks + process.num_threads(),
                     total.cpu + times.user + times.system,
-                    each.pid if own > total.memory else total.largest or each.pid,
-                    total.pids | {each.pid},
+                    process.pid if own > total.memory else total.largest or process.pid,
+                    total.pids | {process.pid},
                 )
     return total

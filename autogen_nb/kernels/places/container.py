@@ -68,7 +68,7 @@ class ContainerPlace(Place):
         more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         if limits is not None and limits.cpu is not None:
-            raise ConfigError("limits['cpu'] cannot be kept in a container: leave it out, or use timeout=")
+            raise ConfigError("limits['cpu'] is not supported in a container: leave it out, or use timeout=")
         self._client = connect_engine()
         self._more = {name: value for name, value in more.items() if value is not None}
         self._limits = Limits.usual() if limits is None else limits

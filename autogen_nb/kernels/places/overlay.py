@@ -1,7 +1,7 @@
-"""The environment for what an agent's code installs and caches on this machine, separate from the notebook's.
+"""The environment into which an agent's code installs packages on this machine, separate from the notebook's.
 
 It is a virtual environment on top of the existing packages (`overlay_env`). Environment variables make pip and uv
-install into it, however they are called: `%pip`, `!pip`, a shell block. They also redirect caches and temporary files.
+install into it, whether `%pip`, `!pip` or a shell block calls them. They also redirect caches and temporary files.
 Only matplotlib's font list and styles are copied from the person's own folders: rebuilding the list takes seconds.
 Containers and kernels on a server have their own environment.
 """
@@ -20,7 +20,7 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
-# Libraries create sockets in temporary folders of their own: seventy bytes more, of 104 on macOS.
+# Libraries create sockets in their own temporary folders, with paths up to 70 bytes longer; macOS allows 104 bytes.
 _LONGEST_FOLDER = 34
 
 

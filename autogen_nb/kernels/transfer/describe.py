@@ -13,7 +13,7 @@ Share: TypeAlias = Literal["schema", "rows"]
 
 _ROWS = 5
 _ROWS_LENGTH = 2_000
-_WORTH_TELLING = 100_000
+_MIN_REPORTED_SIZE = 100_000
 _MAX_COLUMNS = 40
 _MAX_NAME = 60
 _SAMPLE = 1_000
@@ -29,7 +29,9 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     With `share="rows"`, the first rows or items follow, indented and bounded.
     """
     size = size_of(value)
-    memory = f"; {in_units(size)}" if size is not None and (size >= _WORTH_TELLING or _kind(value) in _TABLES) else ""
+    memory = (
+        f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or _kind(value) in _TABLES) else ""
+    )
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
     rows = _rows(value) if share == "rows" else ""
     return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
@@ -48,7 +50,7 @@ def size_of(value: Any) -> int | None:
     """
     try:
         return _size(value, 1)
-    except Exception:  # noqa: BLE001 - sizes are asked of the value's own class
+    except Exception:  # noqa: BLE001 - the value's class computes its size, and may raise any exception
         return None
 
 
@@ -57,7 +59,7 @@ def in_units(size: int | None) -> str:
         return "size unknown"
     thousands = min((len(str(size)) - 1) // 3, len(_UNITS) - 1)
     number = size / 1000**thousands
-    digits = 1 if thousands and number < 10 else 0  # noqa: PLR2004 - two figures
+    digits = 1 if thousands and number < 10 else 0  # noqa: PLR2004 - two significant digits
     return f"{number:.{digits}f} {_UNITS[thousands]}"
 
 
@@ -75,14 +77,14 @@ def _detail(value: Any) -> str:
         dtype = getattr(value, "dtype", None)
         return "" if dtype is None else f", {_plain(dtype)}"
     if kind.startswith("sklearn."):
-        return _fitted(value)
+        return _estimator(value)
     if is_dataclass(value) and not isinstance(value, type):
         pairs = [(field.name, getattr(field.type, "__name__", field.type)) for field in fields(value)]
         return _columns(pairs[:_MAX_COLUMNS], len(pairs))
     return ""
 
 
-def _fitted(value: Any) -> str:
+def _estimator(value: Any) -> str:
     features = getattr(value, "n_features_in_", None)
     if not isinstance(features, int):
         return ", not fitted"
@@ -94,7 +96,7 @@ def _fitted(value: Any) -> str:
 def _rows(value: Any) -> str:
     try:
         text = _first(value)
-    except Exception:  # noqa: BLE001 - a value's own code writes its rows
+    except Exception:  # noqa: BLE001 - the value's class formats its rows, and may raise any exception
         return ""
     text = text if len(text) <= _ROWS_LENGTH else text[:_ROWS_LENGTH] + "…"
     return "".join(f"\n    {line}" for line in text.splitlines())

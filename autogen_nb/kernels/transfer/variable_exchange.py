@@ -1,4 +1,4 @@
-"""Transfers values between a notebook and a kernel, by files in the kernel's private folder.
+"""Transfers values between a notebook and a kernel, through files in the kernel's private folder.
 
 The kernel's data is untrusted: its files are never unpickled by default, and its text never runs.
 """
@@ -47,7 +47,7 @@ class VariableExchange(ABC):
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         _check_names(values)
         kernel = await self._python_kernel()
-        with HeldFolder(kernel.folder) as ours, _folder(ours, kernel.folder) as folder:
+        with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
             files = await asyncio.to_thread(pack, values, folder, limit=limit)
             await kernel.files.send(folder)
             overwritten = _overwritten(await self._call(kernel, "load", files=files))
@@ -57,7 +57,7 @@ class VariableExchange(ABC):
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """Returns a copy of a variable, as data only: nothing from the kernel is unpickled or run.
 
-        With `unpickle`, anything that pickles comes back: code of the agent's may then run in this process.
+        With `unpickle`, the value may be of any type, but the agent's code may then run in this process.
         """
         _check_names((name,))
         kernel = await self._python_kernel()
@@ -73,7 +73,7 @@ class VariableExchange(ABC):
             try:
                 held = kernel.held.folder(folder.name)
             except OSError as error:
-                raise TransferError(f"`{name}` does not come back: {error}") from error
+                raise TransferError(f"`{name}` cannot be copied back: {error}") from error
             with held:
                 return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
 
@@ -86,26 +86,26 @@ class VariableExchange(ABC):
         if not kernel.python:
             raise TransferError(
                 f"the agent's kernel runs {kernel.language or 'no Python'}: only a Python kernel has variables "
-                "that can be handed over, taken back or listed"
+                "that can be copied or listed"
             )
         return kernel
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
         source = kernel.files.there(call_source(function, arguments, reply))
-        why = "the agent's kernel did not answer"
+        reason = "the agent's kernel did not answer"
         async with aclosing(self.execute(source, silent=True)) as items:
             async for item in items:
                 if isinstance(item, Failure):
-                    why = f"{item.ename}: {item.evalue}"
+                    reason = f"{item.ename}: {item.evalue}"
                 if isinstance(item, BlockOutcome) and not item.ok:
-                    raise TransferError(printable(item.note or why))
+                    raise TransferError(printable(item.note or reason))
         await kernel.files.fetch(reply)
         try:
             with kernel.held.open(reply.name) as file:
                 return json.loads(file.read(_REPLY_BYTES))
         except (OSError, ValueError, RecursionError) as error:
-            raise TransferError(f"the agent's kernel gave no answer that can be read: {error}") from error
+            raise TransferError(f"the agent's kernel gave an unreadable answer: {error}") from error
         finally:
             with suppress(OSError):
                 kernel.held.remove(reply.name)
@@ -119,21 +119,21 @@ def _check_names(names: Iterable[str]) -> None:
 
 @contextmanager
 def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
-    made = path / f"hand-{uuid.uuid4().hex}"
+    new_folder = path / f"hand-{uuid.uuid4().hex}"
     try:
-        held.folder(made.name, make=True).close()
+        held.folder(new_folder.name, make=True).close()
     except OSError as error:
         # The disk is full, or the agent's code has removed the folder.
-        raise TransferError(f"nothing comes back, for the folder for it cannot be made: {error}") from error
+        raise TransferError(f"no value can be copied, because its folder cannot be created: {error}") from error
     try:
-        yield made
+        yield new_folder
     finally:
         with suppress(OSError):
-            held.clear(made.name)
+            held.clear(new_folder.name)
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
-    """The names that had a value in the kernel before; raises an error if the kernel could not load a value."""
+    """The names whose value the kernel replaced; raises an error if the kernel could not load a value."""
     fields = reply if isinstance(reply, dict) else {}
     if "name" in fields:
         raise TransferError(
@@ -148,7 +148,7 @@ def _read(name: str, folder: HeldFolder) -> Any:
     try:
         return decode(folder)
     except TransferError as error:
-        raise TransferError(f"`{name}` does not come back: {error}") from error
+        raise TransferError(f"`{name}` cannot be copied back: {error}") from error
 
 
 def _read_pickled(name: str, folder: HeldFolder) -> Any:
@@ -157,5 +157,5 @@ def _read_pickled(name: str, folder: HeldFolder) -> Any:
     except Exception as error:
         # A class's own code may raise any exception.
         raise TransferError(
-            f"`{name}` does not come back: it cannot be unpickled here ({type(error).__name__}: {error})"
+            f"`{name}` cannot be copied back: it cannot be unpickled here ({type(error).__name__}: {error})"
         ) from error

@@ -18,7 +18,7 @@ from autogen_nb.models.offline.table import Table, read_table
 from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
 
 LOST = "NameError"
-"""A restarted kernel raises this error; the code is not at fault."""
+"""The error for variables that a restarted kernel has lost; the code itself is correct."""
 
 _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTILINE)
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")
@@ -78,7 +78,7 @@ class State:
 
     @property
     def question(self) -> Question:
-        """The question of the task; the reason for skipping a block replaces it if it names an analysis."""
+        """The question in the task, or in the reason for a skipped block if that reason names an analysis."""
         if self.table is None:
             return Question()
         question = read_question(self.words, self.table)
@@ -91,7 +91,7 @@ class State:
         return question
 
     def begun(self, task: Task) -> "State":
-        """Starts a turn; the table stays known if the task is about the same one."""
+        """Starts a turn, and keeps the table if the task concerns the same dataset."""
         if task.dataset not in (None, self.dataset):
             return State(task.words, task.dataset)
         if self.table is None:

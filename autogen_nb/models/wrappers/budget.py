@@ -1,10 +1,10 @@
 """A budget of money or tokens, shared by models; a request that would exceed it is not sent.
 
-1. The server's token counts are the spending, also those of an error. A reply without counts, whole or partial, counts
-   by its estimate. Cached replies, and requests that failed before a reply, cost nothing.
-2. Each request is estimated before it is sent, without a tokenizer: by the ratio of characters to tokens of the replies
-   so far, at first 4. The reply counts with its maximum length, or else with the length of the longest reply so far.
-3. A pending request counts by its estimate, so that concurrent chats do not exceed the budget together.
+1. Spending is measured by the server's token counts, including those of an error. A whole or partial reply without
+   counts is charged by its estimate. Cached replies, and requests that failed before a reply, cost nothing.
+2. Each request is estimated before it is sent, without a tokenizer: by the ratio of characters to tokens in earlier
+   requests (initially 4). The reply is charged by its maximum length, or else by the longest reply so far.
+3. A pending request is charged by its estimate, so that concurrent chats do not exceed the budget together.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ _WAYS = "'0.50' for dollars or '20000 tokens'"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated usage of a request, and its basis; `ratio` is characters per token."""
+    """The estimated usage of a request, the `basis` of its completion tokens, and `ratio` in characters per token."""
 
     usage: Usage
     dollars: float | None
     characters: int
     ratio: float
-    how: str
+    basis: str
 
     def completed(self, written: int) -> Usage:
         """The usage with a reply of this many characters."""
@@ -48,7 +48,7 @@ class Estimate:
         worth = "" if self.dollars is None else f"{_money(self.dollars)} dollars: "
         return (
             f"{worth}{self.usage.prompt_tokens:,} prompt tokens ({self.characters:,} characters, {self.ratio:.1f} to "
-            f"a token) and {self.usage.completion_tokens:,} for the reply ({self.how})"
+            f"a token) and {self.usage.completion_tokens:,} for the reply ({self.basis})"
         )
 
 
@@ -70,7 +70,7 @@ class Budget:
     Raises
     ------
     ConfigError
-        Without a limit, or for one that is not above 0.
+        Without a limit, or for a limit that is not above 0.
     """
 
     def __init__(self, dollars: float | None = None, tokens: int | None = None) -> None:
@@ -126,7 +126,7 @@ class Budget:
         return " and ".join(parts)
 
     def spend(self, usage: Usage | None, cost: float | None, *, logged: bool = True) -> None:
-        """Adds to the spending, also from the log of a resumed chat.
+        """Adds to the spending; a resumed chat adds the spending in its log.
 
         Spending that is not `logged`, such as an estimate, is kept in `unlogged` for `carry_over`.
         """
@@ -165,11 +165,11 @@ class Budget:
             ratio = self._characters / known if known else _RATIO
             longest = self._longest
         usage = Usage(math.ceil(characters / ratio), longest if limit is None else limit)
-        how = "the longest so far" if limit is None else "the most that it may have"
-        return Estimate(usage, None if price is None else cost_at(usage, price), characters, ratio, how)
+        basis = "the longest so far" if limit is None else "its maximum"
+        return Estimate(usage, None if price is None else cost_at(usage, price), characters, ratio, basis)
 
     @contextmanager
-    def held(self, estimate: Estimate, model: str) -> Iterator[None]:
+    def reserve(self, estimate: Estimate, model: str) -> Iterator[None]:
         """Counts the estimate as spent inside the context; raises `BudgetReached` if that exceeds the budget."""
         with self._lock:
             pending = [*self._pending, estimate]
@@ -177,8 +177,9 @@ class Budget:
             dollars = self._dollars + sum(request.dollars or 0.0 for request in pending)
             if tokens > (self.tokens or math.inf) or dollars > (self.dollars or math.inf):
                 raise BudgetReached(
-                    f"the next request to {model!r} would pass the budget and was not sent: {self.spent} are spent, "
-                    f"and it is estimated at {estimate}. Give a larger budget, or go on with a shorter conversation",
+                    f"the next request to {model!r} would exceed the budget and was not sent: {self.spent} are spent, "
+                    f"and the request is estimated at {estimate}. Give a larger budget, or continue with a "
+                    "shorter conversation",
                     model=model,
                     spent=self.spent,
                 )
@@ -201,7 +202,7 @@ class Budgeted(ModelWrapper):
         """Raises `ConfigError` for a budget in dollars and a model without a price."""
         if self._budget.dollars is not None and self.price is None:
             raise ConfigError(
-                f"the budget is in dollars, and what the model {self.name!r} costs is not known: give its price "
+                f"the budget is in dollars, and the price of the model {self.name!r} is unknown: give its price "
                 "(dollars per 1,000 tokens, as price=[prompt, completion]), or a budget such as '20000 tokens'"
             )
 
@@ -210,7 +211,7 @@ class Budgeted(ModelWrapper):
         self.check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
         written, whole = 0, False
-        with self._budget.held(estimate, self.name):
+        with self._budget.reserve(estimate, self.name):
             try:
                 async with open_reply(self.inner, request) as items:
                     async for item in items:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-_LOST = "The recording {!r} ends before this reply: it cannot be written ({})."
+_LOST = "The recording {!r} ends before this reply, which could not be written ({})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Recording(ModelWrapper):
             self._folder = HeldFolder(self._path.parent)
             with self._folder.open(self._path.name, "ab") as file:
                 if os.fstat(file.fileno()).st_size:
-                    raise ConfigError(f"{str(self._path)!r} is not empty and is kept; choose another file")
+                    raise ConfigError(f"{str(self._path)!r} is not empty; choose another file")
             self._write(b"")
         except OSError as error:
             raise ConfigError(f"the recording {str(path)!r} cannot be written: {error}") from error
@@ -106,7 +106,7 @@ class Recording(ModelWrapper):
                     entry = RecordingEntry(Digest.of(request), item)
                     try:
                         self._append(entry)
-                    # A failed write does not lose the reply, which is paid for.
+                    # The reply has already cost money, so a failed write must not lose it.
                     except OSError as error:
                         self._lost = True
                         note = _LOST.format(str(self._path), error.strerror or error)
