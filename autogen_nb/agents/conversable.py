@@ -300,8 +300,8 @@ class ConversableAgent(Participant, SoloAgent):
         """
         if self._registered or any(self.own_code()):
             raise ConfigError(
-                f"{self.name} replies by functions, hooks or methods of its own, which a team does not ask; "
-                "put it into a GroupChat, or give the team FunctionAgent(function)"
+                f"{self.name} replies by its own functions, hooks or methods, which a team does not call; "
+                "put it into a GroupChat, or add FunctionAgent(function) to the team"
             )
         return self.team_step()
 

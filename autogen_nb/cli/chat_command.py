@@ -19,7 +19,7 @@ _PROMPT = "\nYour task: "
 _ENDS = frozenset({"exit", "quit"})
 
 
-@click.command(short_help="A conversation in the terminal, with the same questions.", epilog=exit_codes.TABLE)
+@click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
 @task_options(
     confirm="When you are asked. [always; risky in a sandbox]",
     sandbox="Walls around the code. [none]",

@@ -79,7 +79,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
     failed = exit_codes.INCOMPLETE if "AnswerIncomplete" in ending.classes else exit_codes.FAILED
     code = exit_codes.ANSWERED if ending.how == "done" else failed
-    how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Not whole"}.get(code, "Failed")
+    how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Incomplete"}.get(code, "Failed")
     counted = f"{plots} plot{'' if plots == 1 else 's'}"
     transcript.line(f"{how} after {time.monotonic() - begun:.0f} s, with {counted}:\n{files}")
     return code

@@ -61,7 +61,7 @@ def _libraries() -> Iterator[Finding]:
     try:
         required = metadata.requires(_PACKAGE) or []
     except metadata.PackageNotFoundError:
-        yield Finding("libraries", _PACKAGE, "note", "is used without being installed", f"{_PIP} {_PACKAGE}")
+        yield Finding("libraries", _PACKAGE, "note", "is not installed, but used from its source", f"{_PIP} {_PACKAGE}")
         return
     for text in required:
         name, least, extra = _requirement(text)
@@ -82,7 +82,7 @@ def _front_ends() -> Iterator[Finding]:
     for label, version in installed.items():
         yield Finding("front ends", label, "ok", version)
     if not installed:
-        text = "no JupyterLab or Notebook is in this environment; one elsewhere, or VS Code, may use its kernel"
+        text = "this environment has no JupyterLab or Notebook; other front ends, such as VS Code, may use its kernel"
         yield Finding("front ends", "none", "note", text, f"{_PIP} jupyterlab")
 
 
@@ -91,15 +91,15 @@ def _clicks() -> Iterator[Finding]:
     state: State = "ok"
     mend = ""
     if widgets is None:
-        text = "there are no buttons without ipywidgets: %config AutogenMagics.ask = 'text' asks in words"
+        text = "buttons need ipywidgets; with %config AutogenMagics.ask = 'text', you type your answers"
         state, mend = "broken", f"{_PIP} ipywidgets"
     elif version is None or _numbers(version) < _HEARS:
-        text = f"with ipykernel {version or 'missing'}, a click may not reach a cell that runs"
+        text = f"with ipykernel {version or 'missing'}, a click may not reach a running cell"
         state, mend = "note", f"{_PIP} -U 'ipykernel>=7.4'"
     elif _numbers(version) < _ALSO_HELD:
-        text = f"ipykernel {version} hears a click in a %%autogen cell; a plain cell of your own asks in words"
+        text = f"ipykernel {version} delivers clicks while a %%autogen cell runs; in other cells, you type your answers"
     else:
-        text = f"ipykernel {version} hears a click while a cell runs, from front ends with and without subshells"
+        text = f"ipykernel {version} delivers clicks while any cell runs, from front ends with and without subshells"
     yield Finding("clicks", "buttons", state, text, mend)
 
 
@@ -120,7 +120,7 @@ def _kernel() -> Iterator[Finding]:
 
 def _sandboxes() -> Iterator[Finding]:
     none, *walls = SANDBOXES
-    text = f"the default: code has your rights; --sandbox {' or '.join(walls)} gives walls"
+    text = f"the default: code has your rights; --sandbox {' or '.join(walls)} restricts it"
     yield Finding("sandboxes", none, "ok", text)
     for name in walls:
         try:
@@ -131,7 +131,7 @@ def _sandboxes() -> Iterator[Finding]:
             what, _, mend = str(error).partition(": ")
             yield Finding("sandboxes", name, "note", what, mend)
         else:
-            yield Finding("sandboxes", name, "ok", f"--sandbox {name} can be had")
+            yield Finding("sandboxes", name, "ok", f"--sandbox {name} is available")
 
 
 def _models() -> Iterator[Finding]:
@@ -141,16 +141,16 @@ def _models() -> Iterator[Finding]:
     try:
         known = model_connection.known_models("", None, os.environ)
     except AutogenError as error:
-        yield Finding("models", LIST, "broken", str(error), f"mend {LIST}, or take it away")
+        yield Finding("models", LIST, "broken", str(error), f"repair or remove {LIST}")
         return
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
             "autogen-nb doctor --probe looks for servers on this machine"
         )
-        yield Finding("models", "none", "note", "no model is configured; a cell asks which one to take", mend)
+        yield Finding("models", "none", "note", "no model is configured; a cell asks which one to use", mend)
     for model in known:
-        text = f"{model.source}; asks {', '.join(model.hosts) or 'no host'}"
+        text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
         yield Finding("models", model.name or "without a name", "ok", text)
 
 
@@ -162,21 +162,21 @@ def probe(servers: LocalServers) -> Iterator[Finding]:
         yield Finding("this machine", server.kind, "ok", f"{server.base_url} has {models}")
     if not servers_found:
         ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
-        yield Finding("this machine", "servers", "note", f"none answers where they usually listen ({ports})")
+        yield Finding("this machine", "servers", "note", f"no server answers on the usual ports ({ports})")
 
 
 def _policy() -> Iterator[Finding]:
     try:
         law = policy()
     except AutogenError as error:
-        yield Finding("policy", "organisation", "broken", str(error), "ask whoever looks after this machine")
+        yield Finding("policy", "organisation", "broken", str(error), "ask the administrator of this machine")
     else:
-        yield Finding("policy", "organisation", "ok", law.text or "no policy is laid down on this machine")
+        yield Finding("policy", "organisation", "ok", law.text or "this machine has no policy")
     rules = RulesFile()
     try:
         count = len(rules.rules())
     except AutogenError as error:
-        yield Finding("policy", "your rules", "note", str(error), f"mend {rules.path}, or take it away")
+        yield Finding("policy", "your rules", "note", str(error), f"repair or remove {rules.path}")
     else:
         yield Finding("policy", "your rules", "ok", f"{count}; %autogen rules lists them")
 

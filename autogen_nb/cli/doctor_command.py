@@ -50,7 +50,7 @@ def _looked(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     # The report must include unexpected errors too.
     except Exception as error:  # noqa: BLE001 - as above
         area = look.__name__.strip("_").replace("_", " ")
-        yield Finding(area, area, "broken", f"could not be looked at: {type(error).__name__}: {error}")
+        yield Finding(area, area, "broken", f"could not be checked: {type(error).__name__}: {error}")
 
 
 def _line(finding: Finding) -> str:

@@ -80,7 +80,7 @@ def check(path: Path, source: str) -> None:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise NoTable(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):
-        raise NoTable(f"{path} holds no rows")
+        raise NoTable(f"{path} has no rows")
 
 
 def check_file(path: Path) -> None:
@@ -88,7 +88,7 @@ def check_file(path: Path) -> None:
     if not path.exists():
         raise NoTable(f"there is no file {path}")
     if not path.is_file():
-        raise NoTable(f"{path} is no file; a table is a file, such as one in CSV")
+        raise NoTable(f"{path} is not a file; pass a table file, such as a CSV file")
     try:
         with path.open("rb") as file:
             start = file.read(_START)
@@ -97,7 +97,7 @@ def check_file(path: Path) -> None:
     if not start.strip():
         raise NoTable(f"{path} is empty")
     if b"\0" in start and path.suffix.lower() not in _READERS and not start.startswith(_UTF_16):
-        raise NoTable(f"{path} is no text; a table is a file in CSV, TSV, Excel, Parquet or JSON")
+        raise NoTable(f"{path} is not text; pass a table as CSV, TSV, Excel, Parquet or JSON")
 
 
 def _reading(path: Path, shown: str) -> str:

@@ -94,7 +94,7 @@ class TerminalConversation:
                 view.show(event)
                 ended = event if isinstance(event, Ended) else ended
         if ended is not None and ended.reason in ("stopped", "max_auto_replies"):
-            what = "stopped by you" if ended.reason == "stopped" else "not finished: the limit of turns was met"
+            what = "stopped by you" if ended.reason == "stopped" else "not finished: the limit of turns was reached"
             raise ChatUnfinished(what, reason=ended.reason)
 
     def close(self) -> None:

@@ -116,7 +116,7 @@ class _Decisions:
     def _code_row(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
         row = next((row for row in self._cleared if row.code == block.code), None)
         if row is None:
-            why = "confirm is never" if asked.permissions is None else "nothing risky was read in it"
+            why = "confirm is never" if asked.permissions is None else "no risks were found in it"
             row = PersonAsked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
             self.rows.append(row)
         else:

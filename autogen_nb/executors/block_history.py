@@ -50,7 +50,7 @@ class History:
             return
         count = sum(isinstance(step, HistoryStep) for step in steps)
         blocks = "1 block" if count == 1 else f"{count} blocks"
-        yield Stream("stderr", f"The kernel was restarted. What had succeeded runs again: {blocks}.\n")
+        yield Stream("stderr", f"The kernel was restarted. The successful code runs again: {blocks}.\n")
         done = 0
         for step in steps:
             if isinstance(step, HistoryStep):
@@ -65,16 +65,16 @@ class History:
                         # The outcome of the first block says how the state was lost.
                         notes.append(item.note)
                         if not item.ok:
-                            notes.append(f"Block {done} of {count} failed when it was run again.")
+                            notes.append(f"Block {done} of {count} failed when it ran again.")
                             return
             else:
                 try:
                     await kernel.put(step)
                 except TransferError as error:
-                    notes.append(f"What had been handed over could not be again: {error}.")
+                    notes.append(f"The transferred variables could not be transferred again: {error}.")
                     return
             self._steps.append(step)
-        notes.append(f"What had succeeded was run again: {blocks}.")
+        notes.append(f"The successful code was run again: {blocks}.")
 
 
 def _title(code: str) -> str:

@@ -207,7 +207,7 @@ def _interpreter(context: Any) -> str:
     python = sys.executable if context is None else getattr(context, "env_exe", None)
     if not isinstance(python, str) or not Path(python).exists():
         raise ConfigError(
-            f"virtual_env_context is {context!r}, without a Python of its own (env_exe); make the environment by "
-            "venv.EnvBuilder(with_pip=True).create(folder), and give what ensure_directories(folder) returns"
+            f"virtual_env_context is {context!r}, which has no Python interpreter (env_exe); create the environment "
+            "with venv.EnvBuilder(with_pip=True).create(folder), and pass the result of ensure_directories(folder)"
         )
     return python

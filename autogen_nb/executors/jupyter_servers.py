@@ -137,7 +137,7 @@ class DockerJupyterServer(_Serving):
     def place(self, cwd: Path, kernel: str) -> Place:
         """The place of a kernel in such a container."""
         if kernel != "python3":
-            raise ConfigError(f"kernel_name is {kernel!r}; in a container it is the Python of its image, python3")
+            raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
         return KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
 
 
@@ -152,8 +152,8 @@ class KernelContainer(ContainerPlace):
         """Always ""; a missing kernel is an error."""
         if await super().why_no_kernel():
             raise ExecutionError(
-                f"the image {self.image!r} has no ipykernel: give it as DockerJupyterServer(base_image=...), from "
-                "which one is made that has, or run code by command line in it (DockerCommandLineCodeExecutor)"
+                f"the image {self.image!r} has no ipykernel: pass it as DockerJupyterServer(base_image=...), which "
+                "installs ipykernel in a new image, or use DockerCommandLineCodeExecutor, which needs no ipykernel"
             )
         return ""
 

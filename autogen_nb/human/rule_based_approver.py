@@ -44,14 +44,14 @@ class NobodyToAsk:
 
     def input(self, question: HumanInputAsked) -> NoReturn:
         raise NobodyThere(
-            f"{question.agent} wants a person's words, and nobody is there to give them: use human input 'never' here, "
-            "and give a chat its message="
+            f"{question.agent} needs an answer from a person, and nobody can be asked: set human input to 'never', "
+            "and start the chat with message="
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
         raise NobodyThere(
-            f"{question.agent} wants a person's approval to run code, and nobody is there to give it: "
-            "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run unasked"
+            f"{question.agent} needs a person's approval to run code, and nobody can be asked: "
+            "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run code unasked"
         )
 
 
@@ -156,7 +156,7 @@ class RuleBasedApprover:
                 self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
                 # The decision holds for this question, without a saved rule.
-                self._complain(f"The rule was not kept: {error}")
+                self._complain(f"The rule was not saved: {error}")
                 return replace(answer, rules=())
         return answer
 

@@ -53,10 +53,10 @@ from autogen_nb.run import interruptible, result, ticking
 T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and this cell again"
-_TEMPORARY = "Nothing can be written in the folder {folder!r}: files of this chat go to {files!r}."
+_TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 _FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
-_WAY_OUT = "`%autogen model` shows and changes which server is asked."
+_WAY_OUT = "`%autogen model` shows and changes the server."
 
 
 class ChatCell:
@@ -97,7 +97,7 @@ class ChatCell:
         # The chat still has its answer.
         if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
-                "Not whole: the answer lacks a part, and says which. Run this cell again to have it tried anew.",
+                "Incomplete: the answer lacks a part, and names it. Run this cell again to retry.",
                 reason=INCOMPLETE,
             )
         return done
@@ -171,8 +171,8 @@ class ChatCell:
         if resumed is None:
             return None
         cell_run, forgotten = resumed
-        gone = f" The conversation has forgotten {_counted_runs(forgotten)} after it." if forgotten else ""
-        self._view.note(f"Run again: the chat goes on at its open question.{gone}")
+        gone = f" The conversation has forgotten {_later_runs(forgotten)}." if forgotten else ""
+        self._view.note(f"Run again: the chat continues at its open question.{gone}")
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
@@ -189,10 +189,9 @@ class ChatCell:
         cell_run, replaced = chat.begin(self._stage.origin, task, message, self._settings)
         self._notebook.restarts.keep(self._notebook.conversations)
         if replaced:
-            more = f" and {_counted_runs(replaced[1:])} after it" if replaced[1:] else ""
+            more = f" and {_later_runs(replaced[1:])}" if replaced[1:] else ""
             self._view.note(
-                f"Run again: in the conversation this run replaces the earlier one{more}. "
-                "The agent's kernel keeps its variables."
+                f"Run again: this run replaces this cell's earlier run{more}. The agent's kernel keeps its variables."
             )
         return cell_run
 
@@ -269,8 +268,8 @@ class ChatCell:
             most = f" (at most {policy}, by your organisation's policy)" if policy else ""
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                f"pass it. Run this cell again with a larger --budget{most}, and it goes on at its "
-                "open question; a new chat (--new) has a budget of its own.",
+                f"exceed it. Run this cell again with a larger --budget{most}, and the chat continues at its "
+                "open question; a new chat (--new) has its own budget.",
                 model=error.model,
                 spent=error.spent,
             ) from error
@@ -320,8 +319,8 @@ class ChatCell:
             raise ChatUnfinished("Stopped by you.", reason=reason)
         if reason == "max_auto_replies":
             raise ChatUnfinished(
-                f"Not finished: the limit of {self._settings.max_turns} turns was met. "
-                "The next %%autogen cell goes on; --max-turns sets another limit.",
+                f"Not finished: the limit of {self._settings.max_turns} turns was reached. "
+                "The next %%autogen cell continues the chat; --max-turns sets another limit.",
                 reason=reason,
             )
 
@@ -377,5 +376,5 @@ async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:
     return await answer if isinstance(answer, Awaitable) else answer
 
 
-def _counted_runs(runs: Sequence[CellRun]) -> str:
-    return "the one" if len(runs) == 1 else f"the {len(runs)}"
+def _later_runs(runs: Sequence[CellRun]) -> str:
+    return "the run after it" if len(runs) == 1 else f"the {len(runs)} runs after it"

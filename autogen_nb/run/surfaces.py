@@ -39,5 +39,5 @@ def has_surface() -> bool:
 
 def surface() -> Surface:
     if _find is None:
-        raise ConfigError("no place is registered where a chat could be shown; import autogen_nb itself")
+        raise ConfigError("no surface is registered to show chats; import autogen_nb itself")
     return _find()

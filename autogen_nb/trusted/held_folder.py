@@ -153,7 +153,7 @@ class HeldFolder:
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple["HeldFolder", str]]:
         if not (steps := _steps(name)):
-            raise OSError(errno.EINVAL, "it is no name of a file", name)
+            raise OSError(errno.EINVAL, "it is not a file name", name)
         *above, last = steps
         if not above:
             yield self, last
@@ -198,6 +198,6 @@ def _make_accessible(name: str, parent: int) -> None:
 
 def _check_plain(found: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no plain file", name)
+        raise OSError(errno.EINVAL, "it is not a regular file", name)
     if found.st_nlink > 1:
-        raise OSError(errno.EMLINK, "it is a hard link: the file has another name, too", name)
+        raise OSError(errno.EMLINK, "it is a hard link: the file has another name", name)

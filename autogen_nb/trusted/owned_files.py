@@ -26,7 +26,7 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         # A user who can write the folder can replace the file.
         above = _other_writers(path.parent.stat(), owners | {0})
         if doubt or above:
-            raise _refused(path, doubt or f"of its folder {str(path.parent)!r}: {above}")
+            raise _refused(path, doubt or f"its folder {str(path.parent)!r} is not safe: {above}")
         with os.fdopen(number, "rb", closefd=False) as file:
             return file.read(_LARGEST).decode()
     except UnicodeDecodeError:
@@ -42,7 +42,7 @@ def _doubt(status: os.stat_result, owners: frozenset[int]) -> str:
         return "it is too large"
     if status.st_nlink > 1:
         # The other name may be in a folder that others can write.
-        return "it has another name (a hard link), by which it can be changed; put a copy of it in its place"
+        return "it has another name (a hard link), under which others may change it; replace it by a copy"
     return _other_writers(status, owners)
 
 
@@ -51,7 +51,7 @@ def _other_writers(status: os.stat_result, owners: frozenset[int]) -> str:
         wanted = "root" if owners == {0} else "you"
         return f"it belongs to user {status.st_uid} and must belong to {wanted}"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others may write it (chmod {stat.S_IMODE(status.st_mode) & ~0o022:o} makes it yours alone)"
+        return f"others may write it (chmod {stat.S_IMODE(status.st_mode) & ~0o022:o} prevents that)"
     return ""
 
 
@@ -70,4 +70,4 @@ def _open_regular(name: str, flags: int) -> int:
     if stat.S_ISREG(os.fstat(number).st_mode):
         return number
     os.close(number)
-    raise OSError(errno.EINVAL, "it is no plain file", name)
+    raise OSError(errno.EINVAL, "it is not a regular file", name)

@@ -52,7 +52,7 @@ def test_parameters_that_cannot_be_named() -> None:
     def many(*parts: int) -> int:
         return len(parts)
 
-    with pytest.raises(ConfigError, match=r"'many' cannot be a tool: \*parts: int cannot be given by name"):
+    with pytest.raises(ConfigError, match=r"'many' cannot be a tool: \*parts: int cannot be passed by name"):
         function_schema(many, "many", "Counts.")
 
 

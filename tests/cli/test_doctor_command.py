@@ -64,8 +64,8 @@ def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: 
     found = {each.name: each.text for each in _models() if each.name != "offline"}
 
     assert found == {
-        "none": "no model is configured; a cell asks which one to take",
-        "big": "in OAI_CONFIG_LIST; asks api.openai.com",
+        "none": "no model is configured; a cell asks which one to use",
+        "big": "in OAI_CONFIG_LIST; connects to api.openai.com",
     }
 
 
@@ -89,7 +89,7 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     assert "MEND  ipywidgets: is not installed" in done.out
     assert "-m pip install ipywidgets" in done.out
     assert "note  docker: a container needs the Docker library" in done.out
-    assert "note  none: no model is configured; a cell asks which one to take" in done.out
+    assert "note  none: no model is configured; a cell asks which one to use" in done.out
     assert "set OPENAI_API_KEY" in done.out
     assert "Traceback" not in done.out
 
@@ -100,7 +100,7 @@ def test_a_probe_tells_what_this_machine_serves() -> None:
     (none,) = probe(LocalServers({}))
 
     assert (finding.state, finding.text) == ("ok", f"http://127.0.0.1:{local.port}/v1 has llama3")
-    assert "none answers" in none.text
+    assert "no server answers" in none.text
 
 
 def test_an_organisations_policy_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "is empty"), (b"a,b\n", "holds no rows"), (b"\x89PNG\0", "is no text"), (b"a,b\n1\n1,2,3\n", "as a table")],
+    [(b"", "is empty"), (b"a,b\n", "has no rows"), (b"\x89PNG\0", "is not text"), (b"a,b\n1\n1,2,3\n", "as a table")],
 )
 def test_invalid_table_is_reported(content: bytes, reason: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(content)

@@ -41,8 +41,8 @@ def test_code_that_ran_unasked() -> None:
 
     assert [(row.code, row.by, row.came_to, row.reasons) for row in decisions(log)] == [
         ("two", "you", "exit code 1", ()),
-        ("one", "the policy", "exit code 0", ("nothing risky was read in it",)),
-        ("one", "the policy", "did not run", ("nothing risky was read in it",)),
+        ("one", "the policy", "exit code 0", ("no risks were found in it",)),
+        ("one", "the policy", "did not run", ("no risks were found in it",)),
         ("one", "the policy", "exit code 0", ("confirm is never",)),
     ]
 

@@ -67,7 +67,7 @@ def test_blocks_that_succeeded_run_again_after_a_crash(chat: Chat) -> None:
 
     assert "[1 of 2] a = [1]; print('first')\nfirst\n[2 of 2] a.append(2)\n" in text
     assert end.exit_code == 3
-    assert end.note.endswith("its variables are lost. What had succeeded was run again: 2 blocks.")
+    assert end.note.endswith("its variables are lost. The successful code was run again: 2 blocks.")
     assert chat.run("print(a, b)")[0] == "[1, 2] 5\n"
 
 

@@ -240,7 +240,7 @@ def test_private_temporary_matches_the_temporary_folder(tmp_path: Path, kind: st
 
 
 def test_an_environment_without_python_is_refused() -> None:
-    with pytest.raises(ConfigError, match="without a Python of its own"):
+    with pytest.raises(ConfigError, match="which has no Python interpreter"):
         LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python"))
 
 

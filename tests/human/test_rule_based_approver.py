@@ -218,7 +218,7 @@ def test_rule_that_cannot_be_kept_is_reported(rules: RulesFile) -> None:
 
     assert isinstance(given, ApprovalGiven)
     assert (given.decision, given.rules) == ("run", ())
-    assert told[0].startswith("The rule was not kept: ")
+    assert told[0].startswith("The rule was not saved: ")
 
 
 def test_unattended_code_is_denied(rules: RulesFile) -> None:

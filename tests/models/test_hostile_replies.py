@@ -111,15 +111,15 @@ def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: Ope
         asked = (len(server.requests), len(other.requests), other.connections)
 
     assert isinstance(error, ModelRefused)
-    assert f"sends requests on to {host} ({status}), which got nothing" in str(error)
+    assert f"redirects to {host} ({status}), which was not followed" in str(error)
     assert asked == (1, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("headers", "said"),
     [
-        ({"Location": "/api/v1/chat/completions?key=secret"}, "sends requests on to http://{host}/api/v1 (308)"),
-        ({}, "answered 308, which is no reply"),
+        ({"Location": "/api/v1/chat/completions?key=secret"}, "redirects to http://{host}/api/v1 (308)"),
+        ({}, "answered 308, a redirect without an address"),
     ],
     ids=["the same host", "nowhere"],
 )

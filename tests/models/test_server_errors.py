@@ -19,7 +19,7 @@ def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
     told = str(by_cause(SERVER, refused).error)
 
-    assert told.endswith("is a server running there? (the environment names a proxy for it: proxy.example:3128)")
+    assert told.endswith("is a server running there? (the environment sets a proxy for this host: proxy.example:3128)")
     assert "proxy" not in str(by_cause(ErrorContext("m", "https://localhost:1/v1"), refused).error)
 
 

@@ -73,7 +73,7 @@ def test_the_limit_of_turns_ends_a_cell(fresh: FrontEnd, model: FakeOpenAI) -> N
     after = fresh.run("%%autogen --confirm never\nGo on.", "two")
 
     assert cell.status == "error"
-    assert cell.error.startswith("Not finished: the limit of 2 turns was met.")
+    assert cell.error.startswith("Not finished: the limit of 2 turns was reached.")
     assert len(cell.error.splitlines()) == 1
     assert cell.about("stream") == ["1\n"]
     assert queued.status == "aborted"
@@ -95,13 +95,13 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
 
     assert asked == 1
     assert first.error == (
-        "Not finished: the chat's budget is reached. 4,000 of 5,000 tokens are spent, and the next request would pass "
-        "it. Run this cell again with a larger --budget, and it goes on at its open question; a new chat (--new) has a "
-        "budget of its own."
+        "Not finished: the chat's budget is reached. 4,000 of 5,000 tokens are spent, and the next request would "
+        "exceed it. Run this cell again with a larger --budget, and the chat continues at its open question; a new "
+        "chat (--new) has its own budget."
     )
     assert second.status == "ok", second.error
     assert len(model.requests) == 2
-    assert "Run again: the chat goes on at its open question." in second.text
+    assert "Run again: the chat continues at its open question." in second.text
     assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
 
 

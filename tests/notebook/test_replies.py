@@ -42,7 +42,7 @@ def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> Non
         cell = fresh.run("%%autogen\nGo.")
 
         assert other.requests == []
-        assert f"sends requests on to {other.base_url.split('/')[2]} (307), which got nothing" in cell.error
+        assert f"redirects to {other.base_url.split('/')[2]} (307), which was not followed" in cell.error
 
 
 def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:

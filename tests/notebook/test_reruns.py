@@ -65,7 +65,7 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "Second." not in sent(model, 6)
     assert again.about("stream") == ["kept\n"]
     note = again.about("note")[0]
-    assert "replaces the earlier one and the one after it" in note
+    assert "replaces this cell's earlier run and the run after it" in note
     assert "kernel keeps its variables" in note
 
 
@@ -96,7 +96,7 @@ def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model:
     fresh.click("Run")
     fresh.finish(again)
 
-    assert "has forgotten the one after it" in again.about("note")[0]
+    assert "has forgotten the run after it" in again.about("note")[0]
 
 
 @pytest.mark.slow

@@ -77,7 +77,7 @@ def test_cell_run_again_while_its_code_runs_goes_on(fresh: FrontEnd, model: Fake
     runs(fresh, again)
     let_go(fresh, again, first)
 
-    assert "This cell runs already" in again.about("note")[0]
+    assert "This cell is already running" in again.about("note")[0]
     assert again.about("stream") == ["began\nended\n"]
     assert len(model.requests) == 2
 

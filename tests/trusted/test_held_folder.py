@@ -41,7 +41,7 @@ def test_only_plain_files_below_are_opened(held: HeldFolder, tmp_path: Path, out
         (work / "hard").hardlink_to(outside / "kept.txt")
 
     for mode in ("rb", "ab", "wb"):
-        with pytest.raises(OSError, match=r"link|leads out|plain|directory|No such device"):
+        with pytest.raises(OSError, match=r"link|leads out|regular|directory|No such device"):
             held.open(name, mode)
     assert untouched(outside)
 
@@ -84,5 +84,5 @@ def test_a_folder_itself_is_never_cleared_by_name(tmp_path: Path, held: HeldFold
 def test_a_pipe_is_not_waited_for(tmp_path: Path, read: Callable[[Path], object]) -> None:
     os.mkfifo(tmp_path / "named.png")
 
-    with pytest.raises(ConfigError, match="it is no plain file"):
+    with pytest.raises(ConfigError, match="it is not a regular file"):
         read(tmp_path / "named.png")

@@ -78,7 +78,7 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            raise ConfigError(f"{_name(function)!r} cannot be a tool: {parameter} cannot be given by name")
+            raise ConfigError(f"{_name(function)!r} cannot be a tool: {parameter} cannot be passed by name")
         if name not in hints:
             raise ConfigError(
                 f"{_name(function)!r} cannot be a tool: its parameter {name!r} has no annotation; "

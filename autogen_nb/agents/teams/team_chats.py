@@ -153,7 +153,7 @@ class BaseGroupChat(TaskRunner):
             For an invalid state, or one of another team.
         """
         if state.get("type") != type(self).__name__ or state.get("version") != 1:
-            raise SessionError(f"this is no state of a {type(self).__name__}: it says {state.get('type')!r}")
+            raise SessionError(f"this is not a state of a {type(self).__name__}: its type is {state.get('type')!r}")
         try:
             await self._restore(state)
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
@@ -164,9 +164,7 @@ class BaseGroupChat(TaskRunner):
     async def _restore(self, state: Mapping[str, Any]) -> None:
         agents = state["agents"]
         if set(agents) != set(self._members):
-            raise SessionError(
-                f"this is the state of a team of {', '.join(agents)}, and not of {', '.join(self._members)}"
-            )
+            raise SessionError(f"this is the state of a team of {', '.join(agents)}, not of {', '.join(self._members)}")
         said = [event for event in map(from_json, state["said"]) if isinstance(event, Said)]
         transcript = TeamTranscript([load_message(message) for message in state["messages"]], dict(state["heard"]))
         last = str(state["last_speaker"])
@@ -260,7 +258,7 @@ class SelectorGroupChat(BaseGroupChat):
                 f"model_client is {model_client!r}; give a client such as OpenAIChatCompletionClient(...)"
             )
         if len(self._members) < 2:  # noqa: PLR2004 - one is no choice
-            raise ConfigError("a SelectorGroupChat needs at least two participants; with one there is no choice")
+            raise ConfigError("a SelectorGroupChat needs at least two participants to choose from")
         self._repeats = allow_repeated_speaker
         self._attempts = read_count("max_selector_attempts", max_selector_attempts)
         self._selector = SpeakerSelector(self._members, model_client, selector_prompt, selector_func, candidate_func)
@@ -285,7 +283,7 @@ def _checked(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
     names = [agent.name for agent in participants]
     twice = [name for name, count in Counter([*names, team]).items() if count > 1]
     if twice:
-        raise ConfigError(f"two of a team are called {twice[0]!r}; give each its own name")
+        raise ConfigError(f"the name {twice[0]!r} occurs twice in a team; give the team and each member a unique name")
     return dict(zip(names, participants, strict=True))
 
 

@@ -24,13 +24,13 @@ _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
 _INSTEAD = {
     "it was shown in the cell; `savefig` writes it to a file": "Figure Axes",
-    "str(...) of it comes back": "PosixPath WindowsPath",
-    "list(...) of it comes back": "generator deque range",
-    "dict(...) of it comes back": "defaultdict OrderedDict Counter",
-    "`.collect()` of it comes back": "LazyFrame",
-    "bytes(...) of it comes back": "bytearray",
+    "str(...) converts it": "PosixPath WindowsPath",
+    "list(...) converts it": "generator deque range",
+    "dict(...) converts it": "defaultdict OrderedDict Counter",
+    "`.collect()` converts it": "LazyFrame",
+    "bytes(...) converts it": "bytearray",
 }
-_ANYTHING = "numbers, text, dates, lists, dicts, arrays and frames made from it do"
+_ANYTHING = "make numbers, text, dates, lists, dicts, arrays or frames from it"
 
 
 class NotEncodable(Exception):
@@ -118,10 +118,10 @@ class _Writer:
         if id(value) in self._open:
             raise NotEncodable("is part of itself; only a tree of values comes back")
         if len(self._open) >= MAX_DEPTH:
-            raise NotEncodable(f"is nested more than {MAX_DEPTH} deep; a flatter value comes back")
+            raise NotEncodable(f"is nested more than {MAX_DEPTH} levels deep; flatten it")
         self._items += len(value)
         if self._items > _MAX_ITEMS:
-            raise NotEncodable("has too many items; an array or a DataFrame of them comes back")
+            raise NotEncodable("has too many items; put them into an array or a DataFrame")
         self._open.append(id(value))
         try:
             if kind is dict:
@@ -176,7 +176,9 @@ class _Writer:
 
     def _npy(self, values: Any) -> str:
         if values.dtype.kind not in _NUMPY_KINDS or values.dtype.names is not None:
-            raise NotEncodable(f"is an array of dtype {values.dtype}; numbers, dates, text of fixed width come back")
+            raise NotEncodable(
+                f"is an array of dtype {values.dtype}; only numbers, dates and fixed-width text come back"
+            )
         name = f"{self._files}.npy"
         self._files += 1
         sys.modules["numpy"].save(os.path.join(self._folder, name), values, allow_pickle=False)
@@ -243,7 +245,7 @@ class _Writer:
             return ["interval", self.index(array.left), self.index(array.right), dtype.closed]
         if isinstance(dtype, pandas.PeriodDtype):
             return ["period", self._npy(array.asi8), dtype.name.removeprefix("period[").removesuffix("]")]
-        raise NotEncodable(f"has the dtype {dtype}; `.astype(...)` a plain one comes back")
+        raise NotEncodable(f"has the dtype {dtype}; convert it to a plain one with `.astype(...)`")
 
     def _frame(self, frame: Any) -> Any:
         numpy = sys.modules["numpy"]
@@ -269,7 +271,7 @@ def _write_table(table: Any, path: str) -> None:
     arrow = sys.modules["pyarrow"]
     for field in table.schema:
         if isinstance(field.type, arrow.BaseExtensionType):
-            raise NotEncodable(f"has the column {field.name!r:.60} of the type {field.type}, which is no plain data")
+            raise NotEncodable(f"has the column {field.name!r:.60} of the type {field.type}, which is not plain data")
     with arrow.OSFile(path, "wb") as sink, arrow.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
 
@@ -290,7 +292,7 @@ def _zone(zone: dt.tzinfo | None) -> Any:
     key = getattr(zone, "key", None)
     if type(zone).__module__.startswith("zoneinfo") and isinstance(key, str):
         return ["zone", key]
-    raise NotEncodable(f"has the time zone {zone!r:.60}; one of `zoneinfo` comes back")
+    raise NotEncodable(f"has the time zone {zone!r:.60}; use one of `zoneinfo`")
 
 
 def _reason(kind: type) -> str:

@@ -203,7 +203,7 @@ class ContainerPlace(Place):
         except engine_error() as error:
             name = self._more.get("name")
             taken = name is not None and "already in use" in str(error)
-            way_out = f"; `docker rm --force {name}` takes it away, another name leaves it" if taken else ""
+            way_out = f"; `docker rm --force {name}` removes the old container, or choose another name" if taken else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _begun(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:

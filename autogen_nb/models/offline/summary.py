@@ -77,17 +77,17 @@ def _overview(state: State, table: Table) -> list[str]:
         f"{table.complete:,} of {count(table.rows, 'row')} are complete and {table.repeated:,} repeated{missing}.",
     ]
     if table.width > len(table.columns):
-        sentences.append(f"Of so many columns I look at the first {len(table.columns)}.")
+        sentences.append(f"I analyse only the first {len(table.columns)} columns.")
     for column in table.columns:
         if column.came_as != column.kind:
-            sentences.append(f"{span(column.name)} came as {column.came_as} and is now {column.kind}.")
+            sentences.append(f"{span(column.name)} was converted from {column.came_as} to {column.kind}.")
         if column.lost:
-            lost = f"{count(column.lost, 'value')} could not be taken as a {column.kind}"
-            sentences.append(f"Of {span(column.name)}, {lost} and became missing.")
+            lost = f"{count(column.lost, 'value')} could not be converted to a {column.kind}"
+            sentences.append(f"In {span(column.name)}, {lost} and became missing.")
     if table.rows > 1 and (constant := [column.name for column in table.columns if column.distinct == 1]):
         sentences.append(f"There is only one value in {spans(constant)}.")
     ignored = [column.name for column in table.of_kind("empty", "other")]
-    return [*sentences, f"Not looked into: {spans(ignored)}."] if ignored else sentences
+    return [*sentences, f"Not analysed: {spans(ignored)}."] if ignored else sentences
 
 
 def _dead_end(state: State) -> str:

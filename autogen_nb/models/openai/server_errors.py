@@ -61,16 +61,16 @@ _TOO_LONG = re.compile(
 _CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
     (
         ssl.SSLError,
-        "does not speak TLS as expected: {}; where it speaks plain HTTP, the address is http://…",
+        "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address",
         False,
     ),
-    (socket.gaierror, "is not a name that can be found (DNS): {}", True),
+    (socket.gaierror, "is an unknown host name (DNS): {}", True),
     (ConnectionRefusedError, "refused the connection; is a server running there?", True),
     (TimeoutError, "did not answer in time (timeout)", False),
 )
 """Causes of connection errors: the exception, its message, and whether a retry may help."""
 
-_TLS = "Where it speaks TLS, the address is https://…"
+_TLS = "If it speaks TLS, use an https:// address"
 _NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
 
 
@@ -150,7 +150,7 @@ def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
     """The failure for a connection error; names the root cause, and the proxy if there is one."""
     failed = _by_cause(server, error)
     if (proxy := _proxy_of(server.url)) and isinstance(failed.error, ModelUnavailable):
-        failed.error.args = (f"{failed.error} (the environment names a proxy for it: {proxy})",)
+        failed.error.args = (f"{failed.error} (the environment sets a proxy for this host: {proxy})",)
     return failed
 
 
@@ -214,7 +214,7 @@ def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -
     try:
         target = urlsplit(urljoin(server.url, headers["location"]))
     except KeyError:
-        return f"answered {status}, which is no reply. Check base_url (it usually ends in /v1)."
+        return f"answered {status}, a redirect without an address. Check base_url (it usually ends in /v1)."
     except ValueError:
         target = urlsplit("")
     host = target.netloc.rpartition("@")[2]
@@ -222,7 +222,7 @@ def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -
     base = target._replace(netloc=host, path=target.path.removesuffix("/chat/completions"), query="", fragment="")
     shown = base.geturl() if host == server.host else host
     where = server.clean(shown) or "another address"
-    return f"sends requests on to {where} ({status}), which got nothing. If that one is right, give it as base_url."
+    return f"redirects to {where} ({status}), which was not followed. If that address is right, use it as base_url."
 
 
 def _number(value: str | None) -> float | None:
@@ -253,16 +253,16 @@ def _trust(error: ssl.SSLCertVerificationError) -> str:
     # Trusting the authority does not help with an expired certificate, or one for another name.
     if getattr(error, "verify_code", None) in _NO_MATTER_OF_TRUST:
         return ""
-    return "If you trust its authority, give that one's certificate: ca_bundle, the path of a PEM file"
+    return "If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
 
 
 def _way_out(server: ErrorContext, status: int) -> str:
     if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's number for "who are you?"
-        return "It wants a key: pass api_key."
+        return "The server requires a key: pass api_key."
     ways = {
         401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
         403: "This key may not use that model: choose another one, or ask for access.",
-        407: "The proxy that the environment names wants a login: http://NAME:PASSWORD@HOST in HTTP_PROXY.",
+        407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
         404: "Check the model's name, and base_url (it usually ends in /v1).",
     }
     return ways.get(status, "")

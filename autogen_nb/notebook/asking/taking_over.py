@@ -20,8 +20,8 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
-_RUNS_ALREADY = "This cell runs already: its chat goes on here. To begin anew, stop it (■) and run the cell again."
-_WAITS_BEHIND = "This chat waits for your answer: `%autogen show {}` asks it again, once the cell that runs has ended."
+_RUNS_ALREADY = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
+_WAITS_BEHIND = "This chat waits for your answer. When the running cell has ended, run `%autogen show {}` to answer."
 
 
 class Shown(Protocol):

@@ -43,10 +43,10 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     how = {
         "stopped": "Stopped by you",
         "exit": "Ended by you",
-        "max_auto_replies": "Limit of turns met",
-        "max_turns": "Limit of turns met",
+        "max_auto_replies": "Limit of turns reached",
+        "max_turns": "Limit of turns reached",
     }
-    done = "Not whole" if totals.incomplete else "Done"
+    done = "Incomplete" if totals.incomplete else "Done"
     return joined(how.get(end.reason, done), totals.text(), duration(seconds), *remarks)
 
 

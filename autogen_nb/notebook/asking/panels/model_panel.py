@@ -36,11 +36,11 @@ class ModelPanel(Panel):
         hint = _KEPT if form.proposed.api_key else "sk-…"
         self._key = widget_parts.field(widget_parts.Secret, "API key", hint=hint, name="API key, kept in memory only")
         self._model = widget_parts.field(
-            widgets.Text, "Model", hint="the server's name of the model", value=form.proposed.model
+            widgets.Text, "Model", hint="the model's name on the server", value=form.proposed.model
         )
         for field in (self._url, self._key, self._model):
             widget_parts.on_enter(field, self._begin)
-        self._use = self.button("Use this server", self._begin, hint="Ask the server, then use it", style="primary")
+        self._use = self.button("Use this server", self._begin, hint="Test the server, then use it", style="primary")
         self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
         self._act = widget_parts.row(self._use)
         self._said = widget_parts.html("")
@@ -131,7 +131,7 @@ class ModelPanel(Panel):
     def _stop_asking(self) -> None:
         self.finish()
         self._act.children = (self._use,)
-        self._say("Not asked any further.")
+        self._say("Cancelled.")
 
     def _say(self, text: str, tone: Tone = "muted") -> None:
         self._said.value = chat_html.line(text, tone=tone)
