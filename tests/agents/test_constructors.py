@@ -81,6 +81,15 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []
 
 
+@pytest.mark.parametrize("reach", ["auto", 0, 1, 3])
+def test_last_n_messages_is_auto_or_a_number(reach: Any) -> None:
+    config = {"executor": ScriptedExecutor({}), "last_n_messages": reach}
+    agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
+
+    assert agent.code is not None
+    assert agent.code.reach == reach
+
+
 @pytest.mark.parametrize(
     ("config", "kind", "said"),
     [

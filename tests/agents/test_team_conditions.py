@@ -22,7 +22,7 @@ from autogen_nb.agents.teams.termination_conditions import (
 from autogen_nb.core.chats.team_flow import Observation, TeamTurn
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Answer
-from autogen_nb.messages import Message
+from autogen_nb.messages import Message, Usage
 from tests.agents.teams import assistant, by_turns, calling, done, finished, says
 from tests.core.worlds import outcome, scripted
 
@@ -100,6 +100,29 @@ def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None)
 )
 def test_reasons(condition: TerminationCondition, told: str) -> None:
     assert reason(condition) == told
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ([11], "11 tokens were used, and 11 are the limit"),
+        ([None, 9], "9 prompt tokens were used, and 9 are the limit"),
+        ([None, None, 2], "2 completion tokens were used, and 2 are the limit"),
+        ([12, None, 3], None),
+    ],
+)
+def test_token_usage_adds_the_tokens_of_all_turns(limits: list[int | None], reason: str | None) -> None:
+    turns = [[heard(usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
+
+    assert seen(TokenUsageTermination(*limits), *turns) == [None, reason]
+
+
+@pytest.mark.parametrize("events", [False, True])
+def test_max_message_counts_events_only_if_asked(events: bool) -> None:
+    turns = [[heard(kind="task")], [Observation("coder", "event"), heard()]]
+    reason = "3 messages came, and 3 are the limit"
+
+    assert seen(MaxMessageTermination(3, events), *turns) == [None, reason if events else None]
 
 
 def test_calls_and_handovers_and_tokens() -> None:
