@@ -92,7 +92,7 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
     free = cell_settings(CellOptions("go"), Defaults(), attended=True)
     bound = cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(confirm="always"))
 
-    assert (free.confirm, free.remark) == ("never", "code runs unasked (AUTOGEN_NB_CONFIRM=never)")
+    assert (free.confirm, free.remark) == ("never", "code runs without a question (AUTOGEN_NB_CONFIRM=never)")
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 UNATTENDED_TIMEOUT = 300.0
 """The time limit for a block in an unattended run, in seconds."""
 
-_UNASKED = "code runs unasked ({})"
+_UNASKED = "code runs without a question ({})"
 
 
 OptionDefaults = type(
@@ -35,26 +35,26 @@ OptionDefaults = type(
     (Configurable,),
     {name: option.setting for name, option in OPTIONS.items() if option.setting is not None},
 )
-"""The settings that stem from options."""
+"""The settings that supply the defaults of options."""
 
 
 # mypy does not accept a class made by `type` as a base.
 class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
     """The settings of a notebook: the defaults of the options, and a few without an option."""
 
-    ask = Enum(("buttons", "text"), "buttons", help="how you are asked: by buttons, or in words").tag(config=True)
+    ask = Enum(("buttons", "text"), "buttons", help="the form of questions: buttons or text").tag(config=True)
     image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
     kernel_idle = CFloat(
-        120.0, min=0, help="minutes without use after which a chat's kernel ends, told before; 0 for never"
+        120.0, min=0, help="minutes without use until a chat's kernel ends, after a notice; 0 means never"
     ).tag(config=True)
-    kernel_limit = CInt(0, min=0, help="kernels of agents at once; 0 for what the memory allows, 16 at most").tag(
-        config=True
-    )
+    kernel_limit = CInt(
+        0, min=0, help="maximum number of agents' kernels; 0 means as many as memory allows, up to 16"
+    ).tag(config=True)
     imports = Unicode(
         ",".join(machine_memory.USUAL),
-        help="modules that kernels import ahead of use, fewer where memory is small; names with commas between",
+        help="modules that kernels import in advance, fewer if memory is small; separated by commas",
     ).tag(config=True)
-    record = Unicode("", help="a file that every reply of a model is recorded in").tag(config=True)
+    record = Unicode("", help="the file that records every reply of a model").tag(config=True)
 
     @property
     def preimports(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Defaults(OptionDefaults):  # type: ignore[misc, valid-type]
 
     @property
     def where(self) -> ExecutionTarget:
-        """Returns where code runs by default, at least as restricted as the policy requires."""
+        """Returns the default target for code, at least as restricted as the policy requires."""
         sandbox, kernel, net = self.usual("sandbox"), self.usual("kernel") or "", bool(self.usual("net"))
         images = (self.image,) if self.image else ()
         where = ExecutionTarget(sandbox, net and place_kind(sandbox).net, kernel, images)
@@ -140,7 +140,7 @@ def _never_by(options: CellOptions) -> str:
 
 
 def target_of(options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
-    """Returns where the options say that code runs, or `usual`."""
+    """Returns the target that the options select, or else `usual`."""
     if options.sandbox is None and options.kernel is None and options.net is None:
         return usual
     # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.

@@ -99,19 +99,19 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     """Says that the agent's copies are outdated."""
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
     push = _command("push", names, chat)
-    ways = f"`-i {','.join(names)}` or `{push}` brings the new"
-    return f"{quoted(names)} {have} changed since: the agent's {copy} older. {ways}."
+    ways = f"`-i {','.join(names)}` or `{push}` copies the new value"
+    return f"{quoted(names)} {have} changed since: the agent's {copy} outdated. {ways}."
 
 
-def copied_variables_line(values: Mapping[str, Any], whither: str) -> str:
+def copied_variables_line(values: Mapping[str, Any], destination: str) -> str:
     """Lists copied variables with their types and sizes."""
     copied = [(name, type(value).__name__, shape(value), in_units(size_of(value))) for name, value in values.items()]
-    return f"Copied {whither}: {listed(copied, len(copied))}."
+    return f"Copied {destination}: {listed(copied, len(copied))}."
 
 
-def replaced_variables_line(names: Sequence[str], whose: str) -> str:
+def replaced_variables_line(names: Sequence[str], owner: str) -> str:
     """Lists the variables that a copy replaced."""
-    return f"Replaced in {whose}, where the name was taken: {quoted(names)}."
+    return f"Replaced variables of the same name in {owner}: {quoted(names)}."
 
 
 def quoted(names: Sequence[str]) -> str:

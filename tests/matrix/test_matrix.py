@@ -125,7 +125,7 @@ def test_chat_decision(
     assert "it ran" in cell.text
     if release in BLOCKING_HEARS_NO_CLICK:
         assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
-        assert cell.text.count("You are asked in words here: ipykernel 6.") == 1
+        assert cell.text.count("Questions appear as text here: ipykernel 6.") == 1
     else:
         assert notebook.prompts == []
         assert list(notebook.visible()) == []

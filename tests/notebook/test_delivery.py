@@ -25,8 +25,8 @@ def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
 
     assert intercept(shell.kernel) is None
     assert delivery(shell, held=False).way == "words"
-    assert "not made as expected" in delivery(shell, held=False).why
-    assert "hears no click while a cell runs that is not awaited" in delivery(shell, held=True).why
+    assert "unexpected internals" in delivery(shell, held=False).why
+    assert "receives no clicks while a cell runs without await" in delivery(shell, held=True).why
 
 
 def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:

@@ -114,7 +114,7 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
 
     assert cell.about("stream") == ["one\n", "two\n"]
     assert shown(cell) == [
-        "Run, and so will all later code of this cell be · by you",
+        "Run, together with all later code of this cell · by you",
         "Run · by you (run all from here)",
     ]
     assert again.error == "Stopped by you."
@@ -240,7 +240,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
             "typed",
             TYPED,
             "CodeInputGiven(text=None, by='nobody, in time')",
-            "Typed for the code (`Your name`): nothing, the input is at its end · by nobody, in time",
+            "Typed for the code (`Your name`): the end of the input · by nobody, in time",
         ),
     ],
     ids=["act", "input"],

@@ -1,7 +1,7 @@
-"""Chooses between buttons, text and no questions at all.
+"""Chooses how a chat asks the person: by buttons, by text, or not at all.
 
 Buttons require that clicks arrive while the cell runs. Otherwise questions use ``input()``, which works in every front
-end during a cell, and a line says so.
+end while a cell runs, and a notice gives the reason.
 """
 
 import inspect
@@ -23,12 +23,12 @@ from autogen_nb.notebook.settings import Defaults
 
 Way: TypeAlias = Literal["buttons", "words", "nobody"]
 
-_IN_WORDS = "You are asked in words here: {}."
+_IN_WORDS = "Questions appear as text here: {}."
 _NO_WIDGETS = _IN_WORDS.format("this front end shows no buttons")
 INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
 _CAPTURED = _IN_WORDS.format("buttons would be captured with the rest of the cell's output")
-_BLOCKED = _IN_WORDS.format("ipykernel {} hears no click while a cell runs that is not awaited")
-_UNKNOWN = _IN_WORDS.format("ipykernel {} is not made as expected, and may hear no click while a cell runs")
+_BLOCKED = _IN_WORDS.format("ipykernel {} receives no clicks while a cell runs without await")
+_UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may receive no clicks while a cell runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class QuestionDelivery:
     ) -> Generator[Callable[[], bool], None, None]:
         """Listens for clicks, and yields a function that tells whether the cell was run again.
 
-        `taker` handles cells that request the running chat.
+        `taker` handles other cells that take over the running chat.
         """
         if self.intercept is None:
             yield lambda: reruns.run_again(shell, origin)

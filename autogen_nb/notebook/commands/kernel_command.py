@@ -35,12 +35,12 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
         case _:
             run.engine.call(chat.stop(_STOPPED) if verb == "stop" else chat.executor.restart())
             chat.listed_variables, chat.stop_question.stuck = frozenset(), None
-            became = (
-                "has ended, and its variables with it; the next block starts one"
+            result = (
+                "has ended, and its variables are lost; the next block starts a new kernel"
                 if verb == "stop"
-                else "is a fresh one: its variables are gone"
+                else "has restarted, and its variables are lost"
             )
-            return line(f"The kernel of chat `{chat.name}` {became}.")
+            return line(f"The kernel of chat `{chat.name}` {result}.")
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
@@ -52,8 +52,8 @@ def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | 
     where = chat.where.text or "this machine, no sandbox"
     if status.state in ("off", "starting"):
         return (chat.name, status.state, where, "", "", "", "", "")
-    most = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
-    memory = "not known" if status.memory is None else f"{in_units(status.memory)}{most}"
+    limit = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
+    memory = "not known" if status.memory is None else f"{in_units(status.memory)}{limit}"
     process = "" if status.pid is None else str(status.pid)
     ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
     return chat.name, status.state, where, process, duration(status.seconds), f"{status.blocks:,}", memory, ends
@@ -61,10 +61,10 @@ def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | 
 
 def _variables(chat: NotebookConversation) -> DisplayData:
     if chat.busy:
-        raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, which can tell of its variables later")
+        raise ExecutionError(f"code runs in the kernel of chat {chat.name!r}, so its variables are not available yet")
     variables = run.engine.call(chat.executor.variables()) if chat.alive else ()
     if not variables:
-        return line(f"The kernel of chat `{chat.name}` holds no variables of the agent's.")
+        return line(f"The kernel of chat `{chat.name}` has no variables.")
     rows = [
         (variable.name, variable.type, variable.shape, "" if variable.size is None else in_units(variable.size))
         for variable in variables

@@ -1,8 +1,8 @@
 r"""An allow-list of TeX commands, because JupyterLab's MathJax loads all its packages.
 
-Among them are ``\href``, ``\require``, ``\style``, ``\unicode`` and macro definitions that outlive their output.
-MathJax's own filter stops scripts, but not links, overlays, redefinitions or loops. So only formulas of known, local
-commands stay formulas; everything else is shown as text.
+These packages define ``\href``, ``\require``, ``\style``, ``\unicode`` and macro definitions that outlive their output.
+MathJax's own filter stops scripts, but not links, overlays, redefinitions or loops. So only formulas
+whose commands are all listed are rendered; the text of other formulas stays unchanged.
 """
 
 import re

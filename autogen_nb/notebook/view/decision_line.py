@@ -72,7 +72,7 @@ def _now() -> str:
 
 
 def render(answer: PersonGiven, question: PersonAsked | None) -> tuple[str, str] | None:
-    """Renders the decision as HTML and text, with edited code; None if another line covers it."""
+    """Renders the decision as HTML and text, with edited code; None if a later line shows it."""
     line = decision_text(answer, question, _now())
     if not line:
         return None
@@ -85,12 +85,12 @@ def render(answer: PersonGiven, question: PersonAsked | None) -> tuple[str, str]
 
 
 def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str) -> str:
-    """Formats the decision; "" if another line covers it."""
+    """Formats the decision; "" if a later line shows it."""
     match answer:
         case ApprovalGiven():
             what = _block(answer, question if isinstance(question, ApprovalAsked) else None)
         case HumanInputGiven(text=text):
-            # The same click made the decision about the code, which follows.
+            # The same click also decided about the code; the line of that decision follows.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
@@ -118,7 +118,7 @@ def _block(answer: ApprovalGiven, question: ApprovalAsked | None) -> str:
         "skip": f"skipped{_why(answer.reason)}",
         "stop": "stopped",
     }[answer.decision]
-    line = which + what + (", and so will all later code of this cell be" if answer.onwards else "")
+    line = which + what + (", together with all later code of this cell" if answer.onwards else "")
     return joined(line[:1].upper() + line[1:], *_ruled(answer.rules))
 
 
@@ -126,7 +126,7 @@ def _typed(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:
     prompt = shortened(question.prompt).rstrip(" :") if question is not None else ""
     what = f"Typed for the code{f' (`{prompt}`)' if prompt else ''}"
     if answer.text is None:
-        return f"{what}: nothing, the input is at its end"
+        return f"{what}: the end of the input"
     if question is not None and question.password:
         return f"{what}: a password"
     return f"{what}: `{shortened(answer.text)}`" if answer.text else f"{what}: an empty line"

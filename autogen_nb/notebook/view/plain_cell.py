@@ -50,10 +50,10 @@ class PlainCellView(PlainView):
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 
     def set_status(self, what: str) -> None:
-        """Does nothing; the result appears when it arrives."""
+        """Does nothing, because plain text has no status line."""
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Records the spending for the last line."""
+        """Sets the function that describes the spending in the last line."""
         self._spent = spent
 
     def unasked(self, chosen: Callable[[], bool]) -> None:

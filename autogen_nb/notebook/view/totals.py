@@ -68,7 +68,7 @@ class Totals:
 
 
 def dollars(amount: float) -> str:
-    """Formats an amount; a small one never reads as zero."""
+    """Formats an amount; a small amount never becomes zero."""
     if 0 < amount < _SMALLEST:
         return f"< ${_SMALLEST}"
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

@@ -1,4 +1,4 @@
-"""Fields, rows and CSS for panels, where ipywidgets lacks settings."""
+"""Fields, rows and CSS for panels, for layouts that ipywidgets does not offer."""
 
 import asyncio
 import warnings
@@ -143,7 +143,7 @@ def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
 
     made.observe(lambda _: loop.call_soon_threadsafe(go), "value")
     with warnings.catch_warnings():
-        # ipywidgets 8 has no other name for it.
+        # ipywidgets 8 has no replacement for `on_submit`.
         warnings.simplefilter("ignore", DeprecationWarning)
         made.on_submit(lambda _: loop.call_soon_threadsafe(wait))
 
