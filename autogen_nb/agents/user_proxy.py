@@ -13,13 +13,14 @@ class UserProxyAgent(ConversableAgent):
     """An agent that runs code, calls functions and asks a person; it has no model by default.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
-    In a team it asks the person. With a `code_execution_config` it runs the code of the last messages instead; if these
-    hold no code, it asks the person through `input_func`, or without one answers that there is no code.
+    In a team it asks the person. With a `code_execution_config` it runs the code of the last messages instead. If these
+    contain no code, it asks the person through `input_func`; without an `input_func`, it answers that there is no code.
 
     Parameters
     ----------
     input_func
-        Asks the person: takes a prompt, and optionally a cancellation token, and returns the answer; it may be async.
+        A sync or async function that asks the person: takes a prompt and optionally a cancellation token, and returns
+        the answer.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class UserProxyAgent(ConversableAgent):
         silent: bool | None = None,
     ) -> None:
         if input_func is not None and not callable(input_func):
-            raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns words")
+            raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns a text")
         super().__init__(
             name,
             system_message=system_message,

@@ -1,7 +1,7 @@
 """Reads the channels of a kernel and delivers each message to the request that caused it.
 
-1. Each message goes to the inbox of its parent request; without one it is dropped.
-2. No message is lost for lack of space, since a request without its "idle" would never end. If a reader is slow, the
+1. Each message goes to the inbox of its parent request; a message whose request has no inbox is dropped.
+2. No message is lost for lack of space, because a request ends only with its "idle" message. If a reader is slow, the
    socket is not read, so messages wait in the kernel, within the kernel's memory limit. (`service` configures the
    kernel's end.)
 3. Unreadable messages are dropped, since the kernel may send anything.

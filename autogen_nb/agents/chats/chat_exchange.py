@@ -151,7 +151,7 @@ def state_between(one: Participant, other: Participant, known: Iterable[str] = (
 
 
 def history_offsets(one: Participant, other: Participant) -> dict[str, int]:
-    """For each of the two the length of its history minus the length of the first one's."""
+    """The length of each agent's history minus the length of the first agent's, by name."""
     return {one.name: 0, other.name: len(other.exchanged(one)) - len(one.exchanged(other))}
 
 
@@ -180,13 +180,15 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """Whether the agent has a final reply to the sender, and the reply; sends nothing."""
+    """Whether the agent has a final reply to the sender, and the reply; does not send it."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:
         nonlocal outcome
         if not state.exchanged(agent.name, sender.name):
-            raise ConfigError(f"there is no message that {agent.name} could reply to; give messages, or who sent some")
+            raise ConfigError(
+                f"there is no message that {agent.name} could reply to; give messages, or the sender of earlier ones"
+            )
         outcome = yield from asking(state)
 
     silent = silent or call_context.current_call() is None

@@ -233,7 +233,7 @@ async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInp
 
 
 def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """The text of an overridden method; None means an empty one, as in AutoGen 0.2."""
+    """The answer with the text of an overridden method; None means an empty text, as in AutoGen 0.2."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 

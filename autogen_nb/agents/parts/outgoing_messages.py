@@ -8,7 +8,7 @@ from autogen_nb.messages import Message
 
 
 def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
-    """The message; `ConfigError` for one without content and calls."""
+    """The message as a `Message`; raises `ConfigError` if it has no content and no calls."""
     checked = Message.of(message)
     if checked.content is None and not checked.carries_calls:
         raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")

@@ -32,7 +32,7 @@ class UsageTotals:
         }
 
     def add(self, reply: Paid) -> None:
-        """Counts a reply; one without tokens and cost came from no model."""
+        """Counts a reply; a reply without tokens and cost did not come from a model."""
         if not reply.usage and reply.cost is None:
             return
         used = reply.usage or Usage()

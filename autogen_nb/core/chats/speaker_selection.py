@@ -1,7 +1,7 @@
 """Selects the next speaker of a group; asks only if there is a choice.
 
 1. The caller's function goes first: it may name a member, choose a method, or end the chat.
-2. After a message with calls, only members who can run them are candidates; a single one speaks.
+2. After a message with calls, only members who can run them are candidates; a single such member speaks.
 3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates; a speaker
    whom nobody may follow ends the chat.
 4. A single candidate speaks without a question. Otherwise the method selects: by turns, by chance, a person or a model.

@@ -51,16 +51,16 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """A message outside of a chat, which its sender has already sent, and the replies that follow."""
+    """The delivery of a message outside of a chat, after its sender has sent it, and the replies that follow."""
     speaker, listener = sender, recipient
-    wanted = yield from arrive(state, speaker, listener, message)
-    wanted = request_reply if wanted is None else wanted
-    while (listener.name, speaker.name) in replying if wanted is None else wanted:
+    expects_reply = yield from arrive(state, speaker, listener, message)
+    expects_reply = request_reply if expects_reply is None else expects_reply
+    while (listener.name, speaker.name) in replying if expects_reply is None else expects_reply:
         outcome = yield from reply(state, listener, speaker.name)
         if isinstance(outcome, Stop):
             return
         speaker, listener = listener, speaker
-        wanted = yield from say(state, speaker, listener, outcome.message)
+        expects_reply = yield from say(state, speaker, listener, outcome.message)
 
 
 def _exchange(

@@ -3,7 +3,7 @@
 1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or at the end; another may follow.
 2. Some templates put the opening tag into the prompt: a ``</think>`` without an opening tag ends a thought that begins
    with the text.
-3. Later tags in pairs, in inline code, and within a line of a fenced block belong to the answer.
+3. Other tags belong to the answer: later pairs, tags in inline code, and tags within a line of a fenced block.
 """
 
 import re

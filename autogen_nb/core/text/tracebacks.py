@@ -1,4 +1,4 @@
-"""Shortens tracebacks for a model: its own frames in full, frames of libraries as one line.
+"""Shortens tracebacks for a model: frames of its own code in full, frames of libraries as one line.
 
 IPython sends one entry per frame. Other entries (the exception, links between exceptions) stay.
 """
@@ -12,7 +12,7 @@ _LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNO
 _RULE = re.compile(r"-{10,}")
 _TITLE = "Traceback (most recent call last)"
 _AROUND = 3
-"""How many own frames to keep before and after the omitted ones."""
+"""The number of frames of own code before and after the omitted ones."""
 
 
 def shortened(entries: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
-"""Enforces the limits on a kernel, or on a program next to it, by measuring.
+"""Enforces the limits on a kernel, or on another program, by measuring its processes.
 
 1. The processes are measured ten times a second while a block runs, and otherwise every two seconds.
 2. If processes other than the kernel exceed the limits on memory or processes, they are killed and the block reports
-   it, since the kernel's variables need not be lost. The kernel itself is interrupted first.
+   it; the kernel keeps its variables. If the kernel itself exceeds a limit, it is interrupted first.
 3. A kernel that stays above its limit for a second, or exceeds it by a quarter, is killed.
 4. Limits that a cgroup has enforced are reported in the same way.
 5. Processor time counts from the start of a block; at the limit the block is interrupted.
@@ -17,15 +17,15 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
 
-Passed = Callable[[str, Literal["interrupt", "kill"]], None]
-"""Receives the name of an exceeded limit, and what to do with the running code."""
+OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]
+"""A callback that receives the name of an exceeded limit, and the action for the running code."""
 
-_OFTEN = 0.1
-_SELDOM = 2.0
+_BUSY_INTERVAL = 0.1
+_IDLE_INTERVAL = 2.0
 # Measuring takes at most this fraction of the time.
 _SHARE = 20
-_PATIENCE = 1.0
-_FAR = 1.25
+_GRACE_SECONDS = 1.0
+_KILL_FACTOR = 1.25
 
 
 class Watched(Protocol):
@@ -40,7 +40,7 @@ class Watched(Protocol):
 
 
 class LimitWatch:
-    def __init__(self, watched: Watched, limits: Limits, passed: Passed) -> None:
+    def __init__(self, watched: Watched, limits: Limits, passed: OnExceeded) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup
         self._root = watched.root or 0
@@ -76,7 +76,7 @@ class LimitWatch:
         while True:
             self._wake.clear()
             try:
-                async with asyncio.timeout(max(_OFTEN if self._busy else _SELDOM, _SHARE * cost)):
+                async with asyncio.timeout(max(_BUSY_INTERVAL if self._busy else _IDLE_INTERVAL, _SHARE * cost)):
                     await self._wake.wait()
                 # A block has just begun, so there is nothing to measure yet.
                 continue
@@ -93,7 +93,7 @@ class LimitWatch:
             for limit in (self._limits.memory, self._limits.processes, self._limits.cpu)
         )
         if usage.memory > memory and (used := proportional_memory(usage)) > memory:
-            self._too_much_memory(usage, words["memory"], far=used > _FAR * memory)
+            self._too_much_memory(usage, words["memory"], far=used > _KILL_FACTOR * memory)
         elif usage.tasks > processes or (reached == words["pids"] and self._since is None):
             self._end_others(usage)
             self._report(words["pids"])
@@ -106,14 +106,14 @@ class LimitWatch:
             self._since = None
 
     def _end_others(self, usage: ResourceUsage) -> None:
-        spared = {self._root, *self._watched.own}
-        kill(pid for pid in usage.pids if pid not in spared)
+        kernel_pids = {self._root, *self._watched.own}
+        kill(pid for pid in usage.pids if pid not in kernel_pids)
 
     def _too_much_memory(self, usage: ResourceUsage, limit_name: str, *, far: bool) -> None:
         own = self._watched.own
         if self._since is None and usage.largest not in (self._root, *own):
             kill([usage.largest])
-        hard = far or (self._since is not None and self._loop.time() > self._since + _PATIENCE)
+        hard = far or (self._since is not None and self._loop.time() > self._since + _GRACE_SECONDS)
         self._report(limit_name, "kill" if hard and usage.largest in own else "interrupt")
 
     def _report(self, limit: str, step: Literal["interrupt", "kill"] = "interrupt") -> None:

@@ -13,12 +13,11 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.wrapper import open_reply
 
 CHECK_SECONDS = 20.0
-"""Seconds for a check."""
 
 _ANY = "(any)"
-_MOST_LIKE = 3
-_TO_AN_UNKNOWN_MODEL = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
-_SHORTEST = ModelRequest(({"role": "user", "content": "Say yes."},))
+_MAX_SIMILAR = 3
+_UNKNOWN_MODEL_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY)
+_TEST_REQUEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class CheckedConnection:
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
     """Checks the key and the model by the server's list of models, and by the first token of a reply.
 
-    Without a key the list is enough. It does not prove a key, because it may be public.
+    Without a key, the list is enough. With a key, only a reply proves it, because the list may be public.
     """
     model = OpenAIModel(
         model=connection.model or _ANY,
@@ -49,7 +48,7 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
         host = host_of(connection.base_url)
     finally:
         await model.close()
-    ways = "check the address, or ask again once its model is loaded"
+    ways = "check the address, or try again when the server has loaded its model"
     raise ModelUnavailable(f"{host} did not answer within {within:.0f} s: {ways}", model=connection.model)
 
 
@@ -61,16 +60,16 @@ async def _check(model: OpenAIModel, connection: ModelConnection) -> CheckedConn
     if connection.api_key or connection.model not in listed:
         try:
             # Closing the connection after the first token ends the reply.
-            async with open_reply(model, _SHORTEST) as items:
+            async with open_reply(model, _TEST_REQUEST) as items:
                 await anext(items)
         except ModelRefused as error:
-            if not listed or not _is_of_the_model(error, known=connection.model in listed):
+            if not listed or not _concerns_the_model(error, known=connection.model in listed):
                 raise
-            near = difflib.get_close_matches(connection.model, listed, _MOST_LIKE)
+            near = difflib.get_close_matches(connection.model, listed, _MAX_SIMILAR)
             models = tuple(dict.fromkeys((*near, *listed)))
             return CheckedConnection(replace(connection, model=""), models, error)
     return CheckedConnection(connection, listed)
 
 
-def _is_of_the_model(error: ModelRefused, *, known: bool) -> bool:
-    return error.status == HTTPStatus.NOT_FOUND or (not known and error.status in _TO_AN_UNKNOWN_MODEL)
+def _concerns_the_model(error: ModelRefused, *, known: bool) -> bool:
+    return error.status == HTTPStatus.NOT_FOUND or (not known and error.status in _UNKNOWN_MODEL_STATUSES)
