@@ -1,7 +1,7 @@
 """Executes a notebook from the command line, and prints its conversation as it runs.
 
 1. A signal or the time limit interrupts the running cell, which then saves its results.
-2. A cell that does not end within a second is killed with its kernel; a second signal kills it at once.
+2. If the cell does not end within one second, its kernel is killed; another signal kills the kernel at once.
 """
 
 import ast

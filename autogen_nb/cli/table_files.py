@@ -38,7 +38,7 @@ _EXAMPLE = Path("example")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _OTHER = "cp1252"
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
-"""Names that the notebook uses otherwise."""
+"""Names that the notebook already uses."""
 
 
 class NoTable(ConfigError):
@@ -56,7 +56,7 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
     """Describes the tables at the paths, as seen from `folder`."""
     files: list[TableFile] = []
     for path in paths:
-        path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - what it means
+        path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - resolves "example"
         check_file(path)
         whole = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
         some = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
@@ -71,7 +71,7 @@ def check(path: Path, source: str) -> None:
     check_file(path)
     namespace: dict[str, Any] = {}
     try:
-        exec(source, namespace)  # noqa: S102 - it is our own
+        exec(source, namespace)  # noqa: S102 - the source is generated here
     except ImportError as error:
         library = _READERS.get(path.suffix.lower(), error.name)
         raise NoTable(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error

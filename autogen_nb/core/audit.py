@@ -188,7 +188,7 @@ class _Requests:
                 row = self._open.pop()
                 row.host, row.model, row.cached = event.host, event.model, event.cached
                 if not isinstance(event, ModelReplied) and not event.model:
-                    # A function of the caller, or chance, chose the speaker.
+                    # No model was asked: the caller's function, or chance, chose the speaker.
                     self.rows = [each for each in self.rows if each is not row]
             case _:
                 pass

@@ -62,7 +62,7 @@ class History:
                         if not isinstance(item, BlockOutcome):
                             yield item
                             continue
-                        # The outcome of the first block says how the state was lost.
+                        # The note of the first block explains the loss of the state.
                         notes.append(item.note)
                         if not item.ok:
                             notes.append(f"Block {done} of {count} failed when it ran again.")

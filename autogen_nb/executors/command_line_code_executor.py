@@ -22,7 +22,7 @@ class CommandLineCodeExecutor(OwnedExecutor):
     functions
         The person's functions; code imports them from the module `functions_module`.
     execution_policies
-        Languages, with False if their blocks are only saved and not run.
+        Maps each language to True to run its blocks, or to False to only save them.
     cleanup_temp_files
         True to remove the blocks' files after the run, except files named with ``# filename:``.
     """
@@ -93,8 +93,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     """Runs each block as a program on this machine, with the rights of its user.
 
-    The other parameters are those of `CommandLineCodeExecutor`. Python is this interpreter. Packages that
-    code installs are added to its packages until `stop`.
+    The other parameters are those of `CommandLineCodeExecutor`. Blocks run under this Python interpreter. They
+    can import the packages that earlier blocks installed, until `stop`.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     auto_remove
         True to remove the container when it ends.
     stop_container
-        True to end the container with `stop`, and with this process.
+        True to end the container when `stop` is called, or when this process ends.
     net
         True to allow network access.
     init_command

@@ -1,4 +1,4 @@
-"""AutoGen's descriptions of where a `JupyterCodeExecutor` has its kernel: on a server, in a container, or here."""
+"""AutoGen's classes for the kernel of a `JupyterCodeExecutor`: on a server, in a container, or on this machine."""
 
 import hashlib
 from collections.abc import Coroutine, Mapping
@@ -88,13 +88,13 @@ class DockerJupyterServer(_Serving):
     ----------
     custom_image_name
         An image with ipykernel. If none is named, one is built from `base_image` at first use, which may need the
-        the network.
+        network.
     container_name
         The container's name in the engine.
     auto_remove
         True to remove the container when it ends.
     stop_container
-        True to end the container with its executor, and with this process.
+        True to end the container when its executor stops, or when this process ends.
     docker_env
         Environment variables for the container.
     work_dir
@@ -104,7 +104,7 @@ class DockerJupyterServer(_Serving):
     net
         True to allow network access.
     base_image
-        An image with ``python3``, and with pip unless it has ipykernel.
+        An image with ``python3``, and with pip or ipykernel.
     expose_port, token
         Accepted for compatibility: no port is opened, and no token is needed.
     """
@@ -135,14 +135,14 @@ class DockerJupyterServer(_Serving):
         )  # fmt: skip
 
     def place(self, cwd: Path, kernel: str) -> Place:
-        """The place of a kernel in such a container."""
+        """The place of a kernel in a new container."""
         if kernel != "python3":
             raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
         return KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
 
 
 class KernelContainer(ContainerPlace):
-    """A container that must have a kernel; its image is built from `base`, unless that is None."""
+    """A container that must have ipykernel; its image is built from `base`, unless `base` is None."""
 
     def __init__(self, base: str | None, **more: Any) -> None:
         super().__init__(**more)

@@ -57,10 +57,11 @@ class NobodyToAsk:
 
 @dataclass(slots=True)
 class ApproveAll:
-    """Whether "run all from here" is active, and whether it is offered."""
+    """The state of "run all from here"."""
 
     chosen: bool = False
     offered: bool = True
+    # True if the agents' own `confirm` settings apply; those with "always" are then excepted.
     always_said: bool = True
     excepted: set[str] = field(default_factory=set)
 
@@ -83,7 +84,7 @@ class RuleBasedApprover:
         self._told = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; code that the rules let run is not part of the question."""
+        """Asks the person; leaves out a question about code that the rules already approve."""
         if question.then is not None:
             then = self._offering(question.then)
             question = replace(question, then=None if self._by(then) else then)
@@ -133,7 +134,7 @@ class RuleBasedApprover:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _by(self, question: ApprovalAsked) -> str:
-        """Returns who approves the block without a question, or ""."""
+        """Returns the author of an approval without a question, or "" if the person must be asked."""
         if self._lets(question.agent):
             return ONWARDS
         return "" if question.always else self._by_rule(question.effects)
@@ -155,7 +156,7 @@ class RuleBasedApprover:
             try:
                 self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
-                # The decision holds for this question, without a saved rule.
+                # The decision applies to this question, but no rule is saved.
                 self._complain(f"The rule was not saved: {error}")
                 return replace(answer, rules=())
         return answer

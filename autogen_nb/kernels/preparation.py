@@ -1,7 +1,7 @@
 """Installs the package's own modules and the guard in a new kernel, before the agent's code runs.
 
-They are packed into one file, compiled by this Python, and as source for a kernel with another Python. Compiling in the
-kernel would take most of its preparation, so it is done once here, while the first kernel starts.
+One file holds all modules twice: compiled by this Python, and as source for kernels with another Python version. In the
+kernel, compiling would take most of the preparation time; so this process compiles once, while the first kernel starts.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
 
 
 async def import_ahead(launched: KernelHandle, name: str, grace: float) -> bool:
-    """Imports a module; False if that failed and may have left the module half loaded."""
+    """Imports a module; False if the import failed, which may leave the module half loaded."""
     source = f'__import__("sys").modules["autogen_nb_preimport"].bring({name!r})'
     request = ExecuteRequest(launched, source, grace=grace, silent=True)
     try:

@@ -1,7 +1,7 @@
 """One run of a ``%%autogen`` cell, from reading its options to its results in the notebook.
 
-Errors in the options are raised before a model call or a copy of variables. The awaited and the blocking magic share
-one coroutine, which never suspends in the blocking case (`autogen_nb.run.run_to_completion`).
+Invalid options raise an error before any model call, and before variables are copied. The awaited and the blocking
+magic share one coroutine, which never suspends in the blocking case (`autogen_nb.run.run_to_completion`).
 """
 
 import os
@@ -94,7 +94,7 @@ class ChatCell:
                 await self._return_variables(chat, cell_run, done)
             finally:
                 await self._list_new_variables(chat)
-        # The chat still has its answer.
+        # The error does not discard the answer; the chat keeps it.
         if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
                 "Incomplete: the answer lacks a part, and names it. Run this cell again to retry.",

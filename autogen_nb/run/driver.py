@@ -47,7 +47,8 @@ Inquired: TypeAlias = EffectJudged | CodeInputGiven
 class Inquiry:
     """A question that arises while another one is answered, such as one of running code.
 
-    It is an item of a stream on the engine's loop, which waits for the answer. The caller's thread calls the functions.
+    An inquiry is an item of a stream on the engine's loop, and the stream waits for the answer. The caller's thread
+    calls the inquiry's functions.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -148,9 +149,9 @@ def _get_answer(question: Question, world: World) -> Generator[Step, Any, Answer
 
 
 def _show_inquiry(inquiry: Inquiry, world: World, shown: dict[int, Inquiry]) -> Generator[Step, Any, None]:
-    """Shows an inquiry and simultaneous ones; the log records them inside the answer during which they arose.
+    """Shows an inquiry and simultaneous ones; the log records them as part of the answer of the outer question.
 
-    `shown` holds the inquiries by identity, which keeps the identities unique.
+    `shown` maps identities to inquiries; holding the inquiries keeps Python from reusing their identities.
     """
     if id(inquiry) in shown or inquiry.withdrawn():
         return
@@ -202,7 +203,7 @@ async def _settle_together(
     finally:
         for _, task in waiting.values():
             await _cancelled(task)
-    # The first question is shown already.
+    # The first question has already been shown.
     return sorted(settled, key=lambda each: each[0] is not first.question)
 
 

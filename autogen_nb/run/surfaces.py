@@ -1,4 +1,4 @@
-"""Where a chat appears and asks its questions."""
+"""The surface of chats: the views that show them, and the person who answers their questions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class View(Protocol):
     def show(self, event: Event) -> None: ...
 
     def tick(self) -> None:
-        """Updates what depends on the time."""
+        """Updates durations and other texts that depend on the time."""
 
     def close(self) -> None:
         """Ends the view; called once, even if the chat raised."""
@@ -29,7 +29,7 @@ _find: Callable[[], Surface] | None = None
 
 
 def register_surface(find: Callable[[], Surface]) -> None:
-    global _find  # noqa: PLW0603  # only the package's front, which is above this module, knows the surfaces
+    global _find  # noqa: PLW0603  # modules above this one define and register the surfaces
     _find = find
 
 

@@ -43,7 +43,7 @@ class HeldFolder:
         self._close()
 
     def folder(self, name: str, *, make: bool = False) -> "HeldFolder":
-        """Opens a folder below; with `make`, creates it and its parents."""
+        """Opens a subfolder; with `make`, creates it and its parents."""
         steps = _steps(name)
         descriptor = os.dup(self.descriptor)
         for part in steps:
@@ -110,7 +110,7 @@ class HeldFolder:
         return [entry.name for entry in os.scandir(self.descriptor)]
 
     def clear(self, name: str) -> None:
-        """Removes a folder below with its contents, as far as possible; does not follow links."""
+        """Removes a subfolder with its contents, as far as possible; does not follow links."""
         with suppress(OSError), self._parent(name) as (parent, last):
             with suppress(OSError), parent.folder(last) as folder:
                 folder.empty()
@@ -145,7 +145,7 @@ class HeldFolder:
                         moved.append(fresh)
                     else:
                         folder.remove(inner)
-        # If other code refills the folder, it stays, but the folders moved out of it are removed.
+        # A folder that other code refills stays; the caller still removes the folders moved out of it.
         with suppress(OSError):
             self.remove_empty(name)
         return moved

@@ -218,7 +218,7 @@ def a_tower() -> list[Any]:
     ("value", "reason"),
     [
         (a_cycle(), "[1]['self'] is part of itself"),
-        (a_tower(), "nested more than 60 deep"),
+        (a_tower(), "nested more than 60 levels deep"),
         (print, "is a builtin_function_or_method"),
         ({"where": Path()}, "['where'] is a pathlib PosixPath; only data comes back: str(...)"),
         (range(3), "is a range; only data comes back: list(...)"),

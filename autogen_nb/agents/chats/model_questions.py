@@ -13,7 +13,7 @@ from autogen_nb.messages import Reasoning
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
-    """A request of the agent's system message and the conversation; with `calls`, also of its tools."""
+    """A request with the agent's system message and the conversation; with `calls`, also with its tools."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     conversation = (*system, *wire(messages))
     if not calls:

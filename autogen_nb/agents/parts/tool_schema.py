@@ -23,7 +23,7 @@ _FIELD = "parameter_"
 def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
-    """The name and the description of a tool; each defaults to that of the decorator applied before."""
+    """The tool's name and description; missing ones come from an earlier decorator, or from the function itself."""
     earlier = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
     tool = (name or earlier[0], description or earlier[1])
     with contextlib.suppress(AttributeError):  # bound methods have no attributes of their own

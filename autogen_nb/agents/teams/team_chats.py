@@ -97,7 +97,7 @@ class BaseGroupChat(TaskRunner):
         log
             The log of an interrupted run, which continues at its first open question; the agents must be new.
         human
-            The person who answers questions; by default the one at the surface.
+            The person who answers questions; by default the user of the notebook or terminal.
 
         Raises
         ------
@@ -222,7 +222,7 @@ class SelectorGroupChat(BaseGroupChat):
     selector_prompt
         The prompt for the model, with the fields ``{roles}``, ``{participants}`` and ``{history}``.
     allow_repeated_speaker
-        Whether an agent may speak twice in a row.
+        True if an agent may speak twice in a row.
     max_selector_attempts
         The maximum number of requests to the model; after that, the next agent in order speaks.
     selector_func

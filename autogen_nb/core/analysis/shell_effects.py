@@ -35,7 +35,7 @@ _DANGEROUS = {
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
-"""Options of an installer that name no package. Options that end in a value of their own may name one."""
+"""Options of an installer that cannot name a package; other options with a value may name one."""
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 

@@ -119,7 +119,10 @@ class ConversationState:
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
     def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False) -> None:
-        """Replaces the messages that the agent replies to until the next one; `lasting` keeps the last replacement."""
+        """Replaces the messages that the agent replies to, until the next message arrives.
+
+        With `lasting`, the history keeps the replacement of the last message.
+        """
         self._heard[agent, peer] = tuple(messages)
         if lasting:
             exchanged = self.exchanged(agent, peer)
@@ -150,7 +153,7 @@ class ConversationState:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
         replaced = unfolded(heard, own)
-        # If hooks removed messages, only the last message is certain to have a counterpart.
+        # If hooks removed messages, the indices of all but the last message no longer match.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:

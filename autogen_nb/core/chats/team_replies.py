@@ -6,7 +6,7 @@
 3. `AskPerson` asks a person.
 4. `ask_member` asks a member that the caller implements.
 
-The other members receive only the answer. Calls on the way to it stay in the member's own history.
+The other members receive only the answer. The calls before it stay in the member's own history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +42,7 @@ NOTHING = (
 
 @dataclass(frozen=True, slots=True)
 class TeamReply:
-    """A member's message to its team; `usage` is the tokens that only the member knows of."""
+    """A member's message to its team; `usage` counts tokens that no other event reports."""
 
     message: Message
     kind: Kind = "text"

@@ -20,7 +20,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 """Characters that may surround the word on its line."""
 _RECENT = 120
-"""How many characters at the end of a line are searched for the word after the last sentence."""
+"""The number of characters at the end of a line that are searched for the word after the last sentence."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
@@ -37,7 +37,7 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class OwnLine:
-    """The word stands by itself on a line of prose, and the message contains no complete or unfinished code.
+    """True if a line of prose consists of the word, and the message contains no complete or unfinished code.
 
     A model that writes code and the word in one message has not seen the results, so its chat continues.
     """
@@ -55,7 +55,7 @@ class OwnLine:
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
-    """The message contains no code to run: it is an answer.
+    """True if the message contains no code to run, so it is an answer.
 
     A message with code is not an answer, whatever its text says: its author has not seen the results.
     """

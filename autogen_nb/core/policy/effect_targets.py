@@ -16,11 +16,11 @@ _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )
 _SHELL = frozenset(";|&<>()$`\\\n\r{}*?[]!#~")
-"""Characters with which a command line is more than one program with arguments."""
+"""Shell syntax; a command line with such a character may start several programs."""
 
 
 def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
-    """The absolute path, with a ``/`` at the end kept; None if it cannot be determined.
+    """The absolute path, including a trailing ``/``; None if it cannot be determined.
 
     Leading ``..`` parts are resolved against `folder`. Later ones are not resolved, since they may follow a link.
     """
@@ -82,7 +82,7 @@ def program(line: str) -> str | None:
         words = shlex.split(line)
     except ValueError:
         return None
-    # A word with "=" would set a variable of the program after it.
+    # A first word with "=" sets an environment variable for the program after it.
     return words[0] if words and "=" not in words[0] else None
 
 

@@ -1,6 +1,6 @@
 """Classifies paths as the chat's own, the notebook's, private, or elsewhere, without reading the disk.
 
-Links are not followed, and ``..`` is resolved in the text.
+Links are not followed, and ``..`` is resolved in the path's text.
 """
 
 import posixpath

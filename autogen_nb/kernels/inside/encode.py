@@ -222,7 +222,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # Strings without pyarrow are a subclass, and keep their dtype.
+        # pandas' string arrays without pyarrow are a subclass, which this exact test excludes.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

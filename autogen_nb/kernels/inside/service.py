@@ -1,7 +1,7 @@
-"""Serves requests of this package inside the agent's kernel; its source is sent there, so it imports nothing of it.
+"""Serves requests of this package inside the agent's kernel.
 
-It is a module object of its own, invisible in the namespace of the agent's code. Each request is a call of `answer`,
-which writes a JSON file to a shared folder.
+The package sends this source to the kernel, so it imports nothing of the package. It runs as a separate module, outside
+of the namespace of the agent's code. Each request calls `answer`, which writes a JSON file to a shared folder.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _PIECE = 2**18
 
 def install(encode: Any, pickles: Any) -> None:
     """Prepares this kernel, once; `encode` and `pickles` are the modules of these names."""
-    # Otherwise the shell would import it with the first block.
+    # Otherwise the shell would import it during the first block.
     import IPython.core.logger  # noqa: F401  # only to load it
 
     shell = _shell()
@@ -55,7 +55,7 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 
 def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
-    """The variables of the agent's code: name, type, shape, size, and if they come back as data."""
+    """The variables of the agent's code: name, type, shape, size, and whether the value can be copied as data."""
     shell, nothing = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
@@ -162,13 +162,13 @@ def _wake_on_signals() -> None:
 
 
 def _keep_the_kernel_on_exit(shell: Any) -> None:
-    class Exit(type(shell.exiter)):  # type: ignore[misc]  # the shell insists on its own class
+    class Exit(type(shell.exiter)):  # type: ignore[misc]  # the shell requires an instance of its own class
         """Ends the block that calls it, with an exit code; the kernel stays."""
 
         def __call__(self, code: Any = None) -> None:
             raise SystemExit(code)
 
-    # The shell removes it when it resets the namespace.
+    # The shell removes its `exiter` when it resets the namespace.
     shell.exiter = Exit(shell)
     for name in ("exit", "quit"):
         shell.user_ns[name] = shell.user_ns_hidden[name] = shell.exiter

@@ -1,4 +1,4 @@
-"""The available memory, and how many modules to import in advance with it."""
+"""The available memory, and the modules that a kernel with this memory imports in advance."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,9 @@
 """A container of an engine with Docker's API (Docker, Podman), for a kernel and programs.
 
 1. There is one container for a working directory, created at first use; the kernel and each program are executed in it.
-2. It sees the working directory and a private folder under their paths on this machine; in the private folder it can
-   write only its answers. It sees nothing else of this machine, and has no network unless that is requested.
+2. It sees the working directory and a private folder, under the same paths as on this machine. In the private folder,
+   it can write only to the subfolder for answers. It sees no other files of this machine. By default, it has no
+   network.
 3. It ends when it is closed, and when this process ends in any way: its main program reads a stream that this process
    holds open. Then the engine removes it.
 """
@@ -38,8 +39,8 @@ IMAGE = "python:3-slim"
 
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
-# The container's main program. Its child sends the signals that it reads, as long as the stream is open.
-# At the limit of processes, no new program could be executed to send them. The shell itself adopts orphans.
+# The container's main program is a shell, which adopts orphans. While its input stream is open, a subshell reads names
+# of signals and process groups from it, and sends the signals. At the limit of processes, no new program could do so.
 _UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOR_EVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
@@ -91,7 +92,7 @@ class ContainerPlace(Place):
     @property
     def folders(self) -> Path:
         if self._folders is None:
-            self._folders = private_folders.make("/tmp")  # noqa: S108 - it is made anew, for us alone
+            self._folders = private_folders.make("/tmp")  # noqa: S108 - the folder is new and private
             (self._folders / "w").mkdir(mode=0o700)
         return self._folders
 
@@ -117,7 +118,7 @@ class ContainerPlace(Place):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
-        # In a folder of its own, so it imports no module by accident.
+        # Python adds the script's folder to its import path, so the folder must hold no other modules.
         script = launch_spec.folder / "kernel_main.py"
         script.write_bytes(START.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
@@ -198,7 +199,7 @@ class ContainerPlace(Place):
             except engine_error():
                 if self._must_keep:
                     raise
-            # These are our default limits, and some engines support none.
+            # Default limits may be dropped: some engines support none.
             return self._begun(mounts, Limits())
         except engine_error() as error:
             name = self._more.get("name")
@@ -283,10 +284,10 @@ def _leave(container: Any, line: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """How often the container reached its limits on memory and processes; None if that is unknown."""
+    """The number of times that the container reached its limits on memory and processes; None if unknown."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
-    except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
+    except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone
         return None
     memory, found, pids = text.partition("pids\n")
     return None if not found else (parse_counter(memory, "oom_kill"), parse_counter(pids, "max"))

@@ -21,7 +21,8 @@ _CHUNK = 2**16
 _HEADER = 8
 _GONE = 137
 _DIGITS = 20
-# The shell's process id becomes the program's and its group's. One stream keeps the order of the output.
+# `exec` keeps the shell's process id, so the file holds the id of the program and of its process group.
+# Standard output and errors share one stream, which keeps their order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
@@ -57,7 +58,7 @@ class Exec:
         return running
 
     async def kill(self) -> None:
-        """Kills the program and its group, including processes that an ended program has left.
+        """Kills the program's process group, including processes that outlived the program.
 
         Its other descendants end with the container.
         """
@@ -99,7 +100,7 @@ class Exec:
     def _state(self, made: str) -> dict[str, Any]:
         try:
             found: dict[str, Any] = self._api.exec_inspect(made)
-        except Exception:  # noqa: BLE001 - the engine or the container is gone, in whichever way it says so
+        except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone
             return {}
         return found
 

@@ -26,7 +26,7 @@ _NAMES = frozenset(
     PYTHON_COLORS PYTHON_FROZEN_MODULES
     """.split()
 )
-# With the underscore, since `PROJ` would also match PROJECT_DB.
+# Prefixes end in an underscore: `PROJ`, for example, would also match PROJECT_DB.
 _PREFIXES = ("LC_", "DYLD_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "GDAL_")
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(

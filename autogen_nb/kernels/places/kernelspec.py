@@ -12,7 +12,7 @@ _POLL = 0.25
 
 
 class KernelspecPlace(LocalPlace):
-    """An installed kernelspec; the kernel runs where its provisioner starts it, without walls of this package."""
+    """A place for an installed kernelspec: its provisioner starts the kernel, and this package adds no sandbox."""
 
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -30,9 +30,9 @@ class KernelspecPlace(LocalPlace):
         import zmq
         from jupyter_client.manager import AsyncKernelManager
 
-        # By TCP, since not every kernel supports Unix sockets, which would be private to the user.
+        # Unix sockets would be private to the user, but not every kernel supports them; TCP always works.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        # Keys for kernels whose spec supports encryption; the trait exists since jupyter_client 8.10.
+        # Encrypts the connection if the kernelspec supports it; the trait exists since jupyter_client 8.10.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):

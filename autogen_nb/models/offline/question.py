@@ -26,7 +26,7 @@ _FILLERS = re.compile(
     r"their|them|then|there|these|they|thing|this|those|time|using|values?|versus|were|what|when|where|which|will|with|"
     r"without|worst|would|your"
 )
-"""Words that need no mention in the answer when no analysis uses them."""
+"""Words that the answer never lists as not understood."""
 _NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
 
 

@@ -34,7 +34,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The facts about a table; `columns` holds only the first of a wide table's `width` columns."""
+    """The facts about a table; `width` counts all columns, and `columns` holds only the first ones of a wide table."""
 
     rows: int
     width: int

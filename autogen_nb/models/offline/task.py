@@ -95,7 +95,7 @@ def read_task(text: str) -> Task:
     variables = _VARIABLE.findall(appended)
     quoted, bare = _QUOTED.search(words), _BARE.search(words)
     path = quoted[2] if quoted else bare[1] if bare else ""
-    # The name of a file is no column: "data/weather.csv" does not refer to `weather`.
+    # A file name does not name a column: "data/weather.csv" does not refer to `weather`.
     words = _QUOTED.sub(" ", _BARE.sub(" ", words))
     dataset = _handed_over(variables, words, ("DataFrame", "Table"))
     if dataset is None and path and "://" not in path:

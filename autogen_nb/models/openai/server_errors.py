@@ -30,7 +30,7 @@ LONGEST_BACKOFF = 16.0
 
 MOST_RETRIES = 10
 _FEW_RETRIES = 2
-"""Retries if the connection is refused or the host is unknown, which rarely changes by waiting."""
+"""Retries if the connection is refused or the host is unknown; waiting rarely helps."""
 
 _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
@@ -40,7 +40,13 @@ _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _AGAIN = (408, 409, 429)
-_NO_MATTER_OF_TRUST = (9, 10, 62, 63, 64)  # OpenSSL's numbers: not yet valid, expired, of another name
+_NO_MATTER_OF_TRUST = (
+    9,
+    10,
+    62,
+    63,
+    64,
+)  # OpenSSL's codes: not yet valid, expired, wrong host name, e-mail or IP address
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
 _TOO_LONG = re.compile(
     r"""
@@ -99,7 +105,7 @@ class ErrorContext:
 
     def clean(self, text: str) -> str:
         """The text, shortened, without the key, markup and control characters."""
-        # Shorter texts are not secret, and would match everywhere.
+        # Shorter texts are not secrets, and would match in many places.
         shown, login = text, login_of(self.url)
         for secret in (self.key, login, login.partition(":")[2], basic_auth(login).split()[1] if login else ""):
             shown = shown.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY else shown
@@ -130,7 +136,7 @@ def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
         return server.refused(f"says that the account has no quota left ({status}): {said}")
-    # Some servers send it with status 500; a 429 is always a limit of the request rate.
+    # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
         return server.refused(f"says that the request is too long ({status}): {said}", ContextTooLong)
     if status in _AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
@@ -218,7 +224,7 @@ def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -
     except ValueError:
         target = urlsplit("")
     host = target.netloc.rpartition("@")[2]
-    # On the same host only the whole address shows the difference, such as https.
+    # For a redirect on the same host, only the whole address shows the difference, such as https.
     base = target._replace(netloc=host, path=target.path.removesuffix("/chat/completions"), query="", fragment="")
     shown = base.geturl() if host == server.host else host
     where = server.clean(shown) or "another address"

@@ -1,7 +1,7 @@
 """Moves a running chat to the cell that requests it: ``%autogen show``, or its own cell run again.
 
-A reloaded page ignores the outputs of its earlier cells, and a rerun has cleared them. Both requests would wait for the
-end of the chat, so they are answered while it runs.
+A reloaded page ignores the outputs of its earlier cells, and a rerun clears them. Queued behind the running cell, both
+requests would wait until the chat ends; so they are answered while it runs.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class Shown(Protocol):
 
     @property
     def asks(self) -> bool:
-        """Whether a panel is open."""
+        """True while a panel is open."""
 
     def on_page_loaded(self) -> None:
         """Records that the page of the cell may have been closed."""
@@ -72,12 +72,12 @@ class RunningChat:
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns whether the cell requests the running chat; called on any thread."""
+        """True if the cell requests the running chat; called on any thread."""
         shows = not self._closed and _SHOW.fullmatch(code) is not None
         if not self._again(code, cell):
             return shows
         # A waiting cell gives way to its rerun, which repeats the question with the current settings. Cells queued
-        # before the rerun may change what the chat is about, so the rerun is then a cell of its own.
+        # before the rerun may change the chat's input, so the rerun then runs as a separate cell.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: TakenRequest) -> bool:
@@ -85,7 +85,7 @@ class RunningChat:
         if self._closed:
             return False
         request.begin()
-        # A cell sent later must not overtake this one, even if a question has opened since.
+        # A later cell must not overtake this one, even if a panel has opened in the meantime.
         asked = None if self._again(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if asked is None:
             NotebookView(publish=request.publish).note(_RUNS_ALREADY)

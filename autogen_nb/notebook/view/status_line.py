@@ -10,10 +10,10 @@ from autogen_nb.notebook.view.totals import Totals
 
 _LONG = 300
 _SILENT = 30.0
-"""Seconds without a piece of a reply after which the status line mentions it."""
+"""After this many seconds without a piece of a reply, the status line mentions the silence."""
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
-"""The text before a line of this tone where colours are missing."""
+"""The prefix of a line of this tone on surfaces without colours."""
 
 
 def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
@@ -76,9 +76,9 @@ def about(effect: Effect) -> str:
 
 
 def duration(seconds: float) -> str:
-    if seconds < 0.1:  # noqa: PLR2004  # what would be no time at all
+    if seconds < 0.1:  # noqa: PLR2004  # would be formatted as "0.0 s"
         return "< 0.1 s"
-    if seconds < 0.95:  # noqa: PLR2004  # what would round to a whole second
+    if seconds < 0.95:  # noqa: PLR2004  # from here on, whole seconds
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -91,7 +91,7 @@ class ModelPanel(Panel):
         asked = ModelConnection(model, key, url)
         if not keeps(self._kept, asked):
             self._kept = asked
-        # A saved page contains the values of its fields.
+        # A saved notebook contains the values of fields, so the field shows no login.
         self._url.value = shown_url(url)
         self._key.placeholder = _KEPT if key else "sk-…"
         check = self._check = engine.submit(check_connection(asked))
