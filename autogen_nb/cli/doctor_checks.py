@@ -26,8 +26,8 @@ State = Literal["ok", "note", "broken"]
 _PACKAGE = "autogen-nb"
 _PIP = f"{sys.executable} -m pip install"
 _PYTHON = (3, 11)
-_HEARS = (6, 29)
-_ALSO_HELD = (7, 0)
+_DELIVERS_IN_AWAITED_CELLS = (6, 29)
+_DELIVERS_IN_ALL_CELLS = (7, 0)
 """The first ipykernel releases that deliver clicks during an awaited cell, and during any cell."""
 
 _FRONT_ENDS = {"jupyterlab": "JupyterLab", "notebook": "Notebook"}
@@ -93,10 +93,10 @@ def _clicks() -> Iterator[Finding]:
     if widgets is None:
         text = "buttons need ipywidgets; with %config AutogenMagics.ask = 'text', you type your answers"
         state, mend = "broken", f"{_PIP} ipywidgets"
-    elif version is None or _numbers(version) < _HEARS:
+    elif version is None or _numbers(version) < _DELIVERS_IN_AWAITED_CELLS:
         text = f"with ipykernel {version or 'missing'}, a click may not reach a running cell"
         state, mend = "note", f"{_PIP} -U 'ipykernel>=7.4'"
-    elif _numbers(version) < _ALSO_HELD:
+    elif _numbers(version) < _DELIVERS_IN_ALL_CELLS:
         text = f"ipykernel {version} delivers clicks while a %%autogen cell runs; in other cells, you type your answers"
     else:
         text = f"ipykernel {version} delivers clicks while any cell runs, from front ends with and without subshells"
@@ -108,10 +108,10 @@ def _kernel() -> Iterator[Finding]:
 
     with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
         executor = ExecutionTarget().executor(cwd=Path(folder))
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             engine.call(executor.start())
-            yield Finding("kernel", "agent's kernel", "ok", f"starts in {time.monotonic() - begun:.1f} s")
+            yield Finding("kernel", "agent's kernel", "ok", f"starts in {time.monotonic() - start:.1f} s")
         except AutogenError as error:
             yield Finding("kernel", "agent's kernel", "broken", str(error), f"{_PIP} -U ipykernel jupyter_client")
         finally:
@@ -156,22 +156,22 @@ def _models() -> Iterator[Finding]:
 
 def probe(servers: LocalServers) -> Iterator[Finding]:
     """Lists the models that servers on this machine offer."""
-    servers_found = servers.listening()
-    for server in servers_found:
+    listening = servers.listening()
+    for server in listening:
         models = ", ".join(server.models) or "no model"
         yield Finding("this machine", server.kind, "ok", f"{server.base_url} has {models}")
-    if not servers_found:
+    if not listening:
         ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
         yield Finding("this machine", "servers", "note", f"no server answers on the usual ports ({ports})")
 
 
 def _policy() -> Iterator[Finding]:
     try:
-        law = policy()
+        current_policy = policy()
     except AutogenError as error:
         yield Finding("policy", "organisation", "broken", str(error), "ask the administrator of this machine")
     else:
-        yield Finding("policy", "organisation", "ok", law.text or "this machine has no policy")
+        yield Finding("policy", "organisation", "ok", current_policy.text or "this machine has no policy")
     rules = RulesFile()
     try:
         count = len(rules.rules())
@@ -205,4 +205,4 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-LOOKS = (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)
+CHECKS = (_python, _libraries, _front_ends, _clicks, _kernel, _sandboxes, _models, _policy, _settings)

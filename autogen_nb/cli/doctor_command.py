@@ -8,7 +8,7 @@ from itertools import groupby
 import click
 
 from autogen_nb.cli import doctor_checks, exit_codes
-from autogen_nb.cli.doctor_checks import LOOKS, Finding
+from autogen_nb.cli.doctor_checks import CHECKS, Finding
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.models.config.local_servers import LocalServers
 
@@ -27,7 +27,7 @@ def doctor(*, as_json: bool, probe: bool) -> int:
     It contacts no host and shows no key.
     """
     more = (_this_machine,) if probe else ()
-    findings = [finding for look in (*LOOKS, *more) for finding in _looked(look)]
+    findings = [finding for check in (*CHECKS, *more) for finding in _run_check(check)]
     broken = [finding for finding in findings if finding.state == "broken"]
     if as_json:
         click.echo(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
@@ -44,15 +44,15 @@ def _this_machine() -> Iterator[Finding]:
     return doctor_checks.probe(LocalServers())
 
 
-def _looked(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _run_check(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
-        yield from look()
+        yield from check()
     # The report must include unexpected errors too.
-    except Exception as error:  # noqa: BLE001 - as above
-        area = look.__name__.strip("_").replace("_", " ")
+    except Exception as error:  # noqa: BLE001 - see above
+        area = check.__name__.strip("_").replace("_", " ")
         yield Finding(area, area, "broken", f"could not be checked: {type(error).__name__}: {error}")
 
 
 def _line(finding: Finding) -> str:
-    mend = f"\n             {finding.mend}" if finding.mend else ""
-    return visible(f"  {_MARKS[finding.state]}  {finding.name}: {finding.text}{mend}")
+    repair = f"\n             {finding.mend}" if finding.mend else ""
+    return visible(f"  {_MARKS[finding.state]}  {finding.name}: {finding.text}{repair}")

@@ -58,11 +58,11 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
     for path in paths:
         path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - resolves "example"
         check_file(path)
-        whole = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
-        some = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
-        check(path, "import pandas as pd\ntable = " + _reading(path, str(path))[:-1] + some)
+        source = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
+        limit = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
+        check(path, "import pandas as pd\ntable = " + _reading(path, str(path))[:-1] + limit)
         name = _name(path.stem, {file.name for file in files})
-        files.append(TableFile(path, name, f"{name} = {whole}"))
+        files.append(TableFile(path, name, f"{name} = {source}"))
     return files
 
 

@@ -107,7 +107,7 @@ class TerminalConversation:
             TerminalHuman(),
             RulesFile(),
             scope=None if self._user.code is None else self._user.code.scope,
-            onwards=ApproveAll(offered=not self._every_block, always_said=False),
+            onwards=ApproveAll(offered=not self._every_block, agents_decide=False),
             tell=self._tell,
         )
 

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from autogen_nb.core.text.visible_text import without_controls
 
-_PASSING = frozenset({"empty", "status", "partial", "panel"})
+_REPLACED_LATER = frozenset({"empty", "status", "partial", "panel"})
 """Kinds of outputs that a later output replaces."""
 
 _PNG_SIZE = slice(16, 24)
@@ -65,22 +65,22 @@ class Transcript:
 
     def _display(self, content: Mapping[str, Any]) -> None:
         kind = content.get("metadata", {}).get("autogen_nb", {}).get("kind")
-        place = (content.get("transient") or {}).get("display_id", "")
-        if kind in _PASSING:
+        display_id = (content.get("transient") or {}).get("display_id", "")
+        if kind in _REPLACED_LATER:
             return
         if kind == "stream":
-            self._grow(place, without_controls(content["data"].get("text/plain", "")))
-        elif place not in self._shown:
-            self._shown |= {place} - {""}
-            self.line(_described(content["data"]))
+            self._grow(display_id, without_controls(content["data"].get("text/plain", "")))
+        elif display_id not in self._shown:
+            self._shown |= {display_id} - {""}
+            self.line(_plain_text(content["data"]))
 
-    def _grow(self, place: str, text: str) -> None:
-        if self._growing != place:
-            if place in self._shown:
+    def _grow(self, display_id: str, text: str) -> None:
+        if self._growing != display_id:
+            if display_id in self._shown:
                 return
             self.settle()
-            self._shown.add(place)
-            self._growing, self._printed = place, ""
+            self._shown.add(display_id)
+            self._growing, self._printed = display_id, ""
         self._text = text
         if text.startswith(self._printed):
             lines = text[len(self._printed) : text.rfind("\n") + 1]
@@ -92,7 +92,7 @@ class Transcript:
         self._out.flush()
 
 
-def _described(data: Mapping[str, Any]) -> str:
+def _plain_text(data: Mapping[str, Any]) -> str:
     text = without_controls(data.get("text/plain", ""))
     picture = next((kind for kind in data if kind.startswith("image/")), None)
     if picture is None:

@@ -113,11 +113,11 @@ class _Decisions:
         if answer_event.decision == "run":
             self._cleared.append(row)
 
-    def _code_row(self, asked: CodeAsked, block: CodeBlock) -> PersonAsked:
+    def _code_row(self, question: CodeAsked, block: CodeBlock) -> PersonAsked:
         row = next((row for row in self._cleared if row.code == block.code), None)
         if row is None:
-            why = "confirm is never" if asked.permissions is None else "no risks were found in it"
-            row = PersonAsked(asked.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
+            why = "confirm is never" if question.permissions is None else "no risks were found in it"
+            row = PersonAsked(question.agent, f"{block.language} code", (why,), UNASKED, POLICY, block.code)
             self.rows.append(row)
         else:
             self._cleared.remove(row)
@@ -130,19 +130,19 @@ def _record_results(rows: list[PersonAsked], ran: CodeRan) -> None:
         row.came_to = f"exit code {ran.exit_code}" if last else "exit code 0" if number < ran.ran else "did not run"
 
 
-def _question_row(asked: _Question) -> PersonAsked:
-    match asked:
+def _question_row(question: _Question) -> PersonAsked:
+    match question:
         case ApprovalAsked(agent=agent, block=block):
-            which = f", block {asked.index + 1} of {asked.total}" if asked.total > 1 else ""
-            return PersonAsked(agent, f"{block.language} code{which}", asked.reasons, code=block.code)
+            which = f", block {question.index + 1} of {question.total}" if question.total > 1 else ""
+            return PersonAsked(agent, f"{block.language} code{which}", question.reasons, code=block.code)
         case EffectAsked(agent=agent, effect=effect):
             what = effect.words or f"{effect.kind} {effect.target}".strip()
-            line = (f"at the line {asked.line.strip()}",) if asked.line else ()
+            line = (f"at the line {question.line.strip()}",) if question.line else ()
             return PersonAsked(agent, f"running code {what}", line)
         case CodeInputAsked(agent=agent, prompt=prompt):
             return PersonAsked(agent, _with_note("input of running code", prompt))
         case _:
-            return PersonAsked(asked.agent, _with_note("your words", asked.prompt))
+            return PersonAsked(question.agent, _with_note("your words", question.prompt))
 
 
 def _answer(answer_event: EffectJudged | CodeInputGiven | HumanInputGiven, *, secret: bool) -> str:

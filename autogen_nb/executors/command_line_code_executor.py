@@ -75,8 +75,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
         if self._ready:
             return
         if self._init_command is not None:
-            why = f"{self._init_command!r} failed before the code could run"
-            await self._succeed(["sh", "-c", self._init_command], why)
+            failure = f"{self._init_command!r} failed before the code could run"
+            await self._succeed(["sh", "-c", self._init_command], failure)
         if packages := self._functions.packages:
             pip = [self._python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
             await self._succeed([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")

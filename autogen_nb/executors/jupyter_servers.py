@@ -52,7 +52,7 @@ class JupyterConnectionInfo:
         return JupyterServerPlace(address, token=self.token, spec=kernel)
 
 
-class _Serving(Owned):
+class _ManagedServer(Owned):
     """A server managed by this package; stopping it stops its executors."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Serving(Owned):
             await executor.stop()
 
 
-class LocalJupyterServer(_Serving):
+class LocalJupyterServer(_ManagedServer):
     """A kernel on this machine without a server: there is no port to connect to, and no token to steal."""
 
     def place(self, cwd: Path, kernel: str) -> Place:  # noqa: ARG002  # the executor sets the directory
@@ -81,7 +81,7 @@ class LocalJupyterServer(_Serving):
         return LOCAL if kernel == "python3" else KernelspecPlace(kernel)
 
 
-class DockerJupyterServer(_Serving):
+class DockerJupyterServer(_ManagedServer):
     """A container for a kernel, connected by sockets that only it and this process see; no port is opened.
 
     Parameters
@@ -173,7 +173,7 @@ def place_of(server: Any, cwd: Path, kernel: str) -> Place:
             f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
             "a DockerJupyterServer() or a LocalJupyterServer()"
         )
-    found = JupyterConnectionInfo(
+    connection = JupyterConnectionInfo(
         info.host, bool(getattr(info, "use_https", False)), getattr(info, "port", None), getattr(info, "token", None)
     )
-    return found.place(cwd, kernel)
+    return connection.place(cwd, kernel)

@@ -62,7 +62,7 @@ class ApproveAll:
     chosen: bool = False
     offered: bool = True
     # True if the agents' own `confirm` settings apply; those with "always" are then excepted.
-    always_said: bool = True
+    agents_decide: bool = True
     excepted: set[str] = field(default_factory=set)
 
 
@@ -81,13 +81,13 @@ class RuleBasedApprover:
         self._tell = tell
         self._scope = scope or PathScope()
         self._onwards = onwards or ApproveAll()
-        self._told = ""
+        self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
         """Asks the person; leaves out a question about code that the rules already approve."""
         if question.then is not None:
-            then = self._offering(question.then)
-            question = replace(question, then=None if self._by(then) else then)
+            then = self._with_offers(question.then)
+            question = replace(question, then=None if self._approved_by(then) else then)
         return self._human.input(question)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
@@ -95,8 +95,8 @@ class RuleBasedApprover:
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         """Decides about a block by the rules, or asks the person."""
-        question = self._offering(question)
-        by = self._by(question)
+        question = self._with_offers(question)
+        by = self._approved_by(question)
         if by:
             return ApprovalGiven("run", by=by)
 
@@ -107,10 +107,10 @@ class RuleBasedApprover:
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """Decides about an effect by the rules, or asks the person."""
-        if self._lets(question.agent):
+        if self._runs_all(question.agent):
             return EffectJudged(allowed=True, by=ONWARDS)
-        (effect,) = self._placed((question.effect,))
-        by = self._by_rule((effect,))
+        (effect,) = self._with_absolute_paths((question.effect,))
+        by = self._approving_rules((effect,))
         if by:
             return EffectJudged(allowed=True, by=by)
         if not hasattr(self._human, "allow"):
@@ -121,25 +121,25 @@ class RuleBasedApprover:
     def _answerer(self) -> CodeQuestionAnswerer:
         return cast("CodeQuestionAnswerer", self._human)
 
-    def _offering(self, question: ApprovalAsked) -> ApprovalAsked:
-        if question.always and self._onwards.always_said:
+    def _with_offers(self, question: ApprovalAsked) -> ApprovalAsked:
+        if question.always and self._onwards.agents_decide:
             self._onwards.excepted.add(question.agent)
         offered = self._onwards.offered and question.agent not in self._onwards.excepted
-        return replace(question, effects=self._placed(question.effects), onwards=offered)
+        return replace(question, effects=self._with_absolute_paths(question.effects), onwards=offered)
 
-    def _lets(self, agent: str) -> bool:
+    def _runs_all(self, agent: str) -> bool:
         return self._onwards.chosen and agent not in self._onwards.excepted
 
-    def _placed(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
+    def _with_absolute_paths(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
-    def _by(self, question: ApprovalAsked) -> str:
+    def _approved_by(self, question: ApprovalAsked) -> str:
         """Returns the author of an approval without a question, or "" if the person must be asked."""
-        if self._lets(question.agent):
+        if self._runs_all(question.agent):
             return ONWARDS
-        return "" if question.always else self._by_rule(question.effects)
+        return "" if question.always else self._approving_rules(question.effects)
 
-    def _by_rule(self, effects: Sequence[Effect]) -> str:
+    def _approving_rules(self, effects: Sequence[Effect]) -> str:
         """Returns the rules that cover all effects, in words, or ""."""
         try:
             used = covered(self._rules.rules(), effects)
@@ -149,10 +149,10 @@ class RuleBasedApprover:
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
     def _keep(self, answer: G) -> G:
-        lets = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
-        if lets and isinstance(answer, ApprovalGiven):
+        approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
+        if approved and isinstance(answer, ApprovalGiven):
             self._onwards.chosen |= answer.onwards
-        if lets and answer.rules:
+        if approved and answer.rules:
             try:
                 self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
@@ -162,8 +162,8 @@ class RuleBasedApprover:
         return answer
 
     def _complain(self, text: str) -> None:
-        if text != self._told:
-            self._told = text
+        if text != self._last_notice:
+            self._last_notice = text
             self._tell(text)
 
 

@@ -67,7 +67,7 @@ class ChatCell:
         self._notebook = stage.notebook
         self._person = stage.person
         self._view = stage.view
-        self._asks_given = self._reply_begun = False
+        self._uses_entered_model = self._reply_begun = False
 
     async def run(self) -> ChatResult:
         task = self._notebook.task(self._settings)
@@ -79,8 +79,8 @@ class ChatCell:
             model = self._limit_by_budgets(model, chat)
             if remark:
                 self._view.note(remark)
-            if not self._settings.new and (gone := self._notebook.restarts.remark(chat, self._stage.origin)):
-                self._view.note(f"{gone} This cell begins a new conversation.", tone="warning", kind="restart")
+            if not self._settings.new and (notice := self._notebook.restarts.remark(chat, self._stage.origin)):
+                self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
             self._notebook.restarts.forget(chat)
             await self._settle_stuck_code(chat)
             if not chat.runs and Path(chat.folder).is_absolute():
@@ -108,19 +108,19 @@ class ChatCell:
         if remark := setting.heed(os.environ):
             self._view.note(remark)
         spec = setting.choose(named, os.environ)
-        self._asks_given = setting.is_given(spec)
+        self._uses_entered_model = setting.is_given(spec)
         other = setting.given is not None and named not in (None, setting.given.model)
         # A failed connection needs the person's consent before another request.
-        if spec is None or (self._asks_given and setting.failed and (again or not other)):
+        if spec is None or (self._uses_entered_model and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
             connection = await _await_answer(lambda: self._person.connection(form))
             if connection.model == "offline":
                 # The choice applies to this task only.
-                spec, self._asks_given = "offline", False
+                spec, self._uses_entered_model = "offline", False
             else:
                 setting.give(connection, os.environ)
-                spec, self._asks_given = setting.choose(connection.model, os.environ), True
+                spec, self._uses_entered_model = setting.choose(connection.model, os.environ), True
         for host in model_connection.hosts(spec, os.environ):
             if (host, self._settings.share) not in notebook.told:
                 notebook.told.add((host, self._settings.share))
@@ -154,8 +154,8 @@ class ChatCell:
         if not unshared:
             return {}
         sizes = variable_choice.listed([(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared))
-        live, them = ("lives", "it") if len(unshared) == 1 else ("live", "them")
-        question = f"{sizes} {live} in your notebook; the agent has its own kernel. Copy {them}?"
+        verb, pronoun = ("lives", "it") if len(unshared) == 1 else ("live", "them")
+        question = f"{sizes} {verb} in your notebook; the agent has its own kernel. Copy {pronoun}?"
         copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
         what = "Copied to the agent's kernel" if copied else "Not copied"
         self._view.note(f"{what}: {variable_choice.quoted(unshared)}.", kind="decision")
@@ -171,8 +171,8 @@ class ChatCell:
         if resumed is None:
             return None
         cell_run, forgotten = resumed
-        gone = f" The conversation has forgotten {_later_runs(forgotten)}." if forgotten else ""
-        self._view.note(f"Run again: the chat continues at its open question.{gone}")
+        notice = f" The conversation has forgotten {_later_runs(forgotten)}." if forgotten else ""
+        self._view.note(f"Run again: the chat continues at its open question.{notice}")
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
@@ -181,8 +181,8 @@ class ChatCell:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
             if overwritten := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
-        if older := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
-            self._view.note(variable_choice.stale_variables_line(older, self._name_for_commands(chat)), tone="warning")
+        if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
+            self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
         message = task + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
@@ -229,7 +229,7 @@ class ChatCell:
 
     async def _choose_other(self, error: ModelError) -> Model:
         explained = type(error)(f"{error} {_WAY_OUT}", model=error.model)
-        if not self._asks_given or self._reply_begun or isinstance(self._person, AbsentPerson):
+        if not self._uses_entered_model or self._reply_begun or isinstance(self._person, AbsentPerson):
             raise explained from error
         self._notebook.model_setting.failed = str(error)
         try:

@@ -91,7 +91,7 @@ class CellStage:
 
         With `own_agents`, the agents' own `confirm` settings decide about questions for each block.
         """
-        onwards = ApproveAll(offered=not self.every_block, always_said=own_agents)
+        onwards = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
         self.view.unasked(lambda: onwards.chosen)
         return RuleBasedApprover(
             self.person,

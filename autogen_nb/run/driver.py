@@ -36,7 +36,7 @@ Log: TypeAlias = MutableSequence[Recorded]
 """The record of a flow, such as a list."""
 
 _QUESTIONS = get_args(Question)
-_LOOK = 0.1
+_CHECK_SECONDS = 0.1
 """Seconds between two checks for new and withdrawn questions."""
 
 
@@ -54,7 +54,7 @@ class Inquiry:
     question: EffectAsked | CodeInputAsked
     answer: Callable[[Inquired], object]
     withdrawn: Callable[[], bool] = bool
-    beside: Callable[[], Sequence["Inquiry"]] = tuple
+    simultaneous: Callable[[], Sequence["Inquiry"]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,30 +181,30 @@ async def _settle_together(
     try:
         while waiting:
             tasks = [task for _, task in waiting.values()]
-            await asyncio.wait(tasks, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
-            for each, task in list(waiting.values()):
+            await asyncio.wait(tasks, timeout=_CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            for inquiry, task in list(waiting.values()):
                 if task.done():
-                    settled.append(_give(each, task.result()))
-                elif each.withdrawn():
+                    settled.append(_give(inquiry, task.result()))
+                elif inquiry.withdrawn():
                     await _cancelled(task)
-                    settled.append(_give(each, None))
+                    settled.append(_give(inquiry, None))
                 else:
                     continue
-                del waiting[id(each)]
-            for each in first.beside() if waiting else ():
-                if id(each) in shown or each.withdrawn():
+                del waiting[id(inquiry)]
+            for inquiry in first.simultaneous() if waiting else ():
+                if id(inquiry) in shown or inquiry.withdrawn():
                     continue
-                shown[id(each)] = each
-                more = _call_responder(each, world)
-                if isinstance(more, Awaitable):
-                    waiting[id(each)] = each, asyncio.ensure_future(more)
+                shown[id(inquiry)] = inquiry
+                answer_or_task = _call_responder(inquiry, world)
+                if isinstance(answer_or_task, Awaitable):
+                    waiting[id(inquiry)] = inquiry, asyncio.ensure_future(answer_or_task)
                 else:
-                    settled.append(_give(each, more))
+                    settled.append(_give(inquiry, answer_or_task))
     finally:
         for _, task in waiting.values():
             await _cancelled(task)
     # The first question has already been shown.
-    return sorted(settled, key=lambda each: each[0] is not first.question)
+    return sorted(settled, key=lambda item: item[0] is not first.question)
 
 
 async def _cancelled(task: "asyncio.Future[Any]") -> None:

@@ -129,8 +129,8 @@ def _deltas(reply: FakeReply) -> Iterator[dict[str, Any]]:
         yield {"function_call": {"name": function["name"], "arguments": ""}}
         for piece in _cut(function["arguments"], _PIECE):
             yield {"function_call": {"arguments": piece}}
-    for number, given in enumerate(reply.tool_calls):
-        call = _tool_call(number, given)
+    for number, scripted in enumerate(reply.tool_calls):
+        call = _tool_call(number, scripted)
         start = {**call, "index": number, "function": {"name": call["function"]["name"], "arguments": ""}}
         yield {"tool_calls": [start]}
         for piece in _cut(call["function"]["arguments"], _PIECE):

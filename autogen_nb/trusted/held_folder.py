@@ -120,14 +120,14 @@ class HeldFolder:
         """Removes the contents of the folder, as far as possible; needs no recursion for deep trees."""
         tried = set[str]()
         # The limit ends the loop if other code keeps creating files.
-        while len(tried) < _MOST and (fresh := [name for name in self.names() if name not in tried]):
+        while len(tried) < _MOST and (pending := [name for name in self.names() if name not in tried]):
             # Listing a large folder is slow, so it is not repeated for each level of a deep tree.
-            while fresh:
-                name = fresh.pop()
+            while pending:
+                name = pending.pop()
                 tried.add(name)
                 with suppress(OSError):
                     moved = self._remove_flatly(name)
-                    fresh += moved if len(tried) < _MOST else []
+                    pending += moved if len(tried) < _MOST else []
 
     def _remove_flatly(self, name: str) -> list[str]:
         if not _is_folder(name, self.descriptor):
@@ -140,9 +140,9 @@ class HeldFolder:
                 with suppress(OSError):
                     if _is_folder(inner, folder.descriptor):
                         _make_accessible(inner, folder.descriptor)
-                        fresh = uuid.uuid4().hex
-                        os.rename(inner, fresh, src_dir_fd=folder.descriptor, dst_dir_fd=self.descriptor)
-                        moved.append(fresh)
+                        new_name = uuid.uuid4().hex
+                        os.rename(inner, new_name, src_dir_fd=folder.descriptor, dst_dir_fd=self.descriptor)
+                        moved.append(new_name)
                     else:
                         folder.remove(inner)
         # A folder that other code refills stays; the caller still removes the folders moved out of it.
@@ -196,8 +196,8 @@ def _make_accessible(name: str, parent: int) -> None:
             os.close(descriptor)
 
 
-def _check_plain(found: os.stat_result, name: str) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check_plain(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file", name)
-    if found.st_nlink > 1:
+    if status.st_nlink > 1:
         raise OSError(errno.EMLINK, "it is a hard link: the file has another name", name)

@@ -22,11 +22,11 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         why = "it is a link, and must be a file" if path.is_symlink() else error.strerror or str(error)
         raise _refused(path, why) from None
     try:
-        doubt = _doubt(os.fstat(number), owners)
+        objection = _objection(os.fstat(number), owners)
         # A user who can write the folder can replace the file.
         above = _other_writers(path.parent.stat(), owners | {0})
-        if doubt or above:
-            raise _refused(path, doubt or f"its folder {str(path.parent)!r} is not safe: {above}")
+        if objection or above:
+            raise _refused(path, objection or f"its folder {str(path.parent)!r} is not safe: {above}")
         with os.fdopen(number, "rb", closefd=False) as file:
             return file.read(_LARGEST).decode()
     except UnicodeDecodeError:
@@ -35,7 +35,7 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         os.close(number)
 
 
-def _doubt(status: os.stat_result, owners: frozenset[int]) -> str:
+def _objection(status: os.stat_result, owners: frozenset[int]) -> str:
     if not stat.S_ISREG(status.st_mode):
         return "it is not a file"
     if status.st_size >= _LARGEST:
@@ -48,8 +48,8 @@ def _doubt(status: os.stat_result, owners: frozenset[int]) -> str:
 
 def _other_writers(status: os.stat_result, owners: frozenset[int]) -> str:
     if status.st_uid not in owners:
-        wanted = "root" if owners == {0} else "you"
-        return f"it belongs to user {status.st_uid} and must belong to {wanted}"
+        owner = "root" if owners == {0} else "you"
+        return f"it belongs to user {status.st_uid} and must belong to {owner}"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"others may write it (chmod {stat.S_IMODE(status.st_mode) & ~0o022:o} prevents that)"
     return ""

@@ -164,7 +164,7 @@ async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
 
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
-    here = ApproveAll(always_said=False)
+    here = ApproveAll(agents_decide=False)
     ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
 
     ruled.approve(asked(WRITE, always=True))

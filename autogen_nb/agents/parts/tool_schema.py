@@ -24,8 +24,8 @@ def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
     """The tool's name and description; missing ones come from an earlier decorator, or from the function itself."""
-    earlier = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
-    tool = (name or earlier[0], description or earlier[1])
+    defaults = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
+    tool = (name or defaults[0], description or defaults[1])
     with contextlib.suppress(AttributeError):  # bound methods have no attributes of their own
         setattr(function, _TOOL, tool)
     return tool
@@ -85,17 +85,17 @@ def _model(function: Callable[..., Any]) -> "type[BaseModel]":
                 f'write {name}: Annotated[str, "what it is"]'
             )
         default = ... if parameter.default is parameter.empty else parameter.default
-        fields[_FIELD + name] = (_described(hints[name], name), default)
+        fields[_FIELD + name] = (_annotated(hints[name], name), default)
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
     return create_model(_name(function), __config__=config, **fields)
 
 
-def _described(hint: Any, name: str) -> Any:
+def _annotated(hint: Any, name: str) -> Any:
     from pydantic import Field
 
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    described = (Field(description=item) if isinstance(item, str) else item for item in metadata)
-    return Annotated[(kind, *described, Field(alias=name))]
+    fields = (Field(description=item) if isinstance(item, str) else item for item in metadata)
+    return Annotated[(kind, *fields, Field(alias=name))]
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -281,9 +281,11 @@ def _checked(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
         if not isinstance(agent, TeamMember):
             raise ConfigError(f"{agent!r} cannot be in a team; give an agent, or a function as FunctionAgent(function)")
     names = [agent.name for agent in participants]
-    twice = [name for name, count in Counter([*names, team]).items() if count > 1]
-    if twice:
-        raise ConfigError(f"the name {twice[0]!r} occurs twice in a team; give the team and each member a unique name")
+    duplicates = [name for name, count in Counter([*names, team]).items() if count > 1]
+    if duplicates:
+        raise ConfigError(
+            f"the name {duplicates[0]!r} occurs twice in a team; give the team and each member a unique name"
+        )
     return dict(zip(names, participants, strict=True))
 
 

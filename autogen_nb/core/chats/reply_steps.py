@@ -214,10 +214,10 @@ def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Re
 
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
     """The step that may stop the chat or ask a person, by the table in `human_input`."""
-    met = yield from terminated(state, spec, peer)
+    is_terminated = yield from terminated(state, spec, peer)
     pair = spec.name, peer
     limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)
-    move = decide(spec.human_input_mode, terminated=met, count=state.auto_replies[pair], limit=limit)
+    move = decide(spec.human_input_mode, terminated=is_terminated, count=state.auto_replies[pair], limit=limit)
     if move == "auto":
         state.auto_replies[pair] += 1
         return None
@@ -225,7 +225,7 @@ def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec,
         state.auto_replies[pair] = 0
         return Stop(move)
     then = _next_question(state, spec, peer) if move.empty == "auto" else None
-    question = HumanInputAsked(spec.name, peer, _prompt(peer, move), met, move.empty, then=then)
+    question = HumanInputAsked(spec.name, peer, _prompt(peer, move), is_terminated, move.empty, then=then)
     answer = yield from ask(question, HumanInputGiven)
     if answer.text == "" and move.empty == "auto":
         state.auto_replies[pair] += 1

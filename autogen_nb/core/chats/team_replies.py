@@ -106,7 +106,7 @@ class Think:
             replied = yield from _ask_model(state, name, "some")
             calls = replied.message.calls
             if not calls:
-                return TeamReply(_words(replied.message))
+                return TeamReply(_text_only(replied.message))
             returned = yield from ask(FunctionsAsked(name, calls), FunctionsReturned)
             for call, content in zip(calls, returned.contents, strict=True):
                 if call.name in self.handoffs:
@@ -115,7 +115,7 @@ class Think:
                 told = map(self.told, calls, returned.contents)
                 return TeamReply(Message("\n".join(told)), "tools")
         # If the model still makes calls, only its text counts.
-        return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
+        return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,14 @@ class WriteAndRun:
         for _ in range(1 + self.retries):
             replied = yield from _ask_model(state, name, "none")
             if not state.read(replied.message).blocks:
-                return TeamReply(_words(replied.message))
-            yield Said(name, name, _words(replied.message))
+                return TeamReply(_text_only(replied.message))
+            yield Said(name, name, _text_only(replied.message))
             succeeded = yield from self._run_code(state, name, replied.message)
             if isinstance(succeeded, Stop):
                 return succeeded
             if succeeded:
                 break
-        return TeamReply(_words((yield from _ask_model(state, name, "none")).message))
+        return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
     def _run_code(self, state: TeamState, name: str, written: Message) -> Asking[bool | Stop]:
         workspace = TeamState(state.team, [Said(f"{name}'s model", name, written)])
@@ -193,7 +193,7 @@ def _ask_model(state: TeamState, name: str, calls: Literal["some", "none"]) -> A
     return (yield from ask(ModelAsked(name, state.team, len(state.said), calls), ModelReplied))
 
 
-def _words(message: Message) -> Message:
+def _text_only(message: Message) -> Message:
     if message.content is not None and not message.carries_calls:
         return message
     return Message(message.text)

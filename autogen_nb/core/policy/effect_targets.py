@@ -27,7 +27,7 @@ def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
     if path == "~" or path.startswith("~/"):
         path = home + path[1:] if home else ""
     elif folder and path and not path.startswith("/"):
-        path = _climbed(folder, path)
+        path = _resolve_leading_dots(folder, path)
     if not path.startswith("/") or ".." in path.split("/"):
         return None
     # POSIX and `normpath` keep two slashes at the beginning.
@@ -56,8 +56,8 @@ def address(text: str) -> tuple[str, str]:
         rest = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[2]
     if len(rest) > _LONGEST_HOST:
         return "", ""
-    found = _PORT.fullmatch(rest)
-    host, port = (found[1], found[2]) if found else (rest, "")
+    match = _PORT.fullmatch(rest)
+    host, port = (match[1], match[2]) if match else (rest, "")
     host = host.strip("[]").rstrip(".")
     if not _HOST.fullmatch(host):
         return "", ""
@@ -67,11 +67,11 @@ def address(text: str) -> tuple[str, str]:
 def same_host(pattern: str, text: str) -> bool:
     """True if the text names the host of the pattern, or a subdomain if the pattern begins with ``*.``."""
     star = pattern.startswith("*.")
-    meant, wanted = address(pattern.removeprefix("*."))
+    pattern_host, pattern_port = address(pattern.removeprefix("*."))
     host, port = address(text)
-    if not host or (wanted and wanted != port):
+    if not host or (pattern_port and pattern_port != port):
         return False
-    return host.endswith(f".{meant}") if star else host == meant
+    return host.endswith(f".{pattern_host}") if star else host == pattern_host
 
 
 def program(line: str) -> str | None:
@@ -88,11 +88,11 @@ def program(line: str) -> str | None:
 
 def package(requirement: str) -> str | None:
     """The normalised name of the package in a requirement; None for anything else."""
-    found = _REQUIREMENT.fullmatch(requirement.strip())
-    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else None
+    match = _REQUIREMENT.fullmatch(requirement.strip())
+    return re.sub(r"[-_.]+", "-", match[1]).lower() if match else None
 
 
-def _climbed(folder: str, path: str) -> str:
+def _resolve_leading_dots(folder: str, path: str) -> str:
     parts = path.split("/")
     above = normpath(folder)
     while parts and parts[0] in ("..", ".", ""):

@@ -40,9 +40,9 @@ def install(encode: Any, pickles: Any) -> None:
     )
     for stream in (sys.stdout, sys.stderr):
         _flush_sooner(stream)
-    _drop_nothing(shell.kernel)
+    _queue_without_limit(shell.kernel)
     _wake_on_signals()
-    _keep_the_kernel_on_exit(shell)
+    _keep_kernel_on_exit(shell)
     _list_variables_while_code_runs(shell.kernel, encode.is_data)
 
 
@@ -56,7 +56,7 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
     """The variables of the agent's code: name, type, shape, size, and whether the value can be copied as data."""
-    shell, nothing = _shell(), object()
+    shell, missing = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
         {
@@ -68,7 +68,7 @@ def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
         }
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
-        and value is not shell.user_ns_hidden.get(name, nothing)
+        and value is not shell.user_ns_hidden.get(name, missing)
         and not isinstance(value, classes)
     ]
 
@@ -132,7 +132,7 @@ def _flush_sooner(stream: Any) -> None:
     setattr(stream, name, pieces)
 
 
-def _drop_nothing(kernel: Any) -> None:
+def _queue_without_limit(kernel: Any) -> None:
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
         # Only the socket's own thread may use it.
@@ -140,11 +140,11 @@ def _drop_nothing(kernel: Any) -> None:
 
 
 def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool]) -> None:
-    def tell(stream: Any, identity: Any, parent: Any) -> None:
+    def send_variables(stream: Any, identity: Any, parent: Any) -> None:
         content = {"variables": variables(is_data)}
         kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
 
-    kernel.control_handlers["autogen_nb_variables"] = tell
+    kernel.control_handlers["autogen_nb_variables"] = send_variables
 
 
 def _wake_on_signals() -> None:
@@ -161,7 +161,7 @@ def _wake_on_signals() -> None:
         os.close(writing)
 
 
-def _keep_the_kernel_on_exit(shell: Any) -> None:
+def _keep_kernel_on_exit(shell: Any) -> None:
     class Exit(type(shell.exiter)):  # type: ignore[misc]  # the shell requires an instance of its own class
         """Ends the block that calls it, with an exit code; the kernel stays."""
 

@@ -34,10 +34,10 @@ def own_cgroup(own: Path, mounted: Path) -> Path | None:
     return mounted / places[0] if places else None
 
 
-def preimports(wanted: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
+def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
     """The modules to import in advance: none below 1 GiB of memory, only the first below 2 GiB."""
     total = memory() if total is None else total
-    return tuple(wanted) if total >= 2 * _GIB else tuple(wanted[:1]) if total >= _GIB else ()
+    return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 
 
 def _text(path: Path) -> str:

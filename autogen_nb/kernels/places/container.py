@@ -124,9 +124,9 @@ class ContainerPlace(Place):
         spec: Sequence[str] = manager.kernel_spec.argv
         options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
         # Older kernels rewrite their connection file, so they get a writable copy.
-        given, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
+        original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
-            held.save(f"{launch_spec.outbox.name}/{connection.name}", given.read_bytes())
+            held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
         argv = [_PYTHON, str(script), "-f", str(connection), *options]
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
         job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
@@ -230,8 +230,8 @@ class ContainerPlace(Place):
             line = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
             # Without Python in the image, no packages can be installed.
-            made = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
-            self._own = overlay_env.variables(_PACKAGES) if made.exit_code == 0 else {}
+            overlay = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
+            self._own = overlay_env.variables(_PACKAGES) if overlay.exit_code == 0 else {}
         except engine_error():
             with suppress(engine_error()):
                 container.remove(force=True)
@@ -256,14 +256,14 @@ class ContainerKernel(KernelHandle):
 
 
 def _portable(environ: Mapping[str, str]) -> dict[str, str]:
-    kept = {
+    portable = {
         name: value
         for name, value in environ.items()
         # Other variables that `scrub_environment` keeps are paths and settings of this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
-    return {**kept, **own, "HOME": _HOME}
+    return {**portable, **own, "HOME": _HOME}
 
 
 def _runs(container: Any) -> bool:

@@ -19,7 +19,7 @@ _count = itertools.count()
 _ASK = 0.25
 _CHUNK = 2**16
 _HEADER = 8
-_GONE = 137
+_KILLED = 137
 _DIGITS = 20
 # `exec` keeps the shell's process id, so the file holds the id of the program and of its process group.
 # Standard output and errors share one stream, which keeps their order.
@@ -76,33 +76,33 @@ class Exec:
             await asyncio.to_thread(_socket(self._line).sendall, line.encode())
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
-        made = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
-        stream = self._api.exec_start(made, socket=True)
-        thread = threading.Thread(target=self._read, args=(made, stream), name="autogen_nb-exec", daemon=True)
+        exec_id = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
+        stream = self._api.exec_start(exec_id, socket=True)
+        thread = threading.Thread(target=self._read, args=(exec_id, stream), name="autogen_nb-exec", daemon=True)
         thread.start()
 
-    def _read(self, made: str, stream: Any) -> None:
+    def _read(self, exec_id: str, stream: Any) -> None:
         try:
-            _pass_on(_socket(stream), self._writing, lambda: self._may_write(made))
+            _pass_on(_socket(stream), self._writing, lambda: self._may_write(exec_id))
         finally:
-            code = self._state(made).get("ExitCode")
+            code = self._state(exec_id).get("ExitCode")
             os.close(self._writing)
             # If the loop is closed, nobody waits for the result.
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _GONE)
+                self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _KILLED)
             close_stream(stream)
 
-    def _may_write(self, made: str) -> bool:
+    def _may_write(self, exec_id: str) -> bool:
         # The engine also reports "not running" before the start; then there is no process id yet.
-        state = self._state(made)
+        state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._number.exists())
 
-    def _state(self, made: str) -> dict[str, Any]:
+    def _state(self, exec_id: str) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = self._api.exec_inspect(made)
+            state: dict[str, Any] = self._api.exec_inspect(exec_id)
         except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone
             return {}
-        return found
+        return state
 
 
 def close_stream(stream: Any) -> None:

@@ -37,14 +37,14 @@ _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
     """The variables of `environ` for the agent's kernel; `extra` names additional ones."""
-    wanted = set(extra)
-    return {name: value for name, value in environ.items() if name in wanted or _allowed(name, value)}
+    requested = set(extra)
+    return {name: value for name, value in environ.items() if name in requested or _allowed(name, value)}
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
-    place = str(Path(python).parent)
+    folder = str(Path(python).parent)
     path = environ.get("PATH", os.defpath)
-    return {**environ, "PATH": path if path.split(os.pathsep)[0] == place else place + os.pathsep + path}
+    return {**environ, "PATH": path if path.split(os.pathsep)[0] == folder else folder + os.pathsep + path}
 
 
 def _allowed(name: str, value: str) -> bool:

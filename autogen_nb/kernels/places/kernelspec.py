@@ -17,12 +17,12 @@ class KernelspecPlace(LocalPlace):
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
-        known = KernelSpecManager()
+        specs = KernelSpecManager()
         try:
-            spec: Any = known.get_kernel_spec(name)
+            spec: Any = specs.get_kernel_spec(name)
         except NoSuchKernel as error:
-            there = ", ".join(sorted(known.find_kernel_specs())) or "none"
-            raise ConfigError(f"there is no kernelspec {name!r}; installed are: {there}") from error
+            installed = ", ".join(sorted(specs.find_kernel_specs())) or "none"
+            raise ConfigError(f"there is no kernelspec {name!r}; installed are: {installed}") from error
         self.name = name
         self.language = str(spec.language).lower()
 

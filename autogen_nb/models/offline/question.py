@@ -46,10 +46,10 @@ class Question:
 
 def read_question(words: str, table: Table) -> Question:
     plain = " ".join(_words(words.replace("'", "")))
-    named = [column for column in table.columns if _has(plain, _spoken(column))]
+    named = [column for column in table.columns if _has(plain, _spoken_pattern(column))]
     # The "max" in `temp_max` requests no maximum.
-    rest = re.sub("|".join([*(rf"\b{_spoken(column)}\b" for column in named), "(?!)"]), " ", plain)
-    groups = [column.name for column in named if column.name in table.groups or _follows_by(column, plain)]
+    rest = re.sub("|".join([*(rf"\b{_spoken_pattern(column)}\b" for column in named), "(?!)"]), " ", plain)
+    groups = [column.name for column in named if column.name in table.groups or _is_grouped_by(column, plain)]
     measures = [column.name for column in named if column.name in table.measures and column.name not in groups]
     times = [name for name in table.times if name not in groups]
     named_times = [column.name for column in named if column.name in times]
@@ -93,20 +93,22 @@ def _possible(table: Table, groups: bool, times: bool) -> set[Topic]:
     return {topic for topic, fits in allowed.items() if fits}
 
 
-def _spoken(column: Column) -> str:
+def _spoken_pattern(column: Column) -> str:
     """Builds a pattern for a column's name, with or without its last word: "body mass" for `body_mass_g`."""
     words = _words(column.name)
     short = words[:-1] if len(words) > TWO else words
     return rf"{re.escape(' '.join(short))}(s|es)?( {re.escape(words[-1])})?" if words else "(?!)"
 
 
-def _follows_by(column: Column, plain: str) -> bool:
-    return column.kind == "number" and column.distinct <= MANY and _has(plain, rf"(by|per|each) {_spoken(column)}")
+def _is_grouped_by(column: Column, plain: str) -> bool:
+    return (
+        column.kind == "number" and column.distinct <= MANY and _has(plain, rf"(by|per|each) {_spoken_pattern(column)}")
+    )
 
 
 def _words(text: str) -> list[str]:
-    apart = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
-    return [word for word in re.split(r"[\W_]+", apart.lower()) if word]
+    separated = re.sub(r"([a-z\d])([A-Z])", r"\1 \2", text)
+    return [word for word in re.split(r"[\W_]+", separated.lower()) if word]
 
 
 def _has(plain: str, pattern: str) -> bool:

@@ -79,11 +79,11 @@ def _overview(state: State, table: Table) -> list[str]:
     if table.width > len(table.columns):
         sentences.append(f"I analyse only the first {len(table.columns)} columns.")
     for column in table.columns:
-        if column.came_as != column.kind:
-            sentences.append(f"{span(column.name)} was converted from {column.came_as} to {column.kind}.")
-        if column.lost:
-            lost = f"{count(column.lost, 'value')} could not be converted to a {column.kind}"
-            sentences.append(f"In {span(column.name)}, {lost} and became missing.")
+        if column.original_kind != column.kind:
+            sentences.append(f"{span(column.name)} was converted from {column.original_kind} to {column.kind}.")
+        if column.unconverted:
+            failures = f"{count(column.unconverted, 'value')} could not be converted to a {column.kind}"
+            sentences.append(f"In {span(column.name)}, {failures} and became missing.")
     if table.rows > 1 and (constant := [column.name for column in table.columns if column.distinct == 1]):
         sentences.append(f"There is only one value in {spans(constant)}.")
     ignored = [column.name for column in table.of_kind("empty", "other")]

@@ -21,11 +21,11 @@ _YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
-    came_as: str
+    original_kind: str
     kind: str
     missing: int
     distinct: int
-    lost: int
+    unconverted: int
 
     @property
     def is_year(self) -> bool:
@@ -77,7 +77,8 @@ def read_table(facts: Any) -> Table | None:
     """Parses the facts that a block printed; None if an edited block printed something else."""
     try:
         columns = [
-            Column(str(name), str(was), str(kind), *map(int, rest)) for name, was, kind, *rest in facts["columns"]
+            Column(str(name), str(original), str(kind), *map(int, rest))
+            for name, original, kind, *rest in facts["columns"]
         ]
         rows, width, complete, repeated = (int(facts[key]) for key in ("rows", "width", "complete", "repeated"))
     except (TypeError, KeyError, ValueError):

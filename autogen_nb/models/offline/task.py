@@ -97,10 +97,10 @@ def read_task(text: str) -> Task:
     path = quoted[2] if quoted else bare[1] if bare else ""
     # A file name does not name a column: "data/weather.csv" does not refer to `weather`.
     words = _QUOTED.sub(" ", _BARE.sub(" ", words))
-    dataset = _handed_over(variables, words, ("DataFrame", "Table"))
+    dataset = _variable_dataset(variables, words, ("DataFrame", "Table"))
     if dataset is None and path and "://" not in path:
         dataset = file_dataset(path)
-    return Task(words, dataset or _handed_over(variables, words, _TO_FRAME))
+    return Task(words, dataset or _variable_dataset(variables, words, _TO_FRAME))
 
 
 def file_dataset(path: str) -> Dataset:
@@ -108,7 +108,7 @@ def file_dataset(path: str) -> Dataset:
     return Dataset("table", path, next((ending for ending in reversed(endings) if ending in _ENDINGS), "csv"))
 
 
-def _handed_over(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
+def _variable_dataset(variables: Sequence[tuple[str, str, str]], words: str, types: Collection[str]) -> Dataset | None:
     candidates = [variable for variable in variables if variable[1] in types]
     if not candidates:
         return None

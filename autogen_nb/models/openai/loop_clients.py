@@ -18,7 +18,7 @@ class LoopClient(Generic[C]):
 
     client: C
     account: Account
-    life: AsyncGenerator[None, None]
+    closer: AsyncGenerator[None, None]
 
 
 LoopClients: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, LoopClient[C]]
@@ -33,39 +33,39 @@ async def keep(
 ) -> None:
     """Keeps the client for the running loop until the loop shuts down or the owner is garbage."""
     loop = asyncio.get_running_loop()
-    held: list[AsyncGenerator[None, None]] = []
-    life = _life(client, close, ref(connections), held)
+    closers: list[AsyncGenerator[None, None]] = []
+    closer = _closing_generator(client, close, ref(connections), closers)
     # The loop knows a started async generator, and closes it at shutdown.
-    await anext(life)
-    held.append(life)
-    # `held` keeps the sockets alive: they must not be finalised as garbage together with their owner.
-    finalize(owner, _close_later, loop, held).atexit = False
-    connections[loop] = LoopClient(client, account, life)
+    await anext(closer)
+    closers.append(closer)
+    # `closers` keeps the sockets alive: they must not be finalised as garbage together with their owner.
+    finalize(owner, _close_later, loop, closers).atexit = False
+    connections[loop] = LoopClient(client, account, closer)
 
 
-async def _life(
+async def _closing_generator(
     client: C,
     close: Callable[[], Awaitable[None]],
     connections: "ref[LoopClients[C]]",
-    held: list[AsyncGenerator[None, None]],
+    closers: list[AsyncGenerator[None, None]],
 ) -> AsyncGenerator[None, None]:
     # A strong reference to `connections` would keep the owner alive.
     try:
         yield
     finally:
-        held.clear()
+        closers.clear()
         known, loop = connections(), asyncio.get_running_loop()
         if known is not None and loop in known and known[loop].client is client:
             del known[loop]
         await close()
 
 
-def _close_later(loop: asyncio.AbstractEventLoop, held: list[AsyncGenerator[None, None]]) -> None:
+def _close_later(loop: asyncio.AbstractEventLoop, closers: list[AsyncGenerator[None, None]]) -> None:
     async def close() -> None:
-        for life in held.copy():
-            await life.aclose()
+        for closer in closers.copy():
+            await closer.aclose()
 
-    if held and not loop.is_closed():
+    if closers and not loop.is_closed():
         # The garbage collector may run in any thread, and the loop may be closed in the meantime.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(lambda: loop.create_task(close()))

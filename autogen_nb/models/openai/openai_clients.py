@@ -56,7 +56,7 @@ class OpenAIClients:
     async def close(self) -> None:
         known = self.by_loop.get(asyncio.get_running_loop())
         if known is not None:
-            await known.life.aclose()
+            await known.closer.aclose()
 
     async def listed_models(self, account: Account, server: ErrorContext) -> tuple[str, ...] | ServerFailed:
         """The names of the server's models, none if it does not list them; or the failure of the request."""
@@ -124,7 +124,7 @@ class OpenAIClients:
             del self.by_loop[closed]
         await keep(self, self.by_loop, client, self._closing(client), account)
         if old is not None:
-            await old.life.aclose()
+            await old.closer.aclose()
         return client
 
     def _create(self, account: Account) -> "openai.AsyncOpenAI":

@@ -81,8 +81,8 @@ async def _whole(
     blocks: AsyncIterator[bytes], server: ErrorContext, reply: ChunkAccumulator, silence: float
 ) -> AsyncGenerator[str | Reasoning, None]:
     parts, size = [], 0
-    until = asyncio.get_running_loop().time() + silence
-    while (block := await _next(blocks, server, until)) is not None:
+    deadline = asyncio.get_running_loop().time() + silence
+    while (block := await _next(blocks, server, deadline)) is not None:
         parts.append(block)
         size += len(block)
         if size > _LONGEST_JSON:
@@ -100,16 +100,16 @@ async def _streamed(
 ) -> AsyncGenerator[str | Reasoning, None]:
     events = EventStream()
     done = ended = False
-    loop, progress, until = asyncio.get_running_loop(), -1, 0.0
+    loop, progress, deadline = asyncio.get_running_loop(), -1, 0.0
     while not (done or ended):
         if reply.progress != progress:
-            progress, until = reply.progress, loop.time() + silence
-        block = await _next(blocks, server, until)
+            progress, deadline = reply.progress, loop.time() + silence
+        block = await _next(blocks, server, deadline)
         ended = block is None
-        found = events.end() if block is None else events.feed(block)
-        if events.size > _LONGEST_JSON or any(len(data) > _LONGEST_JSON for data in found):
+        payloads = events.end() if block is None else events.feed(block)
+        if events.size > _LONGEST_JSON or any(len(data) > _LONGEST_JSON for data in payloads):
             raise server.refused(_TOO_LONG)
-        for data in found:
+        for data in payloads:
             if data.startswith(_DONE):
                 done = True
             else:
@@ -125,9 +125,9 @@ async def _streamed(
         await _drain(blocks)
 
 
-async def _next(blocks: AsyncIterator[bytes], server: ErrorContext, until: float) -> bytes | None:
+async def _next(blocks: AsyncIterator[bytes], server: ErrorContext, deadline: float) -> bytes | None:
     try:
-        async with asyncio.timeout_at(until):
+        async with asyncio.timeout_at(deadline):
             return await anext(blocks, None)
     # The exceptions are those of httpx or httpx2, whichever openai depends on.
     except Exception as error:  # noqa: BLE001 - see above

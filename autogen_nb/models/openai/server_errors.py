@@ -39,8 +39,8 @@ _LONGEST_READ = 4_000
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-_AGAIN = (408, 409, 429)
-_NO_MATTER_OF_TRUST = (
+_RETRIED_STATUSES = (408, 409, 429)
+_UNRELATED_TO_TRUST = (
     9,
     10,
     62,
@@ -113,13 +113,13 @@ class ErrorContext:
         line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
 
-    def unavailable(self, what: str, *, again: bool = True, wait: float | None = None) -> ServerFailed:
-        text = f"the model {self.model!r} is not available: {self.host} {what}"
+    def unavailable(self, fault: str, *, again: bool = True, wait: float | None = None) -> ServerFailed:
+        text = f"the model {self.model!r} is not available: {self.host} {fault}"
         return ServerFailed(ModelUnavailable(text, model=self.model), again=again, wait=wait)
 
-    def refused(self, what: str, kind: type[ModelRefused] = ModelRefused) -> ServerFailed:
+    def refused(self, fault: str, kind: type[ModelRefused] = ModelRefused) -> ServerFailed:
         """The failure for a request that the server will not answer."""
-        return ServerFailed(kind(f"the model {self.model!r} did not answer: {self.host} {what}", model=self.model))
+        return ServerFailed(kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model))
 
 
 def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
@@ -132,24 +132,24 @@ def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[
 def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
     if status < 400:  # noqa: PLR2004 - HTTP's own border of errors
         return server.refused(_redirected(server, status, headers))
-    said = server.clean(_message(body)) or "it gave no reason"
+    message = server.clean(_message(body)) or "it gave no reason"
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
-        return server.refused(f"says that the account has no quota left ({status}): {said}")
+        return server.refused(f"says that the account has no quota left ({status}): {message}")
     # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
-        return server.refused(f"says that the request is too long ({status}): {said}", ContextTooLong)
-    if status in _AGAIN or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
+        return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
+    if status in _RETRIED_STATUSES or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
         wait = retry_after(headers)
         if wait is not None and wait > LONGEST_WAIT:
-            asks = f"asks to wait {wait:.0f} s ({status}): {said}"
+            asks = f"asks to wait {wait:.0f} s ({status}): {message}"
             return server.unavailable(asks, again=False)
         again = headers.get("x-should-retry") != "false"
-        return server.unavailable(f"answered {status}: {said}", again=again, wait=wait)
+        return server.unavailable(f"answered {status}: {message}", again=again, wait=wait)
     if code == "content_filter":
-        return server.refused(f"stopped the request by its content filter: {said}", ContentFiltered)
-    way_out = _TLS if status == 400 and "https" in said.lower() else _way_out(server, status)  # noqa: PLR2004 - HTTP's
-    return server.refused(f"answered {status}: {said.rstrip('.')}. {way_out}".rstrip())
+        return server.refused(f"stopped the request by its content filter: {message}", ContentFiltered)
+    way_out = _TLS if status == 400 and "https" in message.lower() else _way_out(server, status)  # noqa: PLR2004 - HTTP's
+    return server.refused(f"answered {status}: {message.rstrip('.')}. {way_out}".rstrip())
 
 
 def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
@@ -165,12 +165,12 @@ def _by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
     for cause in chain:
         if isinstance(cause, ssl.SSLCertVerificationError):
             text = server.clean(cause.verify_message or str(cause))
-            proof = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
-            return server.unavailable(proof, again=False)
-        for kind, what, again in _CAUSES:
+            fault = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
+            return server.unavailable(fault, again=False)
+        for kind, fault, again in _CAUSES:
             if isinstance(cause, kind):
                 text = server.clean(cause.strerror or str(cause))
-                failed = server.unavailable(what.format(text), again=again)
+                failed = server.unavailable(fault.format(text), again=again)
                 failed.retries = _FEW_RETRIES
                 return failed
     messages = [text for cause in chain if (text := server.clean(str(cause)))]
@@ -192,15 +192,15 @@ def _proxy_of(url: str) -> str:
 
 
 def by_event(server: ErrorContext, error: object) -> ServerFailed:
-    said = server.clean(_message(error)) or "it gave no reason"
+    message = server.clean(_message(error)) or "it gave no reason"
     detail = error if isinstance(error, Mapping) else {}
     if "content_filter" in (detail.get("code"), detail.get("type")):
-        return server.refused(f"stopped the reply by its content filter: {said}", ContentFiltered)
+        return server.refused(f"stopped the reply by its content filter: {message}", ContentFiltered)
     if _is_too_long(error):
-        return server.refused(f"says that the request is too long: {said}", ContextTooLong)
+        return server.refused(f"says that the request is too long: {message}", ContextTooLong)
     if detail.get("type") == "invalid_request_error":
-        return server.refused(f"refused in the middle of the reply: {said}")
-    return server.unavailable(f"failed in the middle of the reply: {said}")
+        return server.refused(f"refused in the middle of the reply: {message}")
+    return server.unavailable(f"failed in the middle of the reply: {message}")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -257,7 +257,7 @@ def _is_too_long(body: object) -> bool:
 
 def _trust(error: ssl.SSLCertVerificationError) -> str:
     # Trusting the authority does not help with an expired certificate, or one for another name.
-    if getattr(error, "verify_code", None) in _NO_MATTER_OF_TRUST:
+    if getattr(error, "verify_code", None) in _UNRELATED_TO_TRUST:
         return ""
     return "If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
 

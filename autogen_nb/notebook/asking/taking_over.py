@@ -20,11 +20,13 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
-_RUNS_ALREADY = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
-_WAITS_BEHIND = "This chat waits for your answer. When the running cell has ended, run `%autogen show {}` to answer."
+_ALREADY_RUNNING = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
+_WAITS_FOR_ANSWER = (
+    "This chat waits for your answer. When the running cell has ended, run `%autogen show {}` to answer."
+)
 
 
-class Shown(Protocol):
+class MovableView(Protocol):
     """A cell's view, which can move below another cell."""
 
     @property
@@ -42,7 +44,7 @@ class Shown(Protocol):
 class RunningChat:
     """The view of a running cell."""
 
-    view: Shown
+    view: MovableView
     origin: Origin
     cell: str | None
     code: str
@@ -74,7 +76,7 @@ class RunningChat:
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
         """True if the cell requests the running chat; called on any thread."""
         shows = not self._closed and _SHOW.fullmatch(code) is not None
-        if not self._again(code, cell):
+        if not self._is_rerun(code, cell):
             return shows
         # A waiting cell gives way to its rerun, which repeats the question with the current settings. Cells queued
         # before the rerun may change the chat's input, so the rerun then runs as a separate cell.
@@ -86,14 +88,14 @@ class RunningChat:
             return False
         request.begin()
         # A later cell must not overtake this one, even if a panel has opened in the meantime.
-        asked = None if self._again(request.code, request.cell) else _SHOW.fullmatch(request.code)
-        if asked is None:
-            NotebookView(publish=request.publish).note(_RUNS_ALREADY)
+        match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
+        if match is None:
+            NotebookView(publish=request.publish).note(_ALREADY_RUNNING)
             self._move(request)
             return True
         running = self._conversation()
         try:
-            chat = self.chat_of([asked[1]]) if asked[1] else running
+            chat = self.chat_of([match[1]]) if match[1] else running
         except ConfigError as error:
             request.finish(error)
             return True
@@ -101,7 +103,7 @@ class RunningChat:
         if chat is not None and chat is not running:
             show_command.show_runs(chat.runs, above)
             if show_command.waiting_run(chat) is not None:
-                above.note(_WAITS_BEHIND.format(chat.name))
+                above.note(_WAITS_FOR_ANSWER.format(chat.name))
             request.finish()
             return True
         if chat is not None:
@@ -115,12 +117,12 @@ class RunningChat:
         return True
 
     def _move(self, request: TakenRequest) -> None:
-        before, self._shown_by = self._shown_by, request
+        previous, self._shown_by = self._shown_by, request
         self.view.move(request.publish)
-        if before is not None:
-            before.finish()
+        if previous is not None:
+            previous.finish()
 
-    def _again(self, code: str, cell: str | None) -> bool:
+    def _is_rerun(self, code: str, cell: str | None) -> bool:
         return cell is not None and (cell, code) == (self.cell, self.code)
 
     def _conversation(self) -> NotebookConversation | None:

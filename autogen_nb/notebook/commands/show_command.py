@@ -27,7 +27,7 @@ def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
     """Shows the runs without times, which the log does not record."""
     with closing(view):
         question: PersonAsked | None = None
-        for event in (event_part for run in runs for one in run.log for event_part in _flat(one)):
+        for event in (event for run in runs for recorded in run.log for event in _flat(recorded)):
             if isinstance(event, _GIVEN):
                 _note(view, decision_text(event, question, ""), "decision")
             elif isinstance(event, Ended):

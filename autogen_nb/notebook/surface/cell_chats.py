@@ -85,7 +85,7 @@ class CellChats:
         """Answers queued requests; call it on the thread that writes the views."""
         self._calls.make()
 
-    # The interface of `Shown`
+    # The interface of `MovableView`
 
     @property
     def asks(self) -> bool:

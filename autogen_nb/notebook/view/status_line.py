@@ -19,8 +19,8 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
     """Formats the status, its duration, and how to stop; `heard` means that a piece of a reply has arrived."""
     silent = not heard and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
-    taken = f"no answer for {duration(seconds)}" if silent else duration(seconds)
-    return joined(f"{what} …", taken, "the notebook's stop button (■) stops it", *remarks)
+    elapsed = f"no answer for {duration(seconds)}" if silent else duration(seconds)
+    return joined(f"{what} …", elapsed, "the notebook's stop button (■) stops it", *remarks)
 
 
 THINKING = "{} is thinking"

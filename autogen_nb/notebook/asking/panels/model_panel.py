@@ -42,17 +42,17 @@ class ModelPanel(Panel):
             widget_parts.on_enter(field, self._begin)
         self._use = self.button("Use this server", self._begin, hint="Test the server, then use it", style="primary")
         self._cancel = self.button("Cancel", self._give_up, hint="Do not wait for the server")
-        self._act = widget_parts.row(self._use)
-        self._said = widget_parts.html("")
+        self._actions = widget_parts.row(self._use)
+        self._status = widget_parts.html("")
         self._choices = widgets.VBox()
         stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
         rows = [
             widget_parts.way(
                 "A server that speaks OpenAI's API; a local one often needs no key. "
                 "The key stays in memory, is sent only to this address, and never reaches the agent's kernel.",
-                *(self._url, self._key, self._model, self._act),
+                *(self._url, self._key, self._model, self._actions),
             ),
-            self._said,
+            self._status,
             self._choices,
         ]
         if form.offline:
@@ -88,31 +88,31 @@ class ModelPanel(Panel):
             # The key's server is not known yet, so the key is cleared.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
-        asked = ModelConnection(model, key, url)
-        if not keeps(self._kept, asked):
-            self._kept = asked
+        connection = ModelConnection(model, key, url)
+        if not keeps(self._kept, connection):
+            self._kept = connection
         # A saved notebook contains the values of fields, so the field shows no login.
         self._url.value = shown_url(url)
         self._key.placeholder = _KEPT if key else "sk-…"
-        check = self._check = engine.submit(check_connection(asked))
-        self._act.children = (self._cancel,)
+        check = self._check = engine.submit(check_connection(connection))
+        self._actions.children = (self._cancel,)
         self._say(f"Asking `{host_of(url)}` …")
-        check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._take, done, asked))
+        check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._show_result, done, connection))
 
-    def _take(self, check: "Future[CheckedConnection]", asked: ModelConnection) -> None:
+    def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
         # The result of an earlier test does not apply to new values.
         if check is not self._check or check.cancelled():
             return
         self._check = None
-        self._act.children = (self._use,)
+        self._actions.children = (self._use,)
         error = check.exception()
         if error is None and check.result().connection.model:
             self.answer(check.result().connection)
         elif error is None:
             self._offer(check.result().models)
-            self._say(to_choose(asked, check.result()), "warning")
+            self._say(to_choose(connection, check.result()), "warning")
         else:
-            self._say(not_answered(error, asked, self._kept), "bad")
+            self._say(not_answered(error, connection, self._kept), "bad")
 
     def _offer(self, models: Sequence[str]) -> None:
         offered, self._choices.children = self._choices.children, ()
@@ -130,8 +130,8 @@ class ModelPanel(Panel):
 
     def _stop_asking(self) -> None:
         self.finish()
-        self._act.children = (self._use,)
+        self._actions.children = (self._use,)
         self._say("Cancelled.")
 
     def _say(self, text: str, tone: Tone = "muted") -> None:
-        self._said.value = chat_html.line(text, tone=tone)
+        self._status.value = chat_html.line(text, tone=tone)
