@@ -138,29 +138,29 @@ def _check_options(options: TaskOptions) -> TaskOptions:
 
 
 def _environment() -> dict[str, str]:
-    listed = {LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}
-    return {**listed, **os.environ}
+    config_list = {LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}
+    return {**config_list, **os.environ}
 
 
 def _code(ending: ExecutionEnd) -> int:
-    known = {
+    codes = {
         "done": exit_codes.ANSWERED,
         "late": exit_codes.UNFINISHED,
         "signal": 128 + ending.by,
         "died": exit_codes.FAILED,
     }
-    return known[ending.how] if ending.how in known else exit_codes.code_for(ending.classes)
+    return codes[ending.how] if ending.how in codes else exit_codes.code_for(ending.classes)
 
 
 def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: bool) -> None:
-    why = {
+    problem = {
         "late": f"not finished: the run may take {timeout or 0:g} s (--timeout sets another limit)",
         "signal": "stopped",
         "died": "the notebook's kernel died",
         "failed": ending.error,
     }.get(ending.how)
-    location = f"{place} has the results so far" if why else f"The notebook is {place}"
-    if why:
-        click.echo(f"autogen-nb run: {' '.join(why.split())}; {location}", err=True)
+    location = f"{place} has the results so far" if problem else f"The notebook is {place}"
+    if problem:
+        click.echo(f"autogen-nb run: {' '.join(problem.split())}; {location}", err=True)
     elif not quiet:
         click.echo(location)

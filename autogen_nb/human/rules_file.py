@@ -57,8 +57,8 @@ class RulesFile:
 
     def add(self, *rules: Rule) -> tuple[Rule, ...]:
         with self._edit_rules() as saved:
-            known = {saved_rule.rule for saved_rule in saved}
-            new = tuple(rule for rule in dict.fromkeys(rules) if rule not in known)
+            existing = {saved_rule.rule for saved_rule in saved}
+            new = tuple(rule for rule in dict.fromkeys(rules) if rule not in existing)
             now = datetime.now(UTC).replace(microsecond=0)
             saved.extend(SavedRule(rule, now) for rule in new)
         return new

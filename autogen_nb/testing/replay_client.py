@@ -28,7 +28,7 @@ class ReplayChatCompletionClient(ChatCompletionClient):
         self, chat_completions: Sequence[ScriptedReply | CreateResult], model_info: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(model_info)
-        self._replies = [_scripted(each) for each in chat_completions]
+        self._replies = [_scripted(reply) for reply in chat_completions]
         self.scripted = ScriptedModel(self._replies, "replay")
 
     def model(self, extra: Mapping[str, Any]) -> Model:

@@ -52,11 +52,11 @@ def bounded(text: str) -> str:
     return f"{text[:LONGEST]}\n\u2026 [{len(text) - LONGEST:,} more characters are not shown]"
 
 
-def asked_in_words(call: FunctionCall) -> str:
+def call_in_words(call: FunctionCall) -> str:
     return f"calls {name_of(call)}({arguments_of(call)})"
 
 
-def returned_in_words(call: FunctionCall, content: str) -> str:
+def result_in_words(call: FunctionCall, content: str) -> str:
     """Formats the result of a call; a long result starts on its own line."""
     if not content:
         return f"{name_of(call)} returned nothing"

@@ -136,7 +136,7 @@ class PlainView:
             self.line(in_words.picture_in_words(url))
         self._named = statement.message.calls
         for call in self._named:
-            self.line(f">>> {in_words.asked_in_words(call)}")
+            self.line(f">>> {in_words.call_in_words(call)}")
 
     def _calling(self, question: tuple[FunctionCall, ...]) -> None:
         # A team's member calls tools on the way to its answer; the requesting reply is not shown.
@@ -144,11 +144,11 @@ class PlainView:
         self._replied, self._streaming = None, ""
         self._calls = question
         for call in () if question == self._named else question:
-            self.line(f">>> {in_words.asked_in_words(call)}")
+            self.line(f">>> {in_words.call_in_words(call)}")
 
     def _called(self, contents: Sequence[str]) -> None:
         for call, content in zip(self._calls, contents, strict=True):
-            self.line(f">>> {in_words.returned_in_words(call, plain(content))}")
+            self.line(f">>> {in_words.result_in_words(call, plain(content))}")
         self._returned = "\n\n".join(contents)
 
     def _stream(self, agent: str, text: str) -> None:

@@ -7,7 +7,7 @@ from autogen_nb.messages import FunctionCall
 from autogen_nb.notebook.rendering.chat_html import card
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.view.function_calls import asked_html, returned_html
+from autogen_nb.notebook.view.function_calls import call_html, result_html
 from tests.notebook.corpus import HOSTILE
 
 PAGE = "<!doctype html><title>page</title><main></main>"
@@ -28,11 +28,11 @@ DOORS: dict[str, Callable[[str], str]] = {
     "markdown bundle": _bundle("text/markdown"),
     "svg": _bundle("image/svg+xml"),
     "card": lambda vector: card(vector, markdown(vector), detail=vector),
-    "call": lambda vector: asked_html(FunctionCall(vector, vector)),
-    "long call": lambda vector: asked_html(FunctionCall(vector, vector * 40)),
-    "result": returned_html,
-    "long result": lambda vector: returned_html(vector * 40),
-    "failure": lambda vector: returned_html(f"Error: {vector}"),
+    "call": lambda vector: call_html(FunctionCall(vector, vector)),
+    "long call": lambda vector: call_html(FunctionCall(vector, vector * 40)),
+    "result": result_html,
+    "long result": lambda vector: result_html(vector * 40),
+    "failure": lambda vector: result_html(f"Error: {vector}"),
 }
 
 

@@ -31,7 +31,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded, question
-from autogen_nb.notebook.view.function_calls import asked_html, returned_html
+from autogen_nb.notebook.view.function_calls import call_html, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.reply_draft import folded_thought
 from autogen_nb.notebook.view.totals import Totals, dollars
@@ -287,7 +287,7 @@ def test_nothing_of_a_call_acts() -> None:
         text for vector in HOSTILE for text in (vector, vector * 40, f"Error: {vector}", f"Error: {vector}\n" * 40)
     ]
 
-    assert [text for text in texts if problems(asked_html(FunctionCall(text, text)) + returned_html(text))] == []
+    assert [text for text in texts if problems(call_html(FunctionCall(text, text)) + result_html(text))] == []
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_nothing_of_a_call_acts() -> None:
     ids=["short", "empty", "blank", "lines", "error", "colours"],
 )
 def test_a_short_result_is_seen_at_once(content: str, shown: str) -> None:
-    html = returned_html(content)
+    html = result_html(content)
 
     assert "<details" not in html
     assert text_of(html) == shown

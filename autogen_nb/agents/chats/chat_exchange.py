@@ -110,8 +110,8 @@ class ChatExchange:
             case MessagesAsked(agent=agent, peer=peer):
                 self._hook_pair = agents[agent], agents[peer]
             case MessagesGiven(messages=messages, lasting=lasting) if self._hook_pair is not None:
-                replier, other = self._hook_pair
-                replier.set_reply_messages(other, messages, self._offsets.get(replier.name, 0), lasting=lasting)
+                replier, correspondent = self._hook_pair
+                replier.set_reply_messages(correspondent, messages, self._offsets.get(replier.name, 0), lasting=lasting)
             case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
                 self._payer = agents[agent]
             case SummaryAsked(agent=agent, recipient=recipient):
@@ -121,8 +121,8 @@ class ChatExchange:
                 self._payer.count_usage(event)
 
     def _count(self) -> None:
-        for one, other in permutations(self._agents.values(), 2):
-            one.auto_replies[other] = self._state.auto_replies[one.name, other.name]
+        for first, second in permutations(self._agents.values(), 2):
+            first.auto_replies[second] = self._state.auto_replies[first.name, second.name]
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:
@@ -132,41 +132,41 @@ def agents_by_name(*agents: Participant) -> dict[str, Participant]:
     for agent in queue:
         if by_name.setdefault(agent.name, agent) is not agent:
             raise ConfigError(f"two agents of one chat are called {agent.name!r}; give each its own name")
-        queue += [other for other in agent.companions() if by_name.get(other.name) is not other]
+        queue += [companion for companion in agent.companions() if by_name.get(companion.name) is not companion]
     return by_name
 
 
-def speaking_pairs(one: Participant, other: Participant) -> list[tuple[Participant, Participant]]:
+def speaking_pairs(first: Participant, second: Participant) -> list[tuple[Participant, Participant]]:
     """The pairs of agents that exchange messages in a chat: the two, and each agent with its companions."""
-    pairs = [(companion, agent) for agent in agents_by_name(one, other).values() for companion in agent.companions()]
-    return [(one, other), *(pair for pair in pairs if set(pair) != {one, other})]
+    pairs = [(companion, agent) for agent in agents_by_name(first, second).values() for companion in agent.companions()]
+    return [(first, second), *(pair for pair in pairs if set(pair) != {first, second})]
 
 
-def state_between(one: Participant, other: Participant, known: Iterable[str] = ()) -> ConversationState:
+def state_between(first: Participant, second: Participant, known: Iterable[str] = ()) -> ConversationState:
     """The state for a chat of the two: earlier messages, and the counts of automatic replies."""
-    exchanges = [a.exchanged(b) for a, b in speaking_pairs(one, other)]
-    agents = agents_by_name(one, other).values()
+    exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second)]
+    agents = agents_by_name(first, second).values()
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
     return ConversationState(exchanges, known, counts)
 
 
-def history_offsets(one: Participant, other: Participant) -> dict[str, int]:
+def history_offsets(first: Participant, second: Participant) -> dict[str, int]:
     """The length of each agent's history minus the length of the first agent's, by name."""
-    return {one.name: 0, other.name: len(other.exchanged(one)) - len(one.exchanged(other))}
+    return {first.name: 0, second.name: len(second.exchanged(first)) - len(first.exchanged(second))}
 
 
 async def hold_between(
-    one: Participant,
-    other: Participant,
+    first: Participant,
+    second: Participant,
     flow: Callable[[ConversationState], Flow],
     waits: run.Waits,
     *,
     silent: bool | None,
 ) -> None:
     """Runs a flow that continues the conversation of two agents."""
-    if one.name == other.name:
-        raise ConfigError(f"two agents called {one.name!r} cannot talk: their names must differ")
-    agents, state, offsets = agents_by_name(one, other), state_between(one, other), history_offsets(one, other)
+    if first.name == second.name:
+        raise ConfigError(f"two agents called {first.name!r} cannot talk: their names must differ")
+    agents, state, offsets = agents_by_name(first, second), state_between(first, second), history_offsets(first, second)
     handler = QuestionHandler(agents, call_context.current_human(), waits=waits, offsets=offsets)
     exchange = ChatExchange(agents.values(), flow(state), handler, state=state, log=[], waits=waits, offsets=offsets)
     await exchange.show(call_context.chat_view(silent=silent))

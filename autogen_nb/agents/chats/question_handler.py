@@ -86,48 +86,50 @@ class QuestionHandler:
             case _:
                 assert_never(question)
 
-    def _model(self, asked: events.ModelAsked) -> OnEngine:
-        agent = self._agents[asked.agent]
+    def _model(self, question: events.ModelAsked) -> OnEngine:
+        agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        model, request = self._through(agent.model), model_request(agent, self._replied_to(asked))
+        model, request = self._through(agent.model), model_request(agent, self._replied_to(question))
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
-    def _replied_to(self, asked: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
-        agent, peer = self._pair(asked.agent, asked.peer)
-        return agent.reply_messages(peer, asked.count + self._offsets.get(agent.name, 0))
+    def _replied_to(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
+        agent, peer = self._pair(question.agent, question.peer)
+        return agent.reply_messages(peer, question.count + self._offsets.get(agent.name, 0))
 
-    def _code(self, asked: events.CodeAsked) -> OnCaller | OnEngine:
-        agent = self._agents[asked.agent]
+    def _code(self, question: events.CodeAsked) -> OnCaller | OnEngine:
+        agent = self._agents[question.agent]
         config = agent.code
         assert config is not None
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
-            return OnCaller(lambda: _run_overridden(agent, asked))
+            return OnCaller(lambda: _run_overridden(agent, question))
         stop_unreachable_kernels(config.executor)
-        return OnEngine(lambda: code_execution.run_blocks(config, asked, self._human, self._shown))
+        return OnEngine(lambda: code_execution.run_blocks(config, question, self._human, self._shown))
 
-    def _human_input(self, asked: events.HumanInputAsked) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
-        agent = self._agents[asked.agent]
+    def _human_input(
+        self, question: events.HumanInputAsked
+    ) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
+        agent = self._agents[question.agent]
         if self._waits == "async" and agent.overrides("a_get_human_input"):
-            return _human_input_async(agent, asked.prompt)
+            return _human_input_async(agent, question.prompt)
         if agent.overrides("get_human_input"):
-            return _human_input(agent, agent.get_human_input(asked.prompt))
-        if asked.by_tool:
-            return person_tool.answer_or_nobody(lambda: self._human.input(asked))
-        return self._human.input(asked)
+            return _human_input(agent, agent.get_human_input(question.prompt))
+        if question.by_tool:
+            return person_tool.answer_or_nobody(lambda: self._human.input(question))
+        return self._human.input(question)
 
-    def _functions(self, asked: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent = self._agents[asked.agent]
+    def _functions(self, question: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent = self._agents[question.agent]
         if agent.overrides("execute_function"):
-            calls = ({"name": call.name, "arguments": call.arguments} for call in asked.calls)
+            calls = ({"name": call.name, "arguments": call.arguments} for call in question.calls)
             return events.FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
-        results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in asked.calls]
+        results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in question.calls]
         if any(isinstance(result, Awaitable) for result in results):
             return _await_results(results)
         return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
-    def _is_termination(self, asked: events.TerminationAsked) -> events.TerminationJudged:
-        agent, message = self._agents[asked.agent], self._replied_to(asked)[-1]
+    def _is_termination(self, question: events.TerminationAsked) -> events.TerminationJudged:
+        agent, message = self._agents[question.agent], self._replied_to(question)[-1]
         try:
             return events.TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
@@ -136,8 +138,8 @@ class QuestionHandler:
                 f"{message.get('content')!r}: {error}"
             ) from error
 
-    def _reply(self, asked: events.ReplyAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent, peer = self._pair(asked.agent, asked.peer)
+    def _reply(self, question: events.ReplyAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(question.agent, question.peer)
         replied_before = agent.replies_to(peer)
 
         def read(reply: Any, call: UserCodeCall) -> events.Answer:
@@ -154,41 +156,41 @@ class QuestionHandler:
 
         return self._call("generate_reply", agent, peer, work, read)
 
-    def _send(self, asked: events.SendAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent, peer = self._pair(asked.agent, asked.peer)
+    def _send(self, question: events.SendAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
             request_reply = call.passed[-1][1] if call.passed else None
             return events.SendGiven(tuple(message for message, _ in call.passed), request_reply, tuple(call.kept))
 
-        send, message = self._method(agent, "send"), plain_message(asked.message)
+        send, message = self._method(agent, "send"), plain_message(question.message)
         return self._call("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
 
-    def _receive(self, asked: events.ReceiveAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent, peer = self._pair(asked.agent, asked.peer)
+    def _receive(self, question: events.ReceiveAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
             message, request_reply = call.passed[-1] if call.passed else (None, None)
             return events.ReceiveGiven(message, request_reply, tuple(call.kept))
 
-        receive, message = self._method(agent, "receive"), plain_message(asked.message)
+        receive, message = self._method(agent, "receive"), plain_message(question.message)
         return self._call("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
 
-    def _reply_function(self, asked: events.ReplyFunctionAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent, peer = self._pair(asked.agent, asked.peer)
+    def _reply_function(self, question: events.ReplyFunctionAsked) -> events.Answer | Awaitable[events.Answer]:
+        agent, peer = self._pair(question.agent, question.peer)
         replied_before = agent.replies_to(peer)
 
         def read(reply: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
             return events.ReplyFunctionReturned(*reply, tuple(call.kept), agent.replies_to(peer) or not replied_before)
 
         awaits = self._waits == "async"
-        work = partial(agent.call_reply_function, asked.number, peer, awaits=awaits)
+        work = partial(agent.call_reply_function, question.number, peer, awaits=awaits)
         return self._call("reply function", agent, peer, work, read)
 
-    def _hook_messages(self, asked: events.MessagesAsked) -> events.MessagesGiven:
-        agent, peer = self._pair(asked.agent, asked.peer)
+    def _hook_messages(self, question: events.MessagesAsked) -> events.MessagesGiven:
+        agent, peer = self._pair(question.agent, question.peer)
         offset = self._offsets.get(agent.name, 0)
-        remembered = agent.chat_messages[peer][: asked.count + offset]
+        remembered = agent.chat_messages[peer][: question.count + offset]
         changed = agent.hooked_before_reply(remembered)
         # AutoGen 0.2 keeps a changed last message in the history, unless hooks could change other messages too.
         lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
@@ -221,11 +223,11 @@ class QuestionHandler:
         return method
 
 
-def _run_overridden(agent: Participant, asked: events.CodeAsked) -> events.CodeRan:
+def _run_overridden(agent: Participant, question: events.CodeAsked) -> events.CodeRan:
     started = time.monotonic()
-    exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in asked.blocks])[:2]
+    exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in question.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
-    return events.CodeRan(int(exit_code), outputs, len(asked.blocks), seconds=time.monotonic() - started)
+    return events.CodeRan(int(exit_code), outputs, len(question.blocks), seconds=time.monotonic() - started)
 
 
 async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInputGiven:

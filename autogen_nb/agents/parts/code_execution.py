@@ -32,37 +32,37 @@ _Item: TypeAlias = Output | RunEnded | Inquiry
 
 
 async def run_blocks(
-    config: CodeConfig, asked: CodeAsked, human: Human, shown: ShownSize
+    config: CodeConfig, request: CodeAsked, human: Human, shown: ShownSize
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """The outputs of the blocks and the questions of their code, then the result; `shown` counts displayed output."""
     started = time.monotonic()
     folder = OutputFolder(config.output_dir, getattr(config.executor, "cwd", None))
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown), BoundedOutputs()
-    inquiries = _Inquiries(asked.agent)
-    async with aclosing(cast("Any", _items(config, asked, inquiries, human))) as items:
+    inquiries = _Inquiries(request.agent)
+    async with aclosing(cast("Any", _items(config, request, inquiries, human))) as items:
         async for item in items:
             if isinstance(item, Inquiry):
                 yield item
             elif isinstance(item, RunEnded):
                 if note := rich.note():
                     outputs.add(Stream("stderr", note))
-                    yield OutputAdded(asked.agent, Stream("stderr", note))
+                    yield OutputAdded(request.agent, Stream("stderr", note))
                 file = whole.close()
                 shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
                 yield CodeRan(item.exit_code, shortened, item.ran, item.note, seconds, inquiries.close(), file)
             elif (output := rich.take(item)) is not None:
                 outputs.add(output)
                 whole.add(output)
-                yield OutputAdded(asked.agent, output)
+                yield OutputAdded(request.agent, output)
 
 
-def _items(config: CodeConfig, asked: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
+def _items(config: CodeConfig, request: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
     if not hasattr(config.executor, "attended"):
-        return config.executor.run(asked.blocks)
+        return config.executor.run(request.blocks)
     # Not every human can be asked while code runs.
     inquirer = inquiries if hasattr(human, "allow") else None
     run = cast("AttendedExecutor", config.executor).attended(
-        asked.blocks, inquirer, asked.permissions, config.scope, config.timeout
+        request.blocks, inquirer, request.permissions, config.scope, config.timeout
     )
     return run if inquirer is None else inquirer.merge(run)
 
@@ -166,8 +166,10 @@ class OutputFolder:
         if self._folder is None:
             return None
         with self._held(self._folder) as held:
-            taken = [name for name in held.names() if name.startswith("output-") and name.endswith(f".{ending}")]
-            for number in count(1 + len(taken)):
+            existing_names = [
+                name for name in held.names() if name.startswith("output-") and name.endswith(f".{ending}")
+            ]
+            for number in count(1 + len(existing_names)):
                 with suppress(FileExistsError):
                     return cast("BinaryIO", held.open(f"output-{number}.{ending}", "xb"))
         raise AssertionError("count() has no end")
@@ -203,27 +205,27 @@ class FullOutputFile:
 
     def __init__(self, folder: OutputFolder) -> None:
         self._folder = folder
-        self._held: list[str] = []
+        self._pending_texts: list[str] = []
         self._size = 0
         self._file: BinaryIO | None = None
-        self._lost = False
+        self._has_failed = False
 
     def add(self, output: Output) -> None:
-        if self._lost or not isinstance(output, Stream):
+        if self._has_failed or not isinstance(output, Stream):
             return
-        self._held.append(output.text)
+        self._pending_texts.append(output.text)
         self._size += len(output.text)
         if self._size <= LIMIT:
             return
         try:
             self._file = self._file or self._folder.open("txt")
             if self._file is not None:
-                self._file.write("".join(self._held).encode(errors="backslashreplace"))
+                self._file.write("".join(self._pending_texts).encode(errors="backslashreplace"))
         except OSError:
             # A full disk must not end the running code.
-            self._lost = True
-        self._lost = self._lost or self._file is None
-        self._held.clear()
+            self._has_failed = True
+        self._has_failed = self._has_failed or self._file is None
+        self._pending_texts.clear()
 
     def close(self) -> str:
         """The name of the file with the whole text; "" if the text was short."""
@@ -231,7 +233,7 @@ class FullOutputFile:
             return ""
         with suppress(OSError):
             self._file.close()
-        return "" if self._lost else self._folder.name_of(self._file)
+        return "" if self._has_failed else self._folder.name_of(self._file)
 
 
 Code = tuple[str, str]

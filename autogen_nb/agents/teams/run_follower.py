@@ -63,7 +63,7 @@ class RunFollower:
         self._calls: list[FunctionCall] = []
         self._results: list[FunctionExecutionResult] = []
         self._ran: list[CodeRan] = []
-        self._written = 0
+        self._generations = 0
         self._may_call = True
         self._turn_ended = False
         self._turn = len(transcript.messages)
@@ -95,7 +95,7 @@ class RunFollower:
     def _begin(self, event: Event) -> None:
         if self._turn_ended and not isinstance(event, EndingAsked | EndingJudged | Ended):
             self._turn_ended, self._turn = False, len(self.transcript.messages)
-            self._usage, self._calls, self._results, self._ran, self._written = None, [], [], [], 0
+            self._usage, self._calls, self._results, self._ran, self._generations = None, [], [], [], 0
         if (agent := getattr(event, "agent", "")) in self.members:
             self._speaker = agent
 
@@ -151,59 +151,59 @@ class RunFollower:
         self._draft += wire([to_stored_message(answer, self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
-    def _own_step(self, said: Said) -> BaseMessage:
-        name, text = said.sender, said.message.text
-        if said.kind == "output":
-            self._draft.append(to_stored_message(said.message, name, own=False))
+    def _own_step(self, statement: Said) -> BaseMessage:
+        name, text = statement.sender, statement.message.text
+        if statement.kind == "output":
+            self._draft.append(to_stored_message(statement.message, name, own=False))
             exit_code = self._ran[-1].exit_code if self._ran else 1
             result = CodeResult(exit_code=exit_code, output=text)
-            return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._written - 1)
-        self._written += 1
-        self._draft.append(to_stored_message(said.message, name, own=True))
+            return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._generations - 1)
+        self._generations += 1
+        self._draft.append(to_stored_message(statement.message, name, own=True))
         return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
             code_blocks=list(read(text).blocks),
-            retry_attempt=self._written - 1,
+            retry_attempt=self._generations - 1,
             models_usage=_usage(self._usage),
         )
 
-    def _spoken(self, said: Said) -> BaseMessage:
-        message = self._task.pop(0) if said.kind == "task" and self._task else self._message(said)
+    def _spoken(self, statement: Said) -> BaseMessage:
+        message = self._task.pop(0) if statement.kind == "task" and self._task else self._message(statement)
         self._turn_ended = not self._task
-        if said.kind != "task":
-            self._keep_draft(said)
-        heard = to_stored_message(said.message, said.sender, own=False)
+        if statement.kind != "task":
+            self._keep_draft(statement)
+        stored = to_stored_message(statement.message, statement.sender, own=False)
         for member in self.members.values():
-            if said.kind == "task" or member.name != said.sender:
-                member.context.append(heard)
+            if statement.kind == "task" or member.name != statement.sender:
+                member.context.append(stored)
         return message
 
-    def _keep_draft(self, said: Said) -> None:
-        speaker = self.members[said.sender]
+    def _keep_draft(self, statement: Said) -> None:
+        speaker = self.members[statement.sender]
         speaker.context += self._draft
         self._draft = []
-        self.transcript.heard[said.sender] = len(self.transcript.messages) + 1
+        self.transcript.heard[statement.sender] = len(self.transcript.messages) + 1
         # The draft already contains the results of calls, and a handover.
-        if said.kind not in ("tools", "handoff"):
-            speaker.context.append(to_stored_message(said.message, said.sender, own=True))
+        if statement.kind not in ("tools", "handoff"):
+            speaker.context.append(to_stored_message(statement.message, statement.sender, own=True))
 
-    def _message(self, said: Said) -> BaseMessage:
-        content: Any = team_messages.message_content(said.message)
-        common: dict[str, Any] = {"source": said.sender, "models_usage": _usage(self._usage)}
-        match said.kind:
+    def _message(self, statement: Said) -> BaseMessage:
+        content: Any = team_messages.message_content(statement.message)
+        common: dict[str, Any] = {"source": statement.sender, "models_usage": _usage(self._usage)}
+        match statement.kind:
             case "stop":
                 return team_messages.StopMessage(content=content, **common)
             case "handoff":
-                return team_messages.HandoffMessage(content=content, target=said.target, source=said.sender)
+                return team_messages.HandoffMessage(content=content, target=statement.target, source=statement.sender)
             case "tools":
                 return team_messages.ToolCallSummaryMessage(
-                    content=content, tool_calls=self._calls, results=self._results, source=said.sender
+                    content=content, tool_calls=self._calls, results=self._results, source=statement.sender
                 )
             case _ if isinstance(content, list):
                 return team_messages.MultiModalMessage(content=content, **common)
             case "output":
-                return team_messages.TextMessage(content=content, source=said.sender)
+                return team_messages.TextMessage(content=content, source=statement.sender)
             case _:
                 return team_messages.TextMessage(content=content, **common)
 

@@ -56,11 +56,11 @@ class TeamQuestionHandler:
             case _:
                 return self._chat_handler()(question)
 
-    def _model(self, asked: ModelAsked) -> OnEngine:
-        agent = cast("Participant", self.follower.members[asked.agent])
+    def _model(self, question: ModelAsked) -> OnEngine:
+        agent = cast("Participant", self.follower.members[question.agent])
         model = agent.model
         assert model is not None
-        request = model_request(agent, self.follower.model_context(agent.name), calls=asked.calls == "some")
+        request = model_request(agent, self.follower.model_context(agent.name), calls=question.calls == "some")
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
@@ -71,8 +71,10 @@ class TeamQuestionHandler:
         return QuestionHandler(agents, self.human, waits=self.waits)
 
 
-def _typed(function: Callable[..., Any], asked: HumanInputAsked) -> Answer | Awaitable[Answer]:
+def _typed(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:
     takes_token = len(inspect.signature(function).parameters) > 1
-    arguments = (asked.prompt, None) if takes_token else (asked.prompt,)
-    what = f"input_func of {asked.agent}"
-    return call_user_code(lambda: function(*arguments), what, lambda text: HumanInputGiven(str(text), by=asked.agent))
+    arguments = (question.prompt, None) if takes_token else (question.prompt,)
+    label = f"input_func of {question.agent}"
+    return call_user_code(
+        lambda: function(*arguments), label, lambda text: HumanInputGiven(str(text), by=question.agent)
+    )

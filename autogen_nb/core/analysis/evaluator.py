@@ -85,11 +85,11 @@ class Evaluator:
         """The folder in which a `tempfile` function creates its file; None if it is unknown."""
         # The first argument of the File functions is a mode. A further positional argument may be a folder.
         mode = 1 if name.endswith("File") else 0
-        named = [*call.args[mode:], *(each.value for each in call.keywords if each.arg in ("prefix", "suffix"))]
-        may_leave_folder = any(text is None or "/" in text for each in named for text in self.texts(each))
-        if may_leave_folder or len(call.args) > mode + 1 or any(each.arg is None for each in call.keywords):
+        name_parts = [*call.args[mode:], *(item.value for item in call.keywords if item.arg in ("prefix", "suffix"))]
+        may_leave_folder = any(text is None or "/" in text for item in name_parts for text in self.texts(item))
+        if may_leave_folder or len(call.args) > mode + 1 or any(item.arg is None for item in call.keywords):
             return None
-        folders = [value for each in call.keywords if each.arg == "dir" for value in self.of(each.value)]
+        folders = [value for item in call.keywords if item.arg == "dir" for value in self.of(item.value)]
         texts = {TEMPORARY if value is None else text_of(value) for value in folders or (None,)}
         return texts.pop() if len(texts) == 1 else None
 
@@ -111,30 +111,30 @@ class Evaluator:
             case ast.Name(id=name):
                 return self._named(name)
             case ast.Attribute(value=inner, attr=attr):
-                return [self._attribute(each, attr) for each in self.of(inner)]
+                return [self._attribute(item, attr) for item in self.of(inner)]
             case ast.Call():
                 return self._called(node)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 # Only the set of possible elements matters, not their order.
-                return (tuple(self._member(each) for each in elements),)
+                return (tuple(self._member(item) for item in elements),)
             case ast.Dict(keys=keys, values=values):
-                return (Mapped(tuple(pair for each in zip(keys, values, strict=True) for pair in self._pairs(*each))),)
+                return (Mapped(tuple(pair for item in zip(keys, values, strict=True) for pair in self._pairs(*item))),)
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
                 return (tuple(self.of(element)),)
             case ast.JoinedStr(values=parts):
                 return ["".join(texts) for texts in islice(product(*map(self.of, parts)), MOST + 1)]
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-                return [string_form(each) for each in self.of(value)]
+                return [string_form(item) for item in self.of(value)]
             case ast.FormattedValue():
                 return (HOLE,)
             case ast.BinOp(left=left, op=op, right=right):
                 return [binary_result(op, a, b) for a, b in product(self.of(left), self.of(right))]
             case ast.Subscript(value=inner, slice=index):
-                return [each for value in self.of(inner) for each in subscript(value, self.of(index))]
+                return [item for value in self.of(inner) for item in subscript(value, self.of(index))]
             case ast.IfExp(body=body, orelse=other):
                 return (*self.of(body), *self.of(other))
             case ast.BoolOp(values=values):
-                return [each for value in values for each in self.of(value)]
+                return [item for value in values for item in self.of(value)]
             case ast.Await(value=value) | ast.NamedExpr(value=value) | ast.Starred(value=value):
                 return self.of(value)
             case _:
@@ -149,9 +149,9 @@ class Evaluator:
         if name not in names:
             return (Ref(ALIASES[name]),) if name in ALIASES else (Ref(name),) if name in BUILTINS else (UNKNOWN,)
         values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
-        values += [each for bound in names.bound.get(name, ()) for each in self._bound(bound)]
+        values += [item for bound in names.bound.get(name, ()) for item in self._bound(bound)]
         if name in names.stored:
-            values = [new for each in values or (UNKNOWN,) for new in self._with(each, names.stored[name])]
+            values = [new for item in values or (UNKNOWN,) for new in self._with(item, names.stored[name])]
         if name in names.functions or name in names.classes:
             values.append(LocalName(name))
         for function, place, default in names.parameters.get(name, ()):
@@ -162,17 +162,17 @@ class Evaluator:
 
     def _with(self, value: Any, stored: Sequence[tuple[ast.expr | None, ast.expr]]) -> Values:
         if isinstance(value, Mapped):
-            return (Mapped((*value.pairs, *(p for key, each in stored for p in self._pairs(key, each)))),)
+            return (Mapped((*value.pairs, *(p for key, item in stored for p in self._pairs(key, item)))),)
         if isinstance(value, tuple) and all(key is None for key, _ in stored):
             # The order of insertion is unknown, so each element may be any of the values.
-            return ((OneOf((*elements(value), *(new for _, each in stored for new in self.of(each)))),),)
+            return ((OneOf((*elements(value), *(new for _, item in stored for new in self.of(item)))),),)
         return (value, UNKNOWN)
 
     def _bound(self, bound: BoundNames) -> Iterable[Any]:
         values: Values = self.of(bound.expression)
         for part in bound.part:
             values = tuple(
-                each for value in values for each in (elements(value) if part is None else subscript(value, (part,)))
+                item for value in values for item in (elements(value) if part is None else subscript(value, (part,)))
             )
         return values
 
@@ -182,10 +182,10 @@ class Evaluator:
         calls = self._names.calls.get(function, ())
         if not calls:
             return (UNKNOWN,)
-        return [each for call in calls for each in self._argument(call, place, name, default)]
+        return [item for call in calls for item in self._argument(call, place, name, default)]
 
     def _argument(self, call: ast.Call, place: int, name: str, default: ast.expr | None) -> Values:
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
             return (UNKNOWN,)
         if 0 <= place < len(call.args):
             return self.of(call.args[place])
@@ -229,7 +229,7 @@ class Evaluator:
                 yield from self._text_method(value, func.attr, node)
             elif isinstance(value, Mapped) and func.attr == "get":
                 yield from subscript(value, self.of(node.args[0]) if node.args else (UNKNOWN,))
-                yield from (each for default in node.args[1:2] for each in self.of(default))
+                yield from (item for default in node.args[1:2] for item in self.of(default))
             elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys"):
                 keys, values = zip(*value.pairs, strict=True) if value.pairs else ((), ())
                 yield {"items": value.pairs, "values": values, "keys": keys}[func.attr]
@@ -284,11 +284,11 @@ class Evaluator:
             kind: Callable[[str], Any] = str if name == "os.path.join" else PathText
             return self._combined(node.args, lambda *parts: kind(posixpath.join("" if parts else ".", *parts)))
         if name == "dict" and not node.args:
-            keys = (None if each.arg is None else ast.Constant(each.arg) for each in node.keywords)
+            keys = (None if item.arg is None else ast.Constant(item.arg) for item in node.keywords)
             return (
                 Mapped(
                     tuple(
-                        p for key, each in zip(keys, node.keywords, strict=True) for p in self._pairs(key, each.value)
+                        p for key, item in zip(keys, node.keywords, strict=True) for p in self._pairs(key, item.value)
                     )
                 ),
             )
@@ -303,18 +303,18 @@ class Evaluator:
         if name in ("glob.glob", "glob.iglob") and len(node.args) == 1:
             return self._combined(node.args, lambda pattern: (pattern,))
         if name == "enumerate" and node.args:
-            members = [each for value in self.of(node.args[0]) for each in elements(value)]
-            return (tuple((UNKNOWN, each) for each in members),)
+            members = [item for value in self.of(node.args[0]) for item in elements(value)]
+            return (tuple((UNKNOWN, item) for item in members),)
         if name == "zip":
-            columns = [OneOf(tuple(e for v in self.of(each) for e in elements(v))) for each in node.args]
+            columns = [OneOf(tuple(e for v in self.of(item) for e in elements(v))) for item in node.args]
             return ((tuple(columns),),)
         if name == "range" and node.args:
             return self._combined(node.args, _range_values)
         return (Ref(f"{name}()"),)
 
     def _in_memory(self, node: ast.Call) -> bool:
-        arguments = [*node.args, *(each.value for each in node.keywords if each.arg in ("database", "url"))][:1]
-        texts = [text for each in arguments for text in self.texts(each)]
+        arguments = [*node.args, *(item.value for item in node.keywords if item.arg in ("database", "url"))][:1]
+        texts = [text for item in arguments for text in self.texts(item)]
         return all(text in ("", ":memory:", "sqlite://", "sqlite:///:memory:") for text in texts)
 
     def _combined(self, nodes: Iterable[ast.expr], combine: Callable[..., Any]) -> Iterable[Any]:
@@ -333,14 +333,14 @@ class Evaluator:
             return ((OneOf(self.of(key)), OneOf(self.of(value))),)
         return (
             pair
-            for each in self.of(value)
-            for pair in (each.pairs if isinstance(each, Mapped) else ((UNKNOWN, UNKNOWN),))
+            for item in self.of(value)
+            for pair in (item.pairs if isinstance(item, Mapped) else ((UNKNOWN, UNKNOWN),))
         )
 
 
 def _range_values(*ends: Any) -> Any:
     """The numbers of a range; `UNKNOWN` if there are too many."""
-    if ends[3:] or not all(isinstance(each, int) for each in ends) or 0 in ends[2:]:
+    if ends[3:] or not all(isinstance(item, int) for item in ends) or 0 in ends[2:]:
         return UNKNOWN
     results = tuple(range(*ends)[: MOST + 1])
     return results if len(results) <= MOST else UNKNOWN

@@ -13,13 +13,15 @@ def read_import(node: ast.AST, effects: FoundEffects) -> None:
     """Adds the effects of an import statement."""
     match node:
         case ast.Import(names=names):
-            for each in names:
-                read_module(each.name, each.asname or each.name.partition(".")[0], effects, alias=each.asname)
+            for imported in names:
+                read_module(
+                    imported.name, imported.asname or imported.name.partition(".")[0], effects, alias=imported.asname
+                )
         case ast.ImportFrom(names=names, level=level) if level:
             effects.add_unknown(f"imports {names[0].name} from a folder")
         case ast.ImportFrom(module=str(module), names=names):
-            for each in names:
-                _read_member(module, each.name, each.asname or each.name, effects)
+            for imported in names:
+                _read_member(module, imported.name, imported.asname or imported.name, effects)
 
 
 def read_module(name: str, bound: str, effects: FoundEffects, alias: str | None = None) -> None:

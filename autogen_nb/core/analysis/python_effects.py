@@ -66,12 +66,12 @@ class _PythonReader:
         }
         # Operands of `in`, such as `"pandas" in sys.modules`, are only inspected.
         self._tested = {
-            id(each)
+            id(item)
             for node in self._nodes
             if isinstance(node, ast.Compare) and all(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
-            for each in node.comparators
-            if (isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id in _NAMESPACES)
-            or (isinstance(each, ast.Attribute) and set(self._values.refs(each)) == {"sys.modules"})
+            for item in node.comparators
+            if (isinstance(item, ast.Call) and isinstance(item.func, ast.Name) and item.func.id in _NAMESPACES)
+            or (isinstance(item, ast.Attribute) and set(self._values.refs(item)) == {"sys.modules"})
         }
         self._calls = CallReader(self._values, effects, names.methods, changing=any(map(self._changes, calls)))
 
@@ -167,14 +167,14 @@ class _PythonReader:
         for value in (value for node in call.args for value in self._values.of(node)):
             if isinstance(value, str) and library_effects.default_kind(value) != "compute":
                 read_module(value.partition(".")[0], "", self._effects)
-        if not call.args or any(isinstance(each, ast.Starred) or self._is_unknown(each) for each in call.args):
+        if not call.args or any(isinstance(item, ast.Starred) or self._is_unknown(item) for item in call.args):
             self._effects.add_unknown("uses help")
 
     def _is_unknown(self, node: ast.expr) -> bool:
         return not isinstance(node, ast.Attribute) and UNKNOWN in self._values.of(node)
 
     def _read_yaml(self, call: ast.Call) -> None:
-        loaders = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "Loader")]
+        loaders = [*call.args[1:2], *(item.value for item in call.keywords if item.arg == "Loader")]
         if not any("Safe" in name for node in loaders for name in self._values.refs(node)):
             self._effects.add_unknown("reads YAML, which can run code")
 
@@ -200,7 +200,7 @@ class _PythonReader:
         if name in ("query", "eval"):
             self._read_expression(name, call)
         elif name in _METHOD_NAME_ARGUMENTS:
-            for argument in [*call.args, *(each.value for each in call.keywords)]:
+            for argument in [*call.args, *(item.value for item in call.keywords)]:
                 for node in ast.walk(argument):
                     if isinstance(node, ast.Constant) and isinstance(node.value, str):
                         self._read_method_name(node.value)
@@ -209,19 +209,19 @@ class _PythonReader:
 
     def _read_magic(self, name: str, call: ast.Call) -> None:
         cases = list(islice(product(*map(self._values.texts, call.args)), MOST + 1))
-        if not call.args or len(cases) > MOST or any(each.arg not in _HARMLESS_KEYWORDS for each in call.keywords):
+        if not call.args or len(cases) > MOST or any(item.arg not in _HARMLESS_KEYWORDS for item in call.keywords):
             cases = [(None,)]
         for texts in cases:
-            known = [text for text in texts if text is not None]
-            if len(known) < len(texts):
+            known_texts = [text for text in texts if text is not None]
+            if len(known_texts) < len(texts):
                 self._effects.add_unknown("runs a magic that is not known before it runs")
                 continue
             code = {
-                "run_line_magic": "%" + " ".join(known),
-                "magic": "%" + known[0].lstrip("%"),
-                "run_cell_magic": "%%" + " ".join(known[:2]) + "\n" + "\n".join(known[2:]),
-                "run_cell": known[0],
-            }.get(name, "!" + known[0])
+                "run_line_magic": "%" + " ".join(known_texts),
+                "magic": "%" + known_texts[0].lstrip("%"),
+                "run_cell_magic": "%%" + " ".join(known_texts[:2]) + "\n" + "\n".join(known_texts[2:]),
+                "run_cell": known_texts[0],
+            }.get(name, "!" + known_texts[0])
             self._effects.texts.append(code)
 
     def _read_expression(self, name: str, call: ast.Call) -> None:
@@ -249,7 +249,7 @@ class _PythonReader:
         if not call.args or call.keywords[1:]:
             return False
         values = self._values.of(call.args[0])
-        texts = [each for value in values for each in (value if isinstance(value, tuple) else (value,))]
+        texts = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
         return all(isinstance(text, str) and re.fullmatch(r"[\w-]+", text) for text in texts)
 
     def _read_name(self, name: str, node: ast.Name) -> None:

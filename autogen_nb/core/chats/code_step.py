@@ -140,7 +140,7 @@ class _Run:
     blocks_left: int = 0
     texts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    shown: list[dict[str, Any]] = field(default_factory=list)
+    picture_parts: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -151,7 +151,7 @@ class _Run:
         self.started = True
         self.texts.append(text_of(ran.outputs, limit=None))
         if self.pictures:
-            self.shown += pictures_of(ran.outputs)
+            self.picture_parts += pictures_of(ran.outputs)
         if ran.note:
             self.notes.append(ran.note)
         if ran.whole:
@@ -162,7 +162,7 @@ class _Run:
 
     def reply(self) -> Message:
         text = self._text()
-        return Message([{"type": "text", "text": text}, *self.shown[-MOST:]] if self.shown else text)
+        return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)
 
     def _text(self) -> str:
         if self.blocks_left:

@@ -48,10 +48,10 @@ class Selection:
         """Selects the speaker after `message`, which `last` wrote; `last` need not be a member."""
         method = self.method
         if method == "function":
-            chosen = yield from self._by_function(last)
-            if isinstance(chosen, Stop) or chosen in self.members:
-                return chosen
-            method = _checked_method(chosen)
+            choice = yield from self._by_function(last)
+            if isinstance(choice, Stop) or choice in self.members:
+                return choice
+            method = _checked_method(choice)
         group = (yield from self._narrow(last)) if self.narrowed else self
         candidates = group.candidates(last, message)
         if not candidates:
@@ -79,21 +79,21 @@ class Selection:
         if self.follows is not None and last in self.members:
             if last not in self.follows:
                 return ()
-            able = tuple(each for each in able if each in self.follows[last])
+            able = tuple(member for member in able if member in self.follows[last])
         return able or self.members
 
     def after(self, last: str, candidates: Sequence[str]) -> str:
         """The next candidate in turn after a speaker; the first one after a speaker who is not a member."""
         begin = self.members.index(last) + 1 if last in self.members else 0
         turns = self.members[begin:] + self.members[:begin]
-        return next(each for each in turns if each in candidates)
+        return next(member for member in turns if member in candidates)
 
     def _able(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """The members who can call all of the functions, or else any function; None if all members can speak."""
         if self.functions is None or not names:
             return None
-        able = tuple(each for each in self.members if self.functions.get(each, frozenset()) >= set(names))
-        able = able or tuple(each for each in self.members if self.functions.get(each))
+        able = tuple(member for member in self.members if self.functions.get(member, frozenset()) >= set(names))
+        able = able or tuple(member for member in self.members if self.functions.get(member))
         if not able:
             raise ConfigError(
                 f"no agent in the group of {self.agent} can call {', '.join(names)}; register it with one of them for "
@@ -125,9 +125,9 @@ class Selection:
                 return Stop("exit", "The person ended the chat.")
             if text.strip() in ("", "q"):
                 break
-            chosen = _parsed_choice(text.strip(), candidates)
-            if chosen is not None:
-                return chosen
+            choice = _parsed_choice(text.strip(), candidates)
+            if choice is not None:
+                return choice
             prompt = f"{text!r} is neither a number nor a name of the list.\n{first}"
         return self.after(last, candidates)
 
@@ -137,9 +137,9 @@ class Selection:
         for _ in range(1 + self.retries):
             answer = yield from ask(SpeakerAsked(self.agent, last, candidates, "auto", tried), SpeakerGiven)
             words = answer.said or ""
-            named = mentioned(words, candidates)
-            if len(named) == 1:
-                return named[0]
+            mentioned_names = mentioned(words, candidates)
+            if len(mentioned_names) == 1:
+                return mentioned_names[0]
             tried += (words,)
         return self.after(last, candidates)
 
@@ -153,7 +153,7 @@ def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _spellings(name: str) -> str:
-    return "|".join(re.escape(each) for each in (name, name.replace("_", " "), name.replace("_", r"\_")))
+    return "|".join(re.escape(spelling) for spelling in (name, name.replace("_", " "), name.replace("_", r"\_")))
 
 
 def _prompt(candidates: Sequence[str], following: str) -> str:
@@ -178,7 +178,7 @@ def among(name: str | None, names: Sequence[str]) -> str:
 
 
 def _checked_method(method: str) -> Method:
-    for known in METHODS:
-        if method == known:
-            return known
+    for method_name in METHODS:
+        if method == method_name:
+            return method_name
     raise SessionError(f"the log does not belong to this chat: {method!r} is no method of choosing a speaker")

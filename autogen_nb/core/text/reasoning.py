@@ -23,35 +23,35 @@ class ReasoningSplitter:
         self._thinking = False
         self._answering = False
         self._begun = False
-        self._held = ""
+        self._pending = ""
 
     def add(self, text: str) -> tuple[str, str]:
         """The new parts of the thought and of the answer."""
         thought: list[str] = []
-        self._held += text
+        self._pending += text
         while not self._answering:
             if self._thinking:
-                before, closed, after = self._held.partition(CLOSE)
+                before, closed, after = self._pending.partition(CLOSE)
                 if not closed:
                     cut = len(before) - _beginning_of(CLOSE, before)
-                    self._held = before[cut:]
+                    self._pending = before[cut:]
                     return "".join([*thought, before[:cut]]), ""
                 thought.append(before)
-                self._thinking, self._held = False, after
-            rest = self._held.lstrip()
+                self._thinking, self._pending = False, after
+            rest = self._pending.lstrip()
             if rest.startswith(OPEN):
                 self._thinking = self._begun = True
-                self._held = rest[len(OPEN) :]
+                self._pending = rest[len(OPEN) :]
             elif OPEN.startswith(rest):
                 return "".join(thought), ""
             else:
                 self._answering = True
-                self._held = rest if self._begun else self._held
-        answer, self._held = self._held, ""
+                self._pending = rest if self._begun else self._pending
+        answer, self._pending = self._pending, ""
         return "".join(thought), answer
 
     def end(self) -> tuple[str, str]:
-        rest, self._held = self._held, ""
+        rest, self._pending = self._pending, ""
         if self._thinking:
             return rest, ""
         return "", rest if rest.strip() or not self._begun else ""
@@ -73,7 +73,7 @@ def split_unopened(text: str) -> tuple[str, str]:
 def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
     line = ""
     begin, end, read = 0, -1, 0
-    fenced = quoted = False
+    fenced = in_code = False
     # A looping model may write a million tags, so no text is scanned twice.
     for tag in _TAGS.finditer(text):
         if tag.start() > end:
@@ -81,10 +81,10 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
             fenced ^= bool(len(_FENCE.findall(text, before, begin)) % 2)
             end = text.find("\n", tag.end())
             end = len(text) if end < 0 else end
-            line, quoted, read = text[begin:end].strip(), False, begin
-        quoted ^= bool(text.count("`", read, tag.start()) % 2)
+            line, in_code, read = text[begin:end].strip(), False, begin
+        in_code ^= bool(text.count("`", read, tag.start()) % 2)
         read = tag.end()
-        if not (line != tag[0] if fenced else quoted):
+        if not (line != tag[0] if fenced else in_code):
             yield tag
 
 

@@ -20,9 +20,9 @@ def shortened(entries: Iterable[str]) -> str:
     for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):
         frames = list(run)
         if kind == "library":
-            counted = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
+            frame_count = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
             place = _LIBRARY.sub("", frames[-1].partition("\n")[0], count=1)
-            lines.append(f"... {counted} of libraries, the last: {place}")
+            lines.append(f"... {frame_count} of libraries, the last: {place}")
         elif kind == "own":
             frames = [entry.rstrip("\n") for entry in frames]
             if len(frames) > 2 * _AROUND:

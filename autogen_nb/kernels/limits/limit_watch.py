@@ -40,15 +40,15 @@ class Watched(Protocol):
 
 
 class LimitWatch:
-    def __init__(self, watched: Watched, limits: Limits, passed: OnExceeded) -> None:
+    def __init__(self, watched: Watched, limits: Limits, on_exceeded: OnExceeded) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup
         self._root = watched.root or 0
         self._limits = limits
-        self._passed = passed
+        self._on_exceeded = on_exceeded
         self._wake = asyncio.Event()
         self._busy = False
-        self._spent = 0.0
+        self._cpu_at_start = 0.0
         self._since: float | None = None
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.ensure_future(self._watch())
@@ -57,7 +57,7 @@ class LimitWatch:
         self._busy, self._since = True, None
         if self._cgroup is not None:
             self._cgroup.begin()
-        self._spent = measure(self._root).cpu if self._limits.cpu is not None else 0.0
+        self._cpu_at_start = measure(self._root).cpu if self._limits.cpu is not None else 0.0
         self._wake.set()
 
     def end(self) -> None:
@@ -100,7 +100,7 @@ class LimitWatch:
         elif reached:
             # The system has already killed the process that used the memory.
             self._report(reached)
-        elif self._busy and usage.cpu - self._spent > cpu:
+        elif self._busy and usage.cpu - self._cpu_at_start > cpu:
             self._report(f"processor time limit of {cpu:g} s")
         else:
             self._since = None
@@ -118,6 +118,6 @@ class LimitWatch:
 
     def _report(self, limit: str, step: Literal["interrupt", "kill"] = "interrupt") -> None:
         if self._since is None or step == "kill":
-            self._passed(limit, step)
+            self._on_exceeded(limit, step)
         if self._since is None:
             self._since = self._loop.time()

@@ -62,7 +62,7 @@ def _has_children_files() -> bool:
 def _by_proc(root: int) -> ResourceUsage:
     ticks = os.sysconf("SC_CLK_TCK")
     memory = tasks = 0
-    spent = 0.0
+    cpu_seconds = 0.0
     largest = (0, root)
     pids: set[int] = set()
     new = [root]
@@ -78,9 +78,9 @@ def _by_proc(root: int) -> ResourceUsage:
             own = _anonymous(_read(f"/proc/{pid}/status"))
             times = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[11:15]
             pids.add(pid)
-            memory, tasks, spent = memory + own, tasks + len(threads), spent + sum(map(int, times)) / ticks
+            memory, tasks, cpu_seconds = memory + own, tasks + len(threads), cpu_seconds + sum(map(int, times)) / ticks
             largest = max(largest, (own, pid))
-    return ResourceUsage(memory, tasks, spent, largest[1], frozenset(pids))
+    return ResourceUsage(memory, tasks, cpu_seconds, largest[1], frozenset(pids))
 
 
 def _read(path: str) -> bytes:

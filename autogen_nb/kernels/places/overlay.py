@@ -58,8 +58,8 @@ class Overlay:
 def _copy_fonts(target: Path) -> None:
     home, caches, settings = Path.home(), os.environ.get("XDG_CACHE_HOME"), os.environ.get("XDG_CONFIG_HOME")
     folders = [Path(caches or home / ".cache", "matplotlib"), Path(settings or home / ".config", "matplotlib")]
-    if named := os.environ.get("MPLCONFIGDIR"):
-        folders = [Path(named)]
+    if config_folder := os.environ.get("MPLCONFIGDIR"):
+        folders = [Path(config_folder)]
     elif sys.platform != "linux":
         folders = [home / ".matplotlib"]
     for folder in folders:

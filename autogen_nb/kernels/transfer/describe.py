@@ -89,8 +89,8 @@ def _estimator(value: Any) -> str:
     if not isinstance(features, int):
         return ", not fitted"
     names = getattr(value, "feature_names_in_", None)
-    listed = "" if names is None else ": " + ", ".join(_one_line(name) for name in names[:_MAX_COLUMNS])
-    return f", fitted on {features} features{listed}"
+    column_list = "" if names is None else ": " + ", ".join(_one_line(name) for name in names[:_MAX_COLUMNS])
+    return f", fitted on {features} features{column_list}"
 
 
 def _rows(value: Any) -> str:
@@ -119,9 +119,9 @@ def _first(value: Any) -> str:
 
 
 def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
-    listed = ", ".join(f"{_one_line(name)} ({_plain(dtype)})" for name, dtype in pairs)
+    column_list = ", ".join(f"{_one_line(name)} ({_plain(dtype)})" for name, dtype in pairs)
     more = f" and {count - len(pairs)} more columns" if count > len(pairs) else ""
-    return f": {listed}{more}" if listed else ""
+    return f": {column_list}{more}" if column_list else ""
 
 
 def _plain(dtype: Any) -> str:

@@ -53,22 +53,22 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
 
 
 async def _check(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
-    listed = await model.listed_models()
+    server_models = await model.listed_models()
     if not connection.model:
-        only = replace(connection, model=listed[0] if len(listed) == 1 else "")
-        return await check_connection(only) if only.model and only.api_key else CheckedConnection(only, listed)
-    if connection.api_key or connection.model not in listed:
+        only = replace(connection, model=server_models[0] if len(server_models) == 1 else "")
+        return await check_connection(only) if only.model and only.api_key else CheckedConnection(only, server_models)
+    if connection.api_key or connection.model not in server_models:
         try:
             # Closing the connection after the first token ends the reply.
             async with open_reply(model, _TEST_REQUEST) as items:
                 await anext(items)
         except ModelRefused as error:
-            if not listed or not _concerns_the_model(error, known=connection.model in listed):
+            if not server_models or not _concerns_the_model(error, known=connection.model in server_models):
                 raise
-            near = difflib.get_close_matches(connection.model, listed, _MAX_SIMILAR)
-            models = tuple(dict.fromkeys((*near, *listed)))
+            near = difflib.get_close_matches(connection.model, server_models, _MAX_SIMILAR)
+            models = tuple(dict.fromkeys((*near, *server_models)))
             return CheckedConnection(replace(connection, model=""), models, error)
-    return CheckedConnection(connection, listed)
+    return CheckedConnection(connection, server_models)
 
 
 def _concerns_the_model(error: ModelRefused, *, known: bool) -> bool:

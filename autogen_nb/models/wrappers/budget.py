@@ -136,7 +136,7 @@ class Budget:
             self._dollars += cost or 0.0
             self._longest = max(self._longest, used.completion_tokens)
             if not logged:
-                self._keep(used, cost or 0.0)
+                self._add_unlogged(used, cost or 0.0)
 
     def carry_over(self, earlier: "Budget") -> None:
         """Adds the unlogged spending of an earlier budget of the same chat."""
@@ -144,9 +144,9 @@ class Budget:
         with self._lock:
             self._usage += used
             self._dollars += dollars
-            self._keep(used, dollars)
+            self._add_unlogged(used, dollars)
 
-    def _keep(self, used: Usage, dollars: float) -> None:
+    def _add_unlogged(self, used: Usage, dollars: float) -> None:
         before, spent = self.unlogged
         self.unlogged = before + used, spent + dollars
 
@@ -161,8 +161,8 @@ class Budget:
         """The estimate for a request; `price` is dollars per 1,000 tokens, `limit` the maximum tokens of the reply."""
         characters = request_size.of_request(request)
         with self._lock:
-            known = self._measured.prompt_tokens
-            ratio = self._characters / known if known else _RATIO
+            measured_tokens = self._measured.prompt_tokens
+            ratio = self._characters / measured_tokens if measured_tokens else _RATIO
             longest = self._longest
         usage = Usage(math.ceil(characters / ratio), longest if limit is None else limit)
         basis = "the longest so far" if limit is None else "its maximum"
@@ -210,26 +210,26 @@ class Budgeted(ModelWrapper):
         """The inner model's reply, which is counted before it is yielded."""
         self.check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
-        written, whole = 0, False
+        written, is_complete = 0, False
         with self._budget.reserve(estimate, self.name):
             try:
                 async with open_reply(self.inner, request) as items:
                     async for item in items:
                         if isinstance(item, Completion):
-                            whole = True
+                            is_complete = True
                             self._count(item, estimate)
                         elif not isinstance(item, Waiting):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):
                 # The server also charges for a reply that the reader closed.
-                if written and not whole:
+                if written and not is_complete:
                     self._spend(estimate.completed(written), None, logged=False)
                 raise
             except ModelError as error:
                 if error.usage is not None:
                     self._spend(error.usage, error.cost, logged=False)
-                elif written and not whole:
+                elif written and not is_complete:
                     self._spend(estimate.completed(written), None, logged=False)
                 raise
 
@@ -241,8 +241,8 @@ class Budgeted(ModelWrapper):
             self._spend(reply.usage, reply.cost)
             self._budget.measure(estimate.characters, reply.usage)
             return
-        thought = 0 if reply.reasoning is None else len(reply.reasoning.text)
-        written = request_size.of_message(reply.message.to_dict()) + thought
+        reasoning_characters = 0 if reply.reasoning is None else len(reply.reasoning.text)
+        written = request_size.of_message(reply.message.to_dict()) + reasoning_characters
         self._budget.spend(None, reply.cost)
         self._spend(estimate.completed(written), 0.0 if reply.cost else None, logged=False)
 

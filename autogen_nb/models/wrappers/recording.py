@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
-_LOST = "The recording {!r} ends before this reply, which could not be written ({})."
+_WRITE_FAILED = "The recording {!r} ends before this reply, which could not be written ({})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Recording(ModelWrapper):
     def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
         self._path = Path(path).expanduser()
-        self._lost = False
+        self._has_failed = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # The open folder protects against a link that later replaces the folder or the file.
@@ -102,14 +102,14 @@ class Recording(ModelWrapper):
         """The recorded model's reply; interrupted replies are not recorded."""
         async with open_reply(self.inner, request) as items:
             async for item in items:
-                if isinstance(item, Completion) and not self._lost:
+                if isinstance(item, Completion) and not self._has_failed:
                     entry = RecordingEntry(Digest.of(request), item)
                     try:
                         self._append(entry)
                     # The reply has already cost money, so a failed write must not lose it.
                     except OSError as error:
-                        self._lost = True
-                        note = _LOST.format(str(self._path), error.strerror or error)
+                        self._has_failed = True
+                        note = _WRITE_FAILED.format(str(self._path), error.strerror or error)
                         yield replace(item, note=" ".join(filter(None, (item.note, note))))
                         continue
                 yield item

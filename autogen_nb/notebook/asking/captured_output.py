@@ -26,8 +26,8 @@ def printing_to_page() -> Generator[None, None, None]:
     if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
         yield
         return
-    seen = sys.__stdout__ if kernel is None else _CellOutput(kernel)
-    with redirect_stdout(cast("TextIO", seen or sys.stdout)):
+    page = sys.__stdout__ if kernel is None else _CellOutput(kernel)
+    with redirect_stdout(cast("TextIO", page or sys.stdout)):
         yield
 
 

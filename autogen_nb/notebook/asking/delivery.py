@@ -94,8 +94,8 @@ def _types(request: dict[str, Any]) -> bool:
     send cell ids, or message ids of another form.
     """
     header = request.get("header", {})
-    named = request.get("metadata", {}).get("cellId")
-    return not named and str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
+    cell_id = request.get("metadata", {}).get("cellId")
+    return not cell_id and str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
 
 
 def _serves(kernel: Any) -> bool:

@@ -165,8 +165,10 @@ class Commands:
 
     def say_why_empty(self, chat: NotebookConversation) -> None:
         """Says that the chat has nothing to show, and mentions chats from before a restart."""
-        gone = self._notebook.restarts.remark(chat)
-        self.say(f"{gone} The next %%autogen cell begins a new one." if gone else show_command.EMPTY)
+        restart_notice = self._notebook.restarts.remark(chat)
+        self.say(
+            f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else show_command.EMPTY
+        )
 
     @_command(
         "model",

@@ -29,16 +29,16 @@ Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
 
 
-def render_effects(decided: Sequence[Decided]) -> tuple[str, str]:
+def render_effects(decisions: Sequence[Decided]) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line of HTML and text."""
-    line = effects_text(decided, _now())
-    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decided) else "muted"), line
+    line = effects_text(decisions, _now())
+    return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
 
-def effects_text(decided: Sequence[Decided], clock: str) -> str:
+def effects_text(decisions: Sequence[Decided], clock: str) -> str:
     """Formats consecutive decisions about effects."""
     verdicts: dict[tuple[str, str], dict[str, None]] = {}
-    for answer, question in decided:
+    for answer, question in decisions:
         verdicts.setdefault((_verdict(answer), answer.by), {})[
             about(question.effect) if question is not None else ""
         ] = None
@@ -49,8 +49,8 @@ def effects_text(decided: Sequence[Decided], clock: str) -> str:
         parts += [f"by {by}"] if by and by != last else []
         parts.append(f"{verdict}{_listed([about_effect for about_effect in abouts if about_effect])}")
         last = by
-    rules = dict.fromkeys(rule for answer, _ in decided for rule in answer.rules)
-    stopped = "the chat is stopped" if any(answer.stop for answer, _ in decided) else ""
+    rules = dict.fromkeys(rule for answer, _ in decisions for rule in answer.rules)
+    stopped = "the chat is stopped" if any(answer.stop for answer, _ in decisions) else ""
     first, rest = (parts[:1], parts[1:]) if parts and parts[0].startswith("by ") else ([], parts)
     return joined(*reversed(rest), *_ruled(tuple(rules)), stopped, *first, clock)
 

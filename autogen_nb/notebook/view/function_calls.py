@@ -19,42 +19,39 @@ _CHARACTERS = 1_000
 _PREVIEW = 60
 
 
-class CallsShown:
+class FunctionCallsOutput:
     def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
         self.calls = calls
         self._slot = slot
         self._around = around
         self._text = text
-        self._going_on = False
+        self._is_pending = False
 
     def show(self, state: str = "") -> None:
-        self._going_on = bool(state)
+        self._is_pending = bool(state)
         self._publish([(_state(state), state)] * len(self.calls))
 
-    def returned(self, contents: Sequence[str]) -> None:
-        self._going_on = False
+    def show_results(self, contents: Sequence[str]) -> None:
+        self._is_pending = False
         pairs = zip(self.calls, contents, strict=True)
         self._publish(
-            [
-                (returned_html(content), only_colours(wording.returned_in_words(call, content)))
-                for call, content in pairs
-            ]
+            [(result_html(content), only_colours(wording.result_in_words(call, content))) for call, content in pairs]
         )
 
     def close(self) -> None:
-        if self._going_on:
+        if self._is_pending:
             self.show("did not return")
 
     def _publish(self, outcomes: Sequence[tuple[str, str]]) -> None:
         rows, lines = "", [self._text]
         for call, (html, text) in zip(self.calls, outcomes, strict=True):
-            rows += asked_html(call) + html
-            lines += filter(None, (only_colours(wording.asked_in_words(call)), text))
+            rows += call_html(call) + html
+            lines += filter(None, (only_colours(wording.call_in_words(call)), text))
         html = styles.FULL_HEIGHT + self._around(rows)
         self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
 
-def asked_html(call: FunctionCall) -> str:
+def call_html(call: FunctionCall) -> str:
     name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
     if len(arguments) <= wording.SHORT and "\n" not in arguments:
         return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'
@@ -70,7 +67,7 @@ def _state(state: str) -> str:
     return f'<div style="{styles.RETURNED};color:{styles.MUTED}">\u2192 {escape_text(state)}</div>'
 
 
-def returned_html(content: str) -> str:
+def result_html(content: str) -> str:
     """Renders a result; a long one is folded below its first line and size."""
     text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
     lines = content.rstrip("\n").count("\n") + 1
@@ -84,9 +81,9 @@ def returned_html(content: str) -> str:
     if lines <= _LINES and len(text) <= _CHARACTERS and not bad:
         return f'<div style="{styles.RETURNED};display:flex">{mark} {chat_html.preformatted(text, inset="6px")}</div>'
     first = text.strip().splitlines()[0]
-    shown = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
-    head = escape_text(shown) if bad else f"<code>{escape_plain(shown)}</code>"
+    preview = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
+    head = escape_text(preview) if bad else f"<code>{escape_plain(preview)}</code>"
     body = chat_html.preformatted(text, inset=styles.INSET)
-    counted = f"{lines:,} lines, " if lines > 1 else ""
-    size = f'<span style="{styles.DETAIL}">\u00b7 {counted}{len(content):,} characters</span>'
+    line_count = f"{lines:,} lines, " if lines > 1 else ""
+    size = f'<span style="{styles.DETAIL}">\u00b7 {line_count}{len(content):,} characters</span>'
     return chat_html.opened_by(f"{mark} {head} {size}", body, style=styles.RETURNED)

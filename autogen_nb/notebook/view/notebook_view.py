@@ -47,7 +47,7 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
-from autogen_nb.notebook.view.function_calls import CallsShown
+from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
 from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import Publish, Slot, publish_here
@@ -86,9 +86,9 @@ class NotebookView(FootedView):
         self._reported = False
         self._running = ""
         self.asked: PersonAsked | None = None
-        self._decided: tuple[Slot, list[decision_line.Decided]] | None = None
+        self._decision_output: tuple[Slot, list[decision_line.Decided]] | None = None
         self._pair: ChatStarted | None = None
-        self._calls: CallsShown | None = None
+        self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
         self._totals = Totals()
@@ -103,8 +103,8 @@ class NotebookView(FootedView):
                 self._reported = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
-            case ModelWaiting(agent=agent, why=why):
-                self._await_model(agent, why)
+            case ModelWaiting(agent=agent, why=reason):
+                self._await_model(agent, reason)
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -170,13 +170,13 @@ class NotebookView(FootedView):
     # The outputs
 
     def _next_slot(self) -> Slot:
-        self._decided = None
+        self._decision_output = None
         return super()._next_slot()
 
     def _tidy(self) -> bool:
         tidied = super()._tidy()
         if tidied:
-            self._calls = self._decided = None
+            self._calls = self._decision_output = None
         return tidied
 
     # Replies
@@ -223,12 +223,12 @@ class NotebookView(FootedView):
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
         calls, notes = statement.message.calls, [reply.note] if reply and reply.note else []
         urls = statement.message.pictures
-        thought = reply.reasoning if reply else None
-        if not (text or thought or slot or calls or notes or urls):
+        reasoning = reply.reasoning if reply else None
+        if not (text or reasoning or slot or calls or notes or urls):
             return
         detail = status_line.origin(reply, status_line.addressed(statement, self._pair))
-        body = (folded_thought(thought) if thought else "") + markdown(text) + message_pictures(urls)
-        thought_line = status_line.thought(thought) if thought else ""
+        body = (folded_thought(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
+        thought_line = status_line.thought(reasoning) if reasoning else ""
         tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
@@ -240,13 +240,13 @@ class NotebookView(FootedView):
         )
         slot = slot or self._next_slot()
         if calls:
-            self._calls = CallsShown(slot, calls, around=around, text=plain)
+            self._calls = FunctionCallsOutput(slot, calls, around=around, text=plain)
             self._calls.show()
         else:
             slot.show(*chat_html.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
 
     def _shown_before(self, statement: Said) -> bool:
-        text, returned, self._returned_text = statement.message.text, self._returned_text, None
+        text, results, self._returned_text = statement.message.text, self._returned_text, None
         if self._reported:
             # This message repeats the outputs for the model.
             self._reported = False
@@ -254,87 +254,89 @@ class NotebookView(FootedView):
         if self._hidden is not None and text == self._hidden:
             self._hidden = None
             return True
-        return returned is not None and text == returned
+        return results is not None and text == results
 
     # Functions
 
-    def _show_calls(self, asked: FunctionsAsked) -> None:
+    def _show_calls(self, question: FunctionsAsked) -> None:
         # A team's member may call tools before it answers; the reply with the calls is not shown.
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
             self._message, self._draft = None, None
-        if self._calls is None or self._calls.calls != asked.calls:
-            around = partial(chat_html.card, asked.agent, tone=self._tones.get(asked.agent, "user"))
-            self._calls = CallsShown(self._next_slot(), asked.calls, around=around, text=f"{asked.agent}:")
+        if self._calls is None or self._calls.calls != question.calls:
+            around = partial(chat_html.card, question.agent, tone=self._tones.get(question.agent, "user"))
+            self._calls = FunctionCallsOutput(
+                self._next_slot(), question.calls, around=around, text=f"{question.agent}:"
+            )
         # No status line can be drawn while a function blocks the thread.
         self._calls.show("calling \u2026")
-        self.set_status(status_line.CALLING.format(", ".join(map(name_of, asked.calls))))
+        self.set_status(status_line.CALLING.format(", ".join(map(name_of, question.calls))))
 
     def _show_call_results(self, contents: Sequence[str]) -> None:
         self._status = ""
         if self._calls is not None:
-            self._calls.returned(contents)
+            self._calls.show_results(contents)
         self._calls, self._returned_text = None, "\n\n".join(contents)
 
-    def _note_speaker_question(self, asked: SpeakerAsked) -> None:
-        self._choice = asked
-        if asked.method == "auto":
-            self.set_status(status_line.CHOOSING.format(asked.agent))
+    def _note_speaker_question(self, question: SpeakerAsked) -> None:
+        self._choice = question
+        if question.method == "auto":
+            self.set_status(status_line.CHOOSING.format(question.agent))
 
-    def _show_speaker(self, given: SpeakerGiven) -> None:
-        asked, self._choice, self._status = self._choice, None, ""
+    def _show_speaker(self, answer: SpeakerGiven) -> None:
+        question, self._choice, self._status = self._choice, None, ""
         # The speaker's message follows and shows the choice, so a line appears only for failed attempts.
-        if asked is not None and asked.tried and (line := chosen(asked, given)):
+        if question is not None and question.tried and (line := chosen(question, answer)):
             self.note(line, kind="speaker")
 
     # Code
 
-    def _note_question(self, asked: PersonAsked) -> None:
-        self.asked = asked
-        if isinstance(asked, EffectAsked | CodeInputAsked) and self._run is not None:
+    def _note_question(self, question: PersonAsked) -> None:
+        self.asked = question
+        if isinstance(question, EffectAsked | CodeInputAsked) and self._run is not None:
             self._run.part()
 
-    def _show_decision(self, given: PersonGiven) -> None:
-        if isinstance(given, EffectJudged):
-            self._show_judged(given, self.asked if isinstance(self.asked, EffectAsked) else None)
-        elif (shown := decision_line.render(given, self.asked)) is not None:
-            self.add(*chat_html.bundle(*shown, kind="decision"))
-        if isinstance(given, EffectJudged | CodeInputGiven):
+    def _show_decision(self, answer: PersonGiven) -> None:
+        if isinstance(answer, EffectJudged):
+            self._show_judged(answer, self.asked if isinstance(self.asked, EffectAsked) else None)
+        elif (line := decision_line.render(answer, self.asked)) is not None:
+            self.add(*chat_html.bundle(*line, kind="decision"))
+        if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
             # The displayed duration includes the time of the questions.
             self._status_since = self._run_since
             return
         self._status = ""
-        self._reported = isinstance(given, ApprovalGiven) and given.decision == "skip"
+        self._reported = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
-    def _show_judged(self, given: EffectJudged, asked: EffectAsked | None) -> None:
-        slot, decided = self._decided or (self._next_slot(), [])
-        decided.append((given, asked))
-        slot.show(*chat_html.bundle(*decision_line.render_effects(decided), kind="decision"))
-        self._decided = slot, decided
+    def _show_judged(self, answer: EffectJudged, question: EffectAsked | None) -> None:
+        slot, decisions = self._decision_output or (self._next_slot(), [])
+        decisions.append((answer, question))
+        slot.show(*chat_html.bundle(*decision_line.render_effects(decisions), kind="decision"))
+        self._decision_output = slot, decisions
 
     def _show_code_result(self, ran: CodeRan) -> None:
-        shown, self._run = self._run or RunOutputs(self._next_slot), None
+        outputs, self._run = self._run or RunOutputs(self._next_slot), None
         self._status = ""
-        if shown.empty:
+        if outputs.empty:
             for output in ran.outputs:
-                shown.add(output)
-        shown.close()
+                outputs.add(output)
+        outputs.close()
         if ran.note:
             self.note(ran.note, tone="warning")
         if ran.whole:
             text = f"The output is long; all of it is in {ran.whole!r}."
             self.add(*chat_html.bundle(chat_html.linked(text, repr(ran.whole), ran.whole), text, kind="note"))
-        if ran.exit_code != 0 and not shown.failed:
+        if ran.exit_code != 0 and not outputs.failed:
             self.note(f"exit code {ran.exit_code}", tone="bad")
-        elif shown.empty:
+        elif outputs.empty:
             self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
         self._reported = True
 
-    def _await_model(self, agent: str, why: str = "") -> None:
+    def _await_model(self, agent: str, reason: str = "") -> None:
         self._tidy()
-        self.set_status(status_line.shortened(why) or status_line.THINKING.format(agent))
+        self.set_status(status_line.shortened(reason) or status_line.THINKING.format(agent))
 
     def _show_end(self, ended: Ended) -> None:
         self._ended = True

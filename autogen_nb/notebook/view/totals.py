@@ -74,5 +74,5 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
-def _counted(number: int, one: str, many: str) -> str:
-    return "" if not number else f"{number} {one if number == 1 else many}"
+def _counted(number: int, singular: str, plural: str) -> str:
+    return "" if not number else f"{number} {singular if number == 1 else plural}"

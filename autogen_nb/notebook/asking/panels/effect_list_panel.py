@@ -26,15 +26,15 @@ class EffectListPanel(Panel):
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)
         head = f"The running code asks {len(questions)} questions:"
-        listed = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
-        super().__init__("\n".join((head, *listed)), chat_html.question(head))
+        lines = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
+        super().__init__("\n".join((head, *lines)), chat_html.question(head))
         everything = range(len(questions))
         self.show(
             *(
                 widget_parts.row(
                     *self._choices([place]), widget_parts.html(chat_html.question(self._line(place, text)))
                 )
-                for place, text in enumerate(listed)
+                for place, text in enumerate(lines)
             ),
             widget_parts.row(*self._choices(everything, " all"), self._stop(everything)),
         )
@@ -53,5 +53,5 @@ class EffectListPanel(Panel):
     def _stop(self, places: Iterable[int]) -> widgets.Button:
         return self.button("Stop", partial(self._judge, places, _STOP), hint="Deny all of these, and end the chat")
 
-    def _judge(self, places: Iterable[int], judged: EffectJudged) -> None:
-        self.answer(dict.fromkeys(places, judged))
+    def _judge(self, places: Iterable[int], decision: EffectJudged) -> None:
+        self.answer(dict.fromkeys(places, decision))

@@ -50,13 +50,13 @@ class Secret(widgets.Password):  # type: ignore[misc]  # ipywidgets is not annot
     value = traitlets.Unicode().tag(sync=True, echo_update=False)
 
 
-def head(shown: str) -> widgets.HTML:
+def head(content: str) -> widgets.HTML:
     """Returns the first row of a panel, which contains the CSS of all rows."""
-    return html(STYLE + shown)
+    return html(STYLE + content)
 
 
-def html(shown: str) -> widgets.HTML:
-    return widgets.HTML(shown, layout=_FULL)
+def html(content: str) -> widgets.HTML:
+    return widgets.HTML(content, layout=_FULL)
 
 
 def row(*members: widgets.Widget) -> widgets.HBox:
@@ -87,7 +87,7 @@ def field(
     kind: type[widgets.Text], label: str, *, hint: str, value: str = "", name: str = "", wide: bool = False
 ) -> widgets.Text:
     """Returns a labelled field of one line."""
-    made = kind(
+    widget = kind(
         value,
         description=label,
         placeholder=hint,
@@ -96,13 +96,13 @@ def field(
         style=_LABELLED,
         **_WHOLE,
     )
-    made.add_class(_LABEL)
-    return made
+    widget.add_class(_LABEL)
+    return widget
 
 
 def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
     """Returns a list without a selection; a choice calls `then`."""
-    made = widgets.Select(
+    widget = widgets.Select(
         options=[(visible(name), name) for name in names],
         value=None,
         rows=min(len(names), _MOST_ROWS),
@@ -111,15 +111,15 @@ def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> wi
         layout=_LIST,
         style=_LABELLED,
     )
-    made.observe(lambda change: None if change["new"] is None else then(change["new"]), "value")
-    made.add_class(_LABEL)
-    return made
+    widget.observe(lambda change: None if change["new"] is None else then(change["new"]), "value")
+    widget.add_class(_LABEL)
+    return widget
 
 
 def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
-    made = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
-    made.add_class(_TICKED)
-    return made
+    widget = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
+    widget.add_class(_TICKED)
+    return widget
 
 
 def whole(button: widgets.Button) -> widgets.Button:
@@ -127,7 +127,7 @@ def whole(button: widgets.Button) -> widgets.Button:
     return button
 
 
-def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
+def on_enter(widget: widgets.Text, then: Callable[[], None]) -> None:
     """Calls `then` on Enter, once the field's text is complete."""
     loop = asyncio.get_running_loop()
     waiting: list[asyncio.TimerHandle] = []
@@ -141,11 +141,11 @@ def on_enter(made: widgets.Text, then: Callable[[], None]) -> None:
         if not waiting:
             waiting.append(loop.call_later(_FOLLOWS, go))
 
-    made.observe(lambda _: loop.call_soon_threadsafe(go), "value")
+    widget.observe(lambda _: loop.call_soon_threadsafe(go), "value")
     with warnings.catch_warnings():
         # ipywidgets 8 has no replacement for `on_submit`.
         warnings.simplefilter("ignore", DeprecationWarning)
-        made.on_submit(lambda _: loop.call_soon_threadsafe(wait))
+        widget.on_submit(lambda _: loop.call_soon_threadsafe(wait))
 
 
 def close(widget: widgets.Widget) -> None:
