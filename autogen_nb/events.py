@@ -157,8 +157,8 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` tells if a termination condition is met, `empty_means` what an empty answer does, and `choices` are
-    answers to choose from. `by_tool` marks a model's question; the model continues if nobody answers.
+    `terminated` is True if a termination condition is met, `empty_means` is the effect of an empty answer, and
+    `choices` are answers to choose from. `by_tool` marks a model's question; the model continues if nobody answers.
     `then` is the question after an empty answer, so that one panel can ask both.
     """
 
@@ -218,7 +218,7 @@ class ApprovalGiven:
     rules
         The rules that the person accepted, as text.
     onwards
-        True if later blocks run without a question, until the answer.
+        True if all later blocks run without a question, until the cell or the task ends.
     """
 
     decision: Decision
@@ -303,8 +303,8 @@ class FunctionsReturned:
 class ModelAsked:
     """What does the agent's model reply to the first `count` messages exchanged with the peer?
 
-    In a team, which is the peer, the model also sees the agent's own steps in this turn; `calls` tells if it may make
-    calls.
+    In a team, the peer is the team, and the model also sees the agent's own steps in this turn. If `calls` is "none",
+    the model may not make calls.
     """
 
     agent: str
@@ -525,8 +525,8 @@ class CandidatesGiven:
 class EndingAsked:
     """Is a condition met that ends the team's run? A question about a condition outside of the flow.
 
-    `number` identifies the condition; `what` tells what decides: the caller's function, the clock, or an external
-    request. The condition gets the first `count` messages of the team.
+    `number` identifies the condition; `what` is the source of the decision: the caller's function, the clock, or an
+    external request. The condition gets the first `count` messages of the team.
     """
 
     agent: str

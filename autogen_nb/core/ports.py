@@ -71,7 +71,7 @@ class Executor(Protocol):
         """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run."""
 
     async def stop(self) -> None:
-        """Releases the kernel or container; further calls do nothing."""
+        """Releases the kernel or container; repeated calls do nothing."""
 
 
 class Inquirer(Protocol):

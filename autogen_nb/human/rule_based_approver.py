@@ -44,13 +44,13 @@ class NobodyToAsk:
 
     def input(self, question: HumanInputAsked) -> NoReturn:
         raise NobodyThere(
-            f"{question.agent} needs an answer from a person, and nobody can be asked: set human input to 'never', "
+            f"{question.agent} needs an answer from a person, and nobody is there: set human input to 'never', "
             "and start the chat with message="
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:
         raise NobodyThere(
-            f"{question.agent} needs a person's approval to run code, and nobody can be asked: "
+            f"{question.agent} needs a person's approval to run code, and nobody is there: "
             "set confirm to 'never' (in a notebook: --confirm never, or AUTOGEN_NB_CONFIRM=never) to run code unasked"
         )
 

@@ -30,7 +30,7 @@ _CHOICES = "[r]un, [e]dit, [s]kip,{} s[t]op? "
 _ONWARDS = " [a]ll from here,"
 _ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
 _ALWAYS = " al[w]ays allow,"
-_WHICH = "Which one, by its number (in every notebook from now on; nothing goes back)? "
+_WHICH = "The number of the rule (for all notebooks from now on; Enter goes back)? "
 _END = "."
 _GONE = "nobody answered"
 _WAY_OUT = (
@@ -58,7 +58,7 @@ class TerminalHuman:
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """Shows the code and reads the decision; repeats the question after an unclear answer."""
         self._announce()
-        print(_shown(question))  # noqa: T201  # this is the person's terminal
+        print(_approval_text(question))  # noqa: T201  # this is the person's terminal
         offered = proposed(question.rulable)
         more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
@@ -67,10 +67,10 @@ class TerminalHuman:
                     return ApprovalGiven("run", by="terminal")
                 case "a" | "all" if question.onwards:
                     return ApprovalGiven("run", by="terminal", onwards=True)
-                case "w" | "always" if offered and (rule := _accepted(offered)):
+                case "w" | "always" if offered and (rule := _read_rule(offered)):
                     return ApprovalGiven("run", by="terminal", rules=(rule,))
                 case "e" | "edit":
-                    code = _edited(question.block, self._terminal)
+                    code = _edit(question.block, self._terminal)
                     if code is not None:
                         return ApprovalGiven("run", code=code, by="terminal")
                 case "s" | "skip" | "n" | "no":
@@ -86,7 +86,7 @@ class TerminalHuman:
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
         try:
-            return _judged(proposed((question.effect,)))
+            return _read_judgement(proposed((question.effect,)))
         except NobodyThere:
             return EffectJudged(allowed=False, reason=_GONE)
 
@@ -99,12 +99,12 @@ class TerminalHuman:
             return CodeInputGiven(None)
 
 
-def _judged(offered: Sequence[Rule]) -> EffectJudged:
+def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
     while True:
         match read_line(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
             case "y" | "yes" | "a" | "allow":
                 return EffectJudged(allowed=True, by="terminal")
-            case "w" | "always" if offered and (rule := _accepted(offered)):
+            case "w" | "always" if offered and (rule := _read_rule(offered)):
                 return EffectJudged(allowed=True, by="terminal", rules=(rule,))
             case "n" | "no" | "d" | "deny":
                 return EffectJudged(allowed=False, reason=read_line(_WHY), by="terminal")
@@ -114,7 +114,7 @@ def _judged(offered: Sequence[Rule]) -> EffectJudged:
                 continue
 
 
-def _accepted(offered: Sequence[Rule]) -> str:
+def _read_rule(offered: Sequence[Rule]) -> str:
     """Shows the rule in words, and returns it if the person accepts it, or ""."""
     print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
     return _chosen(read_line(_WHICH), list(map(str, offered)))
@@ -141,15 +141,15 @@ def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
         raise NobodyThere(f"a person was asked and nobody is there{way_out}") from error
 
 
-def _shown(question: ApprovalAsked) -> str:
+def _approval_text(question: ApprovalAsked) -> str:
     why = f" ({'; '.join(question.reasons)})" if question.reasons else ""
     which = "this code" if question.total == 1 else f"block {question.index + 1} of {question.total}"
     # The code may have looked different while the message streamed, so it is printed again.
     code = "\n".join(f"    {line}" for line in visible(question.block.code).split("\n"))
-    return f"\n{visible(f'{question.agent} is to run {which}{why}')}:\n\n{code}\n"
+    return f"\n{visible(f'{question.agent} asks to run {which}{why}')}:\n\n{code}\n"
 
 
-def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
+def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
     """Returns the edited code; None if the editor failed, and nothing runs."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
@@ -164,6 +164,6 @@ def _edited(block: CodeBlock, terminal: Path | None) -> str | None:
                 command = [*shlex.split(editor), str(file)]
                 subprocess.run(command, check=True, stdin=terminal_file, stdout=terminal_file, stderr=terminal_file)  # noqa: S603  # the person's own editor
         except (OSError, subprocess.CalledProcessError, ValueError) as error:
-            print(f"The editor {editor!r} did not end well, and nothing was run: {error}")  # noqa: T201  # as above
+            print(f"The editor {editor!r} failed, and nothing ran: {error}")  # noqa: T201  # as above
             return None
         return file.read_text(encoding="utf-8").removesuffix("\n")

@@ -122,8 +122,8 @@ class ChatCell:
                 setting.give(connection, os.environ)
                 spec, self._uses_entered_model = setting.choose(connection.model, os.environ), True
         for host in model_connection.hosts(spec, os.environ):
-            if (host, self._settings.share) not in notebook.told:
-                notebook.told.add((host, self._settings.share))
+            if (host, self._settings.share) not in notebook.announced:
+                notebook.announced.add((host, self._settings.share))
                 self._view.note(model_connection.receives(host, rows=self._settings.share == "rows"), kind="host")
         asks = self._settings.ask_person
         if asks is None:

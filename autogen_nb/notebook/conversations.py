@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from autogen_nb.executors.jupyter_executor import JupyterExecutor
     from autogen_nb.models.wrappers.budget import Budget
 
-_KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` goes on with it."
-_DROPPED = "A new chat begins. The earlier one is dropped, for no model had answered it: {}"
+_KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` continues it."
+_DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,10 +221,10 @@ class NotebookConversation:
         return run, replaced
 
     def _remove_from(self, index: int) -> list[CellRun]:
-        gone = self.runs[index:]
+        removed = self.runs[index:]
         del self.runs[index:]
-        self._replaced += (reply for run in gone for reply in run.replies())
-        return gone
+        self._replaced += (reply for run in removed for reply in run.replies())
+        return removed
 
     def _index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:

@@ -55,7 +55,7 @@ class Notebook:
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
     restarts: Restarts = field(default_factory=Restarts)
-    told: set[tuple[str, Share]] = field(default_factory=set, repr=False)
+    announced: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """Where one run of a cell comes from, where it is shown, and who answers its questions."""
+    """The origin of one run of a cell, its view, and the person who answers its questions."""
 
     notebook: Notebook
     origin: Origin

@@ -1,7 +1,7 @@
 """Detects that a waiting cell was run again.
 
 The front end then clears the cell's output with its panel, and queues a second request behind the first. The first
-run must give way, because nobody can answer it any more.
+run must end, because nobody can answer its question any more.
 """
 
 import asyncio

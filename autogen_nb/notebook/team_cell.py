@@ -31,15 +31,15 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
     if refused:
         verb = "is" if len(refused) == 1 else "are"
         raise ConfigError(
-            f"%%autogen: {' and '.join(refused)} {verb} not for --team: a team brings its own models, places and "
-            "limits; set them where it is made"
+            f"%%autogen: {' and '.join(refused)} {verb} not available with --team: a team has its own models, "
+            "places and limits; set them where you create it"
         )
     name = options.team or ""
-    teams = {message: value for message, value in namespace.items() if isinstance(value, BaseGroupChat)}
+    teams = {variable: value for variable, value in namespace.items() if isinstance(value, BaseGroupChat)}
     if name in teams:
         return teams[name]
     near = difflib.get_close_matches(name, teams, n=1)
-    hint = f"did you mean {near[0]}?" if near else "make one in a cell above, such as RoundRobinGroupChat([...])"
+    hint = f"did you mean {near[0]}?" if near else "create one in a cell above, such as RoundRobinGroupChat([...])"
     problem = (
         f"{name} is a {type(namespace[name]).__name__} and no team" if name in namespace else f"there is no {name}"
     )
@@ -54,22 +54,22 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
         exchange = team.exchange(task, human=stage.approver(scope, own_agents=True), waits=stage.waits)
         notebook.teams[name] = team
         before = len(team.messages)
-        memory_note = f" It remembers {before} messages; `await {name}.reset()` begins afresh." if before else ""
-        view.note(f"`{name}`: {variable_choice.quoted([message.name for message in team.participants])}.{memory_note}")
+        memory_note = f" It remembers {before} messages; `await {name}.reset()` clears them." if before else ""
+        view.note(f"`{name}`: {variable_choice.quoted([member.name for member in team.participants])}.{memory_note}")
         view.hide(task)
         stream = MessageStream(lambda: exchange, token=None)
         stream.view = view
         async with aclosing(stream):
-            done = await stream.result()
+            result = await stream.result()
     last = exchange.log[-1] if exchange.log else None
     if isinstance(last, Ended) and last.reason == "stopped":
         raise ChatUnfinished("Stopped by you.", reason=last.reason)
-    notebook.publish(done)
+    notebook.publish(result)
     if options.answer:
-        messages = [message for message in done.messages if isinstance(message, BaseChatMessage)]
+        messages = [message for message in result.messages if isinstance(message, BaseChatMessage)]
         texts = (message.to_text() for message in reversed(messages) if not exchange.follower.is_task(message))
         notebook.namespace[options.answer] = _answer(texts, (END_WORD, *team.ending_words))
-    return done
+    return result
 
 
 def _answer(texts: Iterable[str], ending_words: Sequence[str]) -> str:

@@ -69,7 +69,7 @@ class FakeOpenAI:
         self._replies: list[Scripted] = [] if callable(replies) else list(replies)
         self._taken = 0
         self._lock = threading.Lock()
-        self._came = threading.Condition(self._lock)
+        self._arrived = threading.Condition(self._lock)
         self._aborted = threading.Event()
         self._server: _Server | None = None
 
@@ -90,7 +90,7 @@ class FakeOpenAI:
     def wait_requests(self, count: int, timeout: float) -> bool:
         """Waits up to `timeout` seconds for `count` requests; returns whether they have arrived."""
         with self._lock:
-            return self._came.wait_for(lambda: len(self.requests) >= count, timeout)
+            return self._arrived.wait_for(lambda: len(self.requests) >= count, timeout)
 
     def wait_aborted(self, timeout: float) -> bool:
         """Waits up to `timeout` seconds for a client to disconnect during a reply; returns whether one did."""
@@ -117,16 +117,16 @@ class FakeOpenAI:
     def _answer(self, received: Received) -> FakeReply:
         with self._lock:
             self.requests.append(received)
-            self._came.notify_all()
+            self._arrived.notify_all()
             number = self._taken
             self._taken += 1
             scripted = self._always or (self._replies[number] if number < len(self._replies) else None)
         if scripted is None:
             return FakeReply(status=400, error=f"FakeOpenAI has no further reply: {number} were scripted")
-        given = scripted(received) if callable(scripted) else scripted
-        if isinstance(given, FakeReply):
-            return given
-        return FakeReply(content=given) if isinstance(given, str) else FakeReply(**given)
+        reply = scripted(received) if callable(scripted) else scripted
+        if isinstance(reply, FakeReply):
+            return reply
+        return FakeReply(content=reply) if isinstance(reply, str) else FakeReply(**reply)
 
 
 class _Server(ThreadingHTTPServer):
@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             super().finish()
         except OSError:
-            self.server.fake._aborted.set()  # noqa: SLF001 - the two are one double in two classes
+            self.server.fake._aborted.set()  # noqa: SLF001 - both classes form one test double
 
     def log_message(self, *_: Any) -> None:
         """Logs nothing."""
@@ -224,11 +224,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
         kind = reply.content_type or "text/event-stream"
         self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
-        each = reply.flush == "each" or reply.piece_delay
+        piecewise = reply.flush == "each" or reply.piece_delay
         blocks = events(reply, request)
-        for block in blocks if each else filter(None, [b"".join(blocks)]):
+        for block in blocks if piecewise else filter(None, [b"".join(blocks)]):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
-            if each:
+            if piecewise:
                 self.wfile.flush()
                 self._pause(reply.piece_delay)
         if reply.ending != "cut":
@@ -260,5 +260,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _hang_up(connection: socket) -> None:
-    with suppress(OSError):  # it may be gone already
+    with suppress(OSError):  # it may be closed already
         connection.shutdown(SHUT_RDWR)

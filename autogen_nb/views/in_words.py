@@ -91,11 +91,11 @@ def thought(reply: ModelReplied) -> str:
     return f"thought for {reply.reasoning.seconds:.1f} s{tokens}"
 
 
-def chosen(asked: SpeakerAsked | None, decoded: SpeakerGiven) -> str:
+def chosen(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
     """Returns the speaker that a model chose; "" if it did not choose exactly one."""
-    if asked is None or asked.method != "auto" or not decoded.said:
+    if question is None or question.method != "auto" or not answer.said:
         return ""
-    named = mentioned(decoded.said, asked.candidates)
+    named = mentioned(answer.said, question.candidates)
     if len(named) != 1:
         return ""
-    return f"next: {named[0]}" + (f" (named at attempt {len(asked.tried) + 1})" if asked.tried else "")
+    return f"next: {named[0]}" + (f" (named at attempt {len(question.tried) + 1})" if question.tried else "")

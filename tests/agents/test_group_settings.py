@@ -31,8 +31,8 @@ GROUP = [ALICE, BOB, CAROL]
         ({"enable_clear_history": True}, "enable_clear_history is not available"),
         ({"select_speaker_transform_messages": object()}, "select_speaker_transform_messages is not available"),
         ({"allow_repeat_speaker": [member("zoe")]}, "allow_repeat_speaker names 'zoe', who is not in the group"),
-        ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker holds 'alice' where a list of agents must stand"),
-        ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "say by speaker_transitions_type whether"),
+        ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker contains 'alice' instead of a list of agents"),
+        ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "set speaker_transitions_type to 'allowed'"),
         ({"speaker_transitions_type": "some"}, "speaker_transitions_type is 'some'"),
         (
             {

@@ -98,7 +98,7 @@ def test_text_beyond_the_bound_makes_no_files() -> None:
 
     assert kept.files == {"output-1.html": b"<table>"}
     assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
-    assert note.endswith("what is more than text is in 'output-1.html'.]\n")
+    assert note.endswith("those with more than text are in 'output-1.html'.]\n")
 
 
 def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:

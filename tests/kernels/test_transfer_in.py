@@ -73,7 +73,7 @@ def test_objects_of_the_notebook_s_own_classes_go_in(agent: SharedKernel) -> Non
 
 def test_a_global_variable_does_not_go_along_unseen(agent: SharedKernel) -> None:
     found = cells(POINT)
-    with pytest.raises(TransferError, match=r"`scaled` \(Scaled.*uses the notebook's variable `SCALE`, which would go"):
+    with pytest.raises(TransferError, match=r"`scaled` \(Scaled.*uses the notebook's variable `SCALE`; hand over"):
         agent.do(agent.kernel.put({"scaled": found["Scaled"]()}))
 
     agent.do(agent.kernel.put({"scaled": found["Scaled"](), "SCALE": 10}))
@@ -93,12 +93,13 @@ def test_names_that_had_a_value_are_reported(agent: SharedKernel) -> None:
     [
         pytest.param(
             {"small": 1, "large": np.zeros(2_000_000), "larger": np.zeros(3_000_000)},
-            "`larger` (24 MB) and `large` (16 MB) and `small` (28 bytes) cannot be handed over: 20 MB is the most",
+            "`larger` (24 MB) and `large` (16 MB) and `small` (28 bytes) cannot be handed over: "
+            "the limit for one transfer is 20 MB",
             id="known beforehand",
         ),
         pytest.param(
             {"hidden": types.SimpleNamespace(inner=np.zeros(3_000_000))},
-            "`hidden` (48 bytes) cannot be handed over: 20 MB is the most at once",
+            "`hidden` (48 bytes) cannot be handed over: the limit for one transfer is 20 MB",
             id="seen while it is written",
         ),
         pytest.param(

@@ -68,7 +68,7 @@ def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None
 
     assert isinstance(error, SessionError)
     assert "reply 2" in str(error)
-    assert "3 messages were recorded there, now there are 5" in str(error)
+    assert "it has 5 messages, and the recording 3" in str(error)
 
 
 GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), CALLS).to_json())

@@ -27,7 +27,7 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     heads, *lines = audit.text.split("\n")
     assert nothing.text == "Nothing was asked in chat `main`, and no code ran."
-    assert heads.split() == "# agent what why it was asked answer by came to code".split()
+    assert heads.split() == "# agent question reasons answer by result code".split()
     assert [each.strip() for each in lines[0].split("  ") if each][-4:] == ["run", "you", "exit code 0", "print('one')"]
     assert "exit code 1" in lines[1]
     assert "<td" in audit.html()
@@ -77,7 +77,7 @@ def test_pictures_and_calls_are_reported() -> None:
     assert "[1 picture(s)]" in text
     assert "[call of add: {}]" in text
     assert "AAAA" not in text
-    assert "not known: no reply came" in text
+    assert "unknown: no reply" in text
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
     assert new is not failed
     assert (new.folder, said) == (
         "autogen_files/main",
-        "A new chat begins. The earlier one is dropped, for no model had answered it: count",
+        "A new chat begins. The earlier one is deleted, because no model has answered it: count",
     )
     assert [each.name for each in all_of_them] == ["main-1", "main"]
     assert all_of_them.named("main-1") is new

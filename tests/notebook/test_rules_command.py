@@ -34,8 +34,8 @@ def test_rules_are_added_listed_and_revoked(rules: RulesFile) -> None:
     second = said(rules, "remove write ../out")
 
     assert none.startswith("There are no rules.")
-    assert added.startswith("From now on, in every notebook of yours: always allow connections to api.example.org.")
-    assert "there already" in again
+    assert added.startswith("From now on, in all of your notebooks: always allow connections to api.example.org.")
+    assert "already exists" in again
     heads, *lines = listed.split("\n")
     assert heads.split() == ["#", "rule", "what", "it", "does", "made"]
     assert re.fullmatch(
@@ -61,14 +61,14 @@ def test_clear_asks_first(rules: RulesFile) -> None:
     ("words", "complaint"),
     [
         ("ad network x", "did you mean 'add'?"),
-        ("explode", "there are list, add, remove, clear"),
+        ("explode", "it has list, add, remove, clear"),
         ("add", "needs a rule, such as: %autogen rules add network api.example.org"),
         ("remove", "needs a rule"),
-        ("remove 2", "there is no rule 2; `%autogen rules` lists those"),
+        ("remove 2", "there is no rule 2; `%autogen rules` lists them"),
         ("remove 0", "there is no rule 0"),
         ("remove network x", "there is no rule 'network x'"),
         ("add everything", "'everything' is none of them"),
-        ("clear all", "there are list, add, remove, clear"),
+        ("clear all", "it has list, add, remove, clear"),
     ],
 )
 def test_invalid_arguments_are_refused(rules: RulesFile, words: str, complaint: str) -> None:

@@ -135,7 +135,7 @@ def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: Fake
     after = fresh.run("%%autogen --confirm never\nShow it.", "after")
     (fresh.cwd / "let go").unlink()
 
-    assert "has not yielded to Stop" in asked
+    assert "does not stop" in asked
     assert "<code>kept</code> (str" in asked
     assert after.about("stream") == ["kept\n"]
 
@@ -161,5 +161,5 @@ def test_variables_that_would_be_lost_are_listed_with_their_size() -> None:
     asked = question(StuckBlock(variables))
 
     assert asked.endswith(
-        "With it would go: `table` (DataFrame, 2.0 MB), `rows` (list, 100000 items), `thing` (Thing)."
+        "Killing it would lose `table` (DataFrame, 2.0 MB), `rows` (list, 100000 items), `thing` (Thing)."
     )

@@ -46,7 +46,7 @@ class GroupSettings:
         for name in _TEMPLATES:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
-                raise ConfigError(f"{name} is {value!r}; it must be a text that is not empty")
+                raise ConfigError(f"{name} is {value!r}; it must be a non-empty string")
         for name, instead in _UNAVAILABLE.items():
             if getattr(self, name):
                 raise ConfigError(f"{name} is not available in this version; {instead} instead")
@@ -116,13 +116,13 @@ class GroupSettings:
         if kind not in ("allowed", "disallowed", None):
             raise ConfigError(f"speaker_transitions_type is {setting!r}; it must be 'allowed' or 'disallowed'")
         if kind is None and self.allowed_or_disallowed_speaker_transitions is not None:
-            raise ConfigError("say by speaker_transitions_type whether the transitions are 'allowed' or 'disallowed'")
+            raise ConfigError("set speaker_transitions_type to 'allowed' or 'disallowed'")
         return kind
 
 
 def _names(setting: str, agents: Any, everybody: AbstractSet[str]) -> list[str]:
     if not isinstance(agents, list | tuple | set | frozenset):
-        raise ConfigError(f"{setting} holds {agents!r} where a list of agents must stand")
+        raise ConfigError(f"{setting} contains {agents!r} instead of a list of agents")
     for agent in agents:
         name = getattr(agent, "name", agent)
         if name not in everybody:

@@ -33,7 +33,7 @@ def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
 
 def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
     """The step that calls an agent's functions; calls of `ask_person` ask the person."""
-    names = (name for name, each in functions.items() if getattr(each, "__wrapped__", each) is ask_person)
+    names = (name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person)
     asking = frozenset(names)
     return CallAndAsk(asking) if asking else generate_function_call_reply
 

@@ -53,12 +53,12 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "net": (_is_bool, "True or False"),
     "output_dir": (lambda value: isinstance(value, str | Path), "a folder's path"),
     "passed": (_are_names, "a list of names of environment variables"),
-    "pictures": (_is_bool, "True where the model that reads the output can see, or False"),
+    "pictures": (_is_bool, "True if the model that reads the output accepts images, or False"),
     "restore": (lambda value: value in ("nothing", "replay"), "one of nothing, replay"),
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
-"""For each key a test of its value, and the words for valid values in an error."""
+"""The check of each key's value, and the description of valid values in errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
     creates = options.get("executor") is None
     settings = [] if creates else [key for key in _OWN_KEYS if options.get(key) is not None]
     if settings:
-        raise ConfigError(f"executor= stands alone: {', '.join(settings)} belongs to the executor itself")
+        raise ConfigError(f"executor= excludes {', '.join(settings)}; configure the executor itself instead")
     options = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **options}
     executor = _create_executor(options, organisation) if creates else _usable(options["executor"], organisation)
     return CodeConfig(

@@ -15,7 +15,7 @@ from autogen_nb.messages import Message
 class MessageHistory(Agent):
     """An agent's conversations with each peer, with AutoGen 0.2's method names.
 
-    `limit` is the number of consecutive automatic replies; `chat_messages` are earlier conversations to continue.
+    `limit` is the maximum number of consecutive automatic replies; `chat_messages` are earlier conversations.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class MessageHistory(Agent):
 
     @property
     def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
-        """The messages exchanged with each peer, as this agent keeps them."""
+        """The messages exchanged with each peer, as this agent stores them."""
         return self._messages
 
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ class MessageHistory(Agent):
             if not self._messages:
                 return None
             if len(self._messages) > 1:
-                raise ValueError(f"{self.name} has spoken with several agents; say with which: last_message(agent)")
+                raise ValueError(f"{self.name} has spoken with several agents; name one: last_message(agent)")
             agent = next(iter(self._messages))
         if not self._messages.get(agent):
             raise KeyError(f"{self.name} and {agent.name} have not exchanged a message")
@@ -91,7 +91,7 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Temporarily replaces the history with a peer by these messages, unless they are None or that history."""
+        """Temporarily replaces the history with a peer; None or that same history changes nothing."""
         # A chat passes the agent's own history to an overridden method.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])

@@ -16,7 +16,7 @@ from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, 
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 LARGEST = 3_000_000
-"""Characters of one output: a Jupyter server drops a message that takes it past 1 MB/s over 3 s."""
+"""Characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
 OF_RUN = 20_000_000
 """Characters of all outputs of one run."""
 OF_CHAT = 60_000_000
@@ -96,7 +96,7 @@ class RichOutputs:
         files = ""
         if self._files:
             ends = self._files[0], self._files[-1]
-            files = f"; what is more than text is in {' to '.join(map(repr, dict.fromkeys(ends)))}"
+            files = f"; those with more than text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{subject} not shown: {self._reason}{files}.]\n"
 
     def _update(self, update: Display) -> Output | None:

@@ -128,7 +128,7 @@ class ToolCallSummaryMessage(BaseChatMessage):
 
 
 class ToolCallRequestEvent(BaseAgentEvent):
-    """An agent's model asks for calls."""
+    """An agent's model requests calls."""
 
     content: list[FunctionCall]
     type: Literal["ToolCallRequestEvent"] = "ToolCallRequestEvent"
@@ -163,7 +163,7 @@ class CodeExecutionEvent(BaseAgentEvent):
 
 
 class UserInputRequestedEvent(BaseAgentEvent):
-    """A person is asked."""
+    """A question to a person."""
 
     content: str = ""
     request_id: str

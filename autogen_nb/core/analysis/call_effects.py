@@ -50,7 +50,7 @@ class CallReader:
     def read(self, call: ast.Call) -> None:
         """Adds the effects of the call itself, without those of its arguments."""
         if _keyword_values(call, _ARGUMENTS["folder"]):
-            self._effects.add_unknown("takes a path from the number of a folder")
+            self._effects.add_unknown("uses a path relative to a folder's descriptor")
         func = call.func
         refs = self._values.refs(func)
         for ref in refs:
@@ -112,8 +112,10 @@ class CallReader:
         return None not in keywords and not call.args[1:] and (single or threads)
 
     def _read_temporary(self, name: str, call: ast.Call) -> None:
-        kept = any(not isinstance(each, ast.Constant) or not each.value for each in _keyword_values(call, ("delete",)))
-        stays = (kept or name.startswith("tempfile.mk")) and not self._effects.scope.private_temporary
+        persists = any(
+            not isinstance(each, ast.Constant) or not each.value for each in _keyword_values(call, ("delete",))
+        )
+        stays = (persists or name.startswith("tempfile.mk")) and not self._effects.scope.private_temporary
         folder = self._values.temporary_folder(name, call)
         if folder is None or not is_temporary(folder):
             self._effects.add_file("write", folder)

@@ -28,7 +28,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""Effect kinds by the use of a file and its owner, None for an unknown one. In other cases the use is the kind."""
+"""Effect kinds by the use of a file and its owner, None if unknown. Otherwise, the kind has the name of the use."""
 
 
 class FoundEffects:

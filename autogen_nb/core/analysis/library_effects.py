@@ -26,7 +26,7 @@ _DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in
 """The effect of using a library, or a part of it, in any way."""
 
 _PLAIN = _LIBRARIES["plain"]
-"""Parts of such libraries that only compute or inspect."""
+"""Parts of the libraries in `_DEFAULTS` that only compute or inspect."""
 
 _SPECIAL = {
     "uses environment variables": "os.environ os.getenv",
@@ -40,12 +40,12 @@ _PART_WORDS = {part: words for words, parts in _SPECIAL.items() for part in part
 
 def _files() -> dict[str, list[tuple[str, int]]]:
     tables = (word_lists("files.first"), word_lists("files.second"))
-    effects = defaultdict(list)
+    uses = defaultdict(list)
     for kind in ("process", "delete", "write", "read"):
-        for place, table in enumerate(tables):
+        for position, table in enumerate(tables):
             for name in table.get(kind, ()):
-                effects[name].append((kind, place))
-    return dict(effects)
+                uses[name].append((kind, position))
+    return dict(uses)
 
 
 FILES = _files()
@@ -83,18 +83,18 @@ def is_listed(name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """True if the tables list the name or something in it."""
-    return without_calls(name) in _named()
+    return without_calls(name) in _listed_prefixes()
 
 
 @cache
-def _tabled() -> tuple[str, ...]:
+def _listed_names() -> tuple[str, ...]:
     return (*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS)
 
 
 @cache
-def _named() -> frozenset[str]:
+def _listed_prefixes() -> frozenset[str]:
     return frozenset(
-        ".".join(name.split(".")[:length]) for name in _tabled() for length in range(1, name.count(".") + 2)
+        ".".join(name.split(".")[:length]) for name in _listed_names() for length in range(1, name.count(".") + 2)
     )
 
 
@@ -102,19 +102,19 @@ def hidden_part(name: str) -> str:
     """The first part of a full name that accesses a library's internals; "" if there is none."""
     parts = name.split(".")
     for length in range(2, len(parts) + 1):
-        if method_effects.is_internal(parts[length - 1]) and not _leads(".".join(parts[:length]), name):
+        if method_effects.is_internal(parts[length - 1]) and not _leads_to_listed_name(".".join(parts[:length]), name):
             return parts[length - 1]
     return ""
 
 
-def _leads(part: str, name: str) -> bool:
+def _leads_to_listed_name(part: str, name: str) -> bool:
     return (
         is_listed(part)
         or part in COMPUTES
         or any(
-            f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.")
-            for each in _tabled()
-            if each.startswith(f"{part}.")
+            f"{name}.".startswith(f"{listed}.") or listed.startswith(f"{name}.")
+            for listed in _listed_names()
+            if listed.startswith(f"{part}.")
         )
     )
 

@@ -6,8 +6,8 @@ from autogen_nb.core.analysis.found_effects import FoundEffects, one_line
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_effects import read_shell
 
-_LINES = {name: kind for kind, effects in word_lists("magics.line").items() for name in effects}
-_CELLS = {name: kind for kind, effects in word_lists("magics.cell").items() for name in effects}
+_LINES = {name: kind for kind, names in word_lists("magics.line").items() for name in names}
+_CELLS = {name: kind for kind, names in word_lists("magics.cell").items() for name in names}
 _LISTS = ("ll", "la", "lf", "lk", "lx")
 _SETTINGS = ("InlineBackend.", "InteractiveShell.ast_node_interactivity", "IPCompleter.", "Completer.")
 _EXTENSIONS = ("autoreload", "line_profiler", "memory_profiler")
@@ -16,7 +16,7 @@ _SHELL_OPTIONS = re.compile(
     r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
-"""Options with which a shell runs the body of the cell and nothing else."""
+"""Options of a cell magic with which the shell runs only the cell's body."""
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
@@ -29,7 +29,7 @@ def read_line_magic(name: str, line: str, effects: FoundEffects) -> None:  # noq
             effects.inner.append(re.sub(r"^(-\w+\s*\d*\s+)+", "", line))
         case "backend":
             if not _BACKENDS.fullmatch(line.partition("#")[0].strip()):
-                effects.add_unknown(f"takes the backend {shown}")
+                effects.add_unknown(f"uses the backend {shown}")
         case "settings":
             if not line.startswith(_SETTINGS):
                 effects.add_change(f"sets {shown}")

@@ -27,7 +27,10 @@ _HARMLESS = frozenset({"compute", "read", "write_own"})
 def allows(permitted: Iterable[KindAndTarget], kind: str, target: str, scope: "PathScope") -> bool:
     if kind in _HARMLESS:
         return True
-    return any(of == kind and (not what or _same(kind, what, target, scope)) for of, what in permitted)
+    return any(
+        allowed_kind == kind and (not allowed_target or _same(kind, allowed_target, target, scope))
+        for allowed_kind, allowed_target in permitted
+    )
 
 
 def _same(kind: str, permitted: str, target: str, scope: "PathScope") -> bool:
@@ -73,4 +76,4 @@ def _program(command: str) -> str:
 
 def _packages(requirements: str) -> set[str]:
     words = [word.strip("'\"").lower().replace("_", "-") for word in requirements.split()]
-    return {found[0] if (found := _PACKAGE(word)) else word for word in words}
+    return {match[0] if (match := _PACKAGE(word)) else word for word in words}

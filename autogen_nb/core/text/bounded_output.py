@@ -73,10 +73,10 @@ class BoundedOutputs:
     """Collects outputs and keeps those that are visible in the end, bounded.
 
     1. Outputs that are cleared or replaced later are dropped.
-    2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second half as
-       many, the third a third; in all less than eight times the limit.
-    3. Of outputs, including runs of text, the first and the last are kept, `most` in all; a line says how many are
-       missing between them.
+    2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second `limit / 2`,
+       the third `limit / 3`. Together they keep less than eight times `limit`.
+    3. The first and the last outputs are kept, `most` in total; a run of text counts as one output. A line between
+       them contains the number of omitted outputs.
     """
 
     def __init__(self, limit: int = LIMIT, most: int = MOST) -> None:
@@ -105,7 +105,8 @@ class BoundedOutputs:
     def all(self, where: str = "") -> tuple[Kept, ...]:
         """The kept outputs, with a line about omitted ones; `where` names the file with the whole output."""
         shown = [
-            Stream(each.name, each.text.text(where)) if isinstance(each, _TextRun) else each for each in self._kept
+            Stream(output.name, output.text.text(where)) if isinstance(output, _TextRun) else output
+            for output in self._kept
         ]
         if self._missing:
             note = f"... [{self._missing:,} outputs left out{where and f'; {where}'}] ...\n"

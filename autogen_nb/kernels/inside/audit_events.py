@@ -29,7 +29,7 @@ Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Effect]]"
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
 _DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
-"""A device under its own name; paths below it may be anything."""
+"""A device by its exact path; longer paths may lead to other files."""
 _SHARED = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
@@ -59,10 +59,12 @@ _PIP = f"{sys.executable} -m pip "
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
-"""Options of an installer that name no package. Options that end in a value of their own may name one."""
+"""Options of an installer that name no package; other options with a value may name one."""
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
-_LOOKING = frozenset({"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"})
+_LOOKUP_PROGRAMS = frozenset(
+    {"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"}
+)
 """Programs that libraries start to find fonts, other libraries and processors."""
 _PLATFORM = "uname -p"
 """The command that Python's `platform` starts."""
@@ -139,25 +141,25 @@ def _changed(
     own = kind == "write" and view.owner_of(path) == "own"
     if own and whole and view.has_other_names(path):
         yield kind, path, f"writes {view.display_path(path)}, a file that has another name, too"
-    elif not (own or _passing(path, view)):
+    elif not (own or _is_unrestricted(path, view)):
         yield kind, path, f"{kind}s {view.display_path(path)}"
 
 
-def _passing(path: str, view: "ProcessView") -> bool:
+def _is_unrestricted(path: str, view: "ProcessView") -> bool:
     return path.startswith(_DEVICES) or view.is_private(path)
 
 
 def _moved(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
     target = view.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
-    if not all(view.owner_of(path) == "own" or _passing(path, view) for path in (source, target)):
+    if not all(view.owner_of(path) == "own" or _is_unrestricted(path, view) for path in (source, target)):
         yield "delete", source, f"moves {view.display_path(source)} to {view.display_path(target)}"
     yield from _changed("write", target, view, whole=False)
 
 
 def _linked(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
-    if not (view.owner_of(source) == "own" or _passing(source, view)):
+    if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
         yield from _read(source, view)
         yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
     yield from _changed("write", _text(arguments[1]), view, _folder(arguments, 3), whole=False)
@@ -232,8 +234,8 @@ def _started(command: str, view: "ProcessView") -> Iterator[Effect]:
         packages = " ".join(word for word in installer[1].split() if not _FLAG.fullmatch(word))
         yield "install", packages, f"installs {_short(packages)}".strip()
         return
-    looking = command.split(" ", 1)[0] in _LOOKING or command == "cat /proc/cpuinfo"
-    if command != _PLATFORM and not (looking and view.is_in_library()):
+    is_lookup = command.split(" ", 1)[0] in _LOOKUP_PROGRAMS or command == "cat /proc/cpuinfo"
+    if command != _PLATFORM and not (is_lookup and view.is_in_library()):
         yield "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
@@ -255,7 +257,7 @@ def _command(words: Any) -> str:
     if type(words) not in (list, tuple):
         return _text(words)
     line = [_text(word) or "?" for word in words]
-    shell = len(line) > 2 and line[0].rpartition("/")[2] in ("sh", "bash", "dash", "zsh") and line[1] == "-c"  # noqa: PLR2004 - a shell, its option and what it is told
+    shell = len(line) > 2 and line[0].rpartition("/")[2] in ("sh", "bash", "dash", "zsh") and line[1] == "-c"  # noqa: PLR2004 - a shell, its option and the command
     return line[2] if shell else " ".join(line)
 
 
@@ -282,10 +284,10 @@ def _looked_through(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]
 def _imported(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Effect]:
     name = _text(arguments[0])
     if name in _INTERPRETERS:
-        yield "unknown", name, f"imports {name}, which makes interpreters that nobody watches"
+        yield "unknown", name, f"imports {name}, which creates interpreters without a guard"
 
 
-# Small things
+# Helpers
 
 
 def _text(value: Any) -> str:
@@ -305,14 +307,14 @@ def _path(value: Any) -> str:
     for name in ("_str", "_raw_paths", "_parts"):
         slot = _SLOTS.get(name)
         try:
-            held = slot.__get__(value) if slot is not None else None
+            stored = slot.__get__(value) if slot is not None else None
         except AttributeError:
             continue
-        if type(held) is str:
-            return held
-        if type(held) is list:
+        if type(stored) is str:
+            return stored
+        if type(stored) is list:
             text = "."
-            for part in map(_text, held):
+            for part in map(_text, stored):
                 text = part if part.startswith("/") else f"{text}/{part}"
             return text
     return ""

@@ -1,6 +1,6 @@
-"""Loads the package's own modules, packed into one file, in the kernel in which it runs, before the agent's code.
+"""Loads the package's modules into the agent's kernel, before the agent's code, from a file that `preparation` packs.
 
-Its source is sent to the kernel, so it imports nothing of this package. `preparation` packs the file.
+The source of this module is sent to the kernel, so it imports nothing of the package.
 """
 
 import builtins

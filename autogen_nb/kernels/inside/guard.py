@@ -2,7 +2,7 @@
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions. A signature is valid once, and not after a later one.
+2. Each request carries signed permissions. A signature is valid only once, and only before a later one is used.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
 4. Questions are possible only in the block's own process while it runs; otherwise effects are denied. Effects during a
    question in the same thread are denied too, since nobody can answer them.
@@ -27,7 +27,7 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
-    """Creates unlisted modules with built-in names of their own."""
+    """Creates modules that are not in `sys.modules`, with built-in names of their own."""
     own = {"__builtins__": dict(vars(builtins))}
     modules = {}
     for name, code in codes.items():
@@ -120,21 +120,21 @@ class _Guard:
         self._number = 0
         self._pid = _getpid()
         # Threads whose event is being judged, possibly with a question.
-        self._looking: set[int] = set()
-        self._ours: int | None = None
+        self._judging: set[int] = set()
+        self._own_thread: int | None = None
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
         """Returns the exception to raise instead of the event; None if it may happen."""
         if event in (_BEGIN, _END):
-            self._block = self._ours = None
+            self._block = self._own_thread = None
             if event == _BEGIN:
                 self._begin(*arguments)
             return None
         thread = _get_ident()
-        if not self._on or thread == self._ours or thread in self._process.busy:
+        if not self._on or thread == self._own_thread or thread in self._process.busy:
             return None
-        nested = thread in self._looking
-        self._looking.add(thread)
+        nested = thread in self._judging
+        self._judging.add(thread)
         try:
             return self._judged(event, arguments, nested=nested)
         except KeyboardInterrupt:
@@ -144,19 +144,19 @@ class _Guard:
             return PermissionError(f"denied: {event} could not be judged ({type(error).__name__})")
         finally:
             if not nested:
-                self._looking.discard(thread)
+                self._judging.discard(thread)
 
     def _begin(self, text: Any = None, signature: Any = None, ident: Any = None, header: Any = None) -> None:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
         message = self._decode(text, 0)[0]
-        # Requests that may do everything carry no permissions; they do not stop an active guard.
+        # Unrestricted requests carry no permissions; an active guard stays active after them.
         if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
             # Our own code runs in this thread; threads that the agent's code left behind stay guarded.
-            self._ours = _get_ident()
+            self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]
             folder = self._resolved(folder) if folder else self._working_directory
@@ -183,20 +183,20 @@ class _Guard:
     def _reads(self, path: str) -> bool:
         block = self._block
         return block is not None and any(
-            of == "read" and block.scope.full(let) == path for of, let in block.permissions
+            allowed == "read" and block.scope.full(target) == path for allowed, target in block.permissions
         )
 
     def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
         block = self._block
         if block is None:
-            return PermissionError(f"denied: the code {words}, and no block of it runs that could be asked about")
+            return PermissionError(f"denied: the code {words} while no block of it runs, so it cannot ask")
         if block.is_allowed(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:
             return PermissionError(block.denied[kind, target])
-        why = "a question is open" if nested else ""
+        why = "another question is still open" if nested else ""
         if _getpid() != self._pid:
-            why = "a process of its own cannot ask"
+            why = "a child process cannot ask"
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
         with block.turn(kind, target):
@@ -214,7 +214,7 @@ class _Block:
     def __init__(self, permissions: Any, scope: Any, ident: Any, header: dict[str, Any]) -> None:
         self.permissions = tuple((kind, target) for kind, target in permissions)
         self.scope = scope
-        self.ident = [bytes(each) for each in ([ident] if isinstance(ident, bytes) else ident)]
+        self.ident = [bytes(part) for part in ([ident] if isinstance(ident, bytes) else ident)]
         self.header = {name: str(header.get(name, "")) for name in ("msg_id", "msg_type", "session", "username")}
         self.thread = _get_ident()
         self._allowed: set[tuple[str, str]] = set()
@@ -229,7 +229,9 @@ class _Block:
         """True if the person allowed this; permission to delete a folder includes its contents."""
         if (kind, target) in self._allowed:
             return True
-        return kind == "delete" and any(of == kind and target.startswith(f"{path}/") for of, path in self._allowed)
+        return kind == "delete" and any(
+            allowed == kind and target.startswith(f"{path}/") for allowed, path in self._allowed
+        )
 
     def record(self, kind: str, target: str, words: str, answer: dict[str, Any]) -> BaseException | None:
         if answer.get("allowed") is True:

@@ -76,7 +76,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
 
 
 def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
-    """Reads the value; only for trusted files, since unpickling runs code. `opener` is that of `open`."""
+    """Reads the value; only for trusted files, since unpickling runs code. `opener` is passed to `open`."""
     with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
     with open(f"{stem}.pickle", "rb", opener=opener) as file:

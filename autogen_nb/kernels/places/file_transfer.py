@@ -1,4 +1,4 @@
-"""Transfers files to and from a kernel without access to our disk, in chunks by the kernel's own channel."""
+"""Transfers files in chunks over the channel of a kernel that has no access to our disk."""
 
 import ast
 import base64
@@ -39,11 +39,11 @@ class ChannelTransfer(KernelFiles):
 
     def __init__(self, kernel: KernelHandle) -> None:
         self._kernel = kernel
-        self._there = ""
+        self._remote_folder = ""
 
     async def begin(self) -> None:
         source = _SOURCE.read_text("utf-8")
-        self._there = await self._call(
+        self._remote_folder = await self._call(
             "make",
             code="(lambda modules, new, name, source: (modules.__setitem__(name, new(name)), "
             'exec(compile(source, name, "exec"), modules[name].__dict__)))'
@@ -53,10 +53,10 @@ class ChannelTransfer(KernelFiles):
 
     def there(self, source: str) -> str:
         """The source with the paths of our private folder replaced by those on the kernel's side."""
-        return source.replace(str(self._kernel.folder), self._there)
+        return source.replace(str(self._kernel.folder), self._remote_folder)
 
     async def send(self, path: Path) -> None:
-        if path.is_dir():  # noqa: ASYNC240 - it costs nothing
+        if path.is_dir():  # noqa: ASYNC240 - a local file system answers at once
             await self._call("folder", self.there(str(path)))
         for file in _files(path):
             with file.open("rb") as opened:
@@ -79,12 +79,12 @@ class ChannelTransfer(KernelFiles):
         await self._call("remove", self.there(str(path)))
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
-        given = ", ".join(map(repr, arguments))
+        call_arguments = ", ".join(map(repr, arguments))
         request = {
             "code": code,
             "silent": True,
             "store_history": False,
-            "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({given})'},
+            "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({call_arguments})'},
             "allow_stdin": False,
             "stop_on_error": False,
             # The guard would treat an unsigned request as the agent's code.
@@ -94,7 +94,7 @@ class ChannelTransfer(KernelFiles):
         try:
             return _answer(await self._kernel.unless_ended(asking))
         except ChildProcessError as error:
-            raise TransferError("the agent's kernel ended while files passed") from error
+            raise TransferError("the agent's kernel ended during a file transfer") from error
 
 
 def _files(path: Path) -> list[Path]:
@@ -102,25 +102,25 @@ def _files(path: Path) -> list[Path]:
 
 
 def _answer(content: dict[str, Any]) -> str:
-    found = (content.get("user_expressions") or {}).get("answer") or {}
+    result = (content.get("user_expressions") or {}).get("answer") or {}
     try:
-        text = ast.literal_eval(found["data"]["text/plain"])
+        text = ast.literal_eval(result["data"]["text/plain"])
     except (KeyError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
-        why = found.get("evalue") or content.get("evalue") or "no answer"
-        raise TransferError(f"files could not pass to or from the agent's kernel: {why!s:.200}") from None
+        why = result.get("evalue") or content.get("evalue") or "no answer"
+        raise TransferError(f"a file transfer with the agent's kernel failed: {why!s:.200}") from None
     if not isinstance(text, str):
-        raise TransferError("files could not pass to or from the agent's kernel: its answer is no text")
+        raise TransferError("a file transfer with the agent's kernel failed: its answer is not text")
     return text
 
 
 def _checked(listing: str) -> list[tuple[str, int]]:
     try:
-        found = [(name, size) for name, size in json.loads(listing)]
+        entries = [(name, size) for name, size in json.loads(listing)]
     except (TypeError, ValueError, RecursionError):
-        found = [(None, None)]
-    for name, size in found:
+        entries = [(None, None)]
+    for name, size in entries:
         if type(name) is not str or type(size) is not int or size < 0 or Path(name).name != name or name == "..":
-            raise TransferError("the agent's kernel wrote files that cannot be fetched: their names are none")
-    if len(found) > _MOST_FILES or sum(size for _, size in found) > _MOST_BYTES:
-        raise TransferError("the agent's kernel wrote more than may be fetched")
-    return found
+            raise TransferError("the agent's kernel wrote files with invalid names, which cannot be fetched")
+    if len(entries) > _MOST_FILES or sum(size for _, size in entries) > _MOST_BYTES:
+        raise TransferError("the agent's kernel wrote more files or bytes than can be fetched")
+    return entries

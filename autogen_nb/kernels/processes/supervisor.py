@@ -62,14 +62,14 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
         ended = _reaped()
         if child in ended and code is None:
             code = ended[child]
-            # If nobody listens, the lifeline reports the end.
+            # If the owner has ended, nobody reads the report, and rule 2 applies.
             with suppress(OSError):
-                os.write(report, b"%s %d\n" % (b"left" if keep and _below() else b"ended", code))
-        cut = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in signals
-        if cut or (code is not None and not (keep and _below())):
+                os.write(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
+        must_end = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in signals
+        if must_end or (code is not None and not (keep and _descendants())):
             break
     code = _end_all().get(child, code)
-    _tidy(folders if _owner_is_gone(owners_end) else [], cgroups if cut else [])
+    _tidy(folders if _owner_is_gone(owners_end) else [], cgroups if must_end else [])
     return 0 if code is None else code
 
 
@@ -99,7 +99,7 @@ def _started(command: list[str], cgroups: list[str]) -> int:
             # If the cgroup cannot be entered, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
-        # It names the owner, so ipykernel would treat the supervisor as a stranger.
+        # The variable contains the owner's process id, but the parent of ipykernel is the supervisor.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
@@ -128,7 +128,7 @@ def _tidy(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
-    """A poll object, and a pidfd of the owner's process, which no child of the owner can hold open; or -1."""
+    """A poll object, and a pidfd of the owner's process, -1 if unavailable; no child of the owner can hold it open."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(woken, select.POLLIN)
@@ -147,11 +147,11 @@ def _owner_is_gone(owners_end: int) -> bool:
 
 
 def _reaped() -> dict[int, int]:
-    found: dict[int, int] = {}
+    exit_codes: dict[int, int] = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            found[ended[0]] = os.waitstatus_to_exitcode(ended[1])
-    return found
+            exit_codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
+    return exit_codes
 
 
 def _end_all() -> dict[int, int]:
@@ -159,22 +159,22 @@ def _end_all() -> dict[int, int]:
 
     The resource trackers of multiprocessing and loky remove semaphores and shared memory after the others have ended.
     """
-    found = {}
+    exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
-    while (alive := _below()) and time.monotonic() < begun + _PATIENCE:
+    while (alive := _descendants()) and time.monotonic() < begun + _PATIENCE:
         if len(alive) <= _FEW and time.monotonic() < begun + _TIDYING:
             alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
-        # All are stopped first: processes that fork faster than they are killed would never end.
+        # All processes are stopped first, because some could fork faster than they are killed.
         for pid in fresh or alive:
             with suppress(OSError):
                 os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
         seen |= fresh
-        found.update(_reaped())
+        exit_codes.update(_reaped())
         if not fresh:
             time.sleep(_PAUSE)
-    return found | _reaped()
+    return exit_codes | _reaped()
 
 
 def _is_tracker(pid: int) -> bool:
@@ -183,7 +183,7 @@ def _is_tracker(pid: int) -> bool:
     return False
 
 
-def _below() -> set[int]:
+def _descendants() -> set[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
@@ -191,12 +191,12 @@ def _below() -> set[int]:
                 state, parent, *_ = file.read().rpartition(b")")[2].split()
                 if state not in b"ZX":
                     children.setdefault(int(parent), []).append(int(name))
-    found: set[int] = set()
+    descendants: set[int] = set()
     new = children.get(os.getpid(), [])
     while new:
-        found.update(new)
-        new = [child for pid in new for child in children.get(pid, []) if child not in found]
-    return found
+        descendants.update(new)
+        new = [child for pid in new for child in children.get(pid, []) if child not in descendants]
+    return descendants
 
 
 def _lines(text: str) -> list[str]:

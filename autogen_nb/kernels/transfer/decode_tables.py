@@ -151,10 +151,12 @@ _COLUMNS: Mapping[str, Callable[..., Any]] = {
 def _arrow_table(reader: ValueReader, file: Any) -> Any:
     arrow = _installed("pyarrow")
     if int(arrow.__version__.partition(".")[0]) < _SAFE:
-        raise TransferError(f"pyarrow {arrow.__version__} may run code that is hidden in a table; {_SAFE} does not")
+        raise TransferError(
+            f"pyarrow {arrow.__version__} may run code that is hidden in a table; version {_SAFE} does not"
+        )
     with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
-            raise TransferError("it has a column of a type that is no plain data")
+            raise TransferError("it has a column whose type is not plain data")
         table = opened.read_all()
     # pyarrow checks offsets and lengths only on request.
     table.validate(full=True)

@@ -23,7 +23,7 @@ _LISTED = 8
 class HandedVariable:
     """A variable in the agent's kernel; `size` is in bytes, None if computing it is expensive.
 
-    `data` is True if its value will probably come back.
+    `data` is True if the notebook can probably copy its value back.
     """
 
     name: str
@@ -84,12 +84,12 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
     )
 
 
-def missing_variable(name: str, there: Any) -> TransferError:
+def missing_variable(name: str, existing: Any) -> TransferError:
     """The error for a name that the agent's kernel does not have; the message lists existing names."""
-    names = [str(each) for each in (there if isinstance(there, list) else ()) if str(each).isidentifier()]
+    names = list(filter(str.isidentifier, map(str, existing if isinstance(existing, list) else ())))
     near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    listed = ", ".join(f"`{printable(each)}`" for each in names[:_LISTED])
+    listed = ", ".join(f"`{printable(existing_name)}`" for existing_name in names[:_LISTED])
     hint = f"did you mean `{printable(near[0])}`?" if near else f"it has {listed}{more}" if listed else "it has none"
     return TransferError(f"the agent's kernel has no variable `{name}`; {hint}")
 
@@ -105,14 +105,14 @@ def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
     named = " and ".join(f"`{name}` ({in_units(sizes[name])})" for name in largest[:3])
     more = f" and {len(largest) - 3} more" if len(largest) > 3 else ""  # noqa: PLR2004 - as many as are named
     return TransferError(
-        f"{named}{more} cannot be handed over: {in_units(int(limit))} is the most at once; "
+        f"{named}{more} cannot be handed over: the limit for one transfer is {in_units(int(limit))}; "
         "hand over a part, or a file's name; nothing was handed over"
     )
 
 
 def _why_not(error: Exception) -> str:
     if isinstance(error, Unseen):
-        return f"its code uses the notebook's variable `{error}`, which would go with it; hand `{error}` over too"
+        return f"its code uses the notebook's variable `{error}`; hand over `{error}` as well"
     if isinstance(error, OSError):
         return f"it cannot be written ({error.strerror or error})"
     return f"it cannot be pickled ({error})"

@@ -55,7 +55,7 @@ class Account:
         for_azure = {"azure_deployment": self.deployment, **{name: keys[name] for name in list(keys)[1:]}}
         names = [name for name, value in for_azure.items() if value]
         if self.api_type != "azure" and names:
-            raise ConfigError(f"{names[0]} is Azure's; add api_type 'azure'")
+            raise ConfigError(f"{names[0]} is only for Azure; add api_type 'azure'")
 
     @property
     def secret(self) -> str:
@@ -65,7 +65,7 @@ class Account:
 
     @property
     def address(self) -> str | None:
-        """The explicit address, or else the environment's; None for OpenAI's own."""
+        """The explicit address, or else the environment's; None for the address of OpenAI."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 
@@ -110,7 +110,7 @@ class Account:
 
 
 def azure_name(model: str) -> str:
-    """Azure's name of a model: it has no dot for GPT-3.5, but does for later models."""
+    """Azure's name of a model: "gpt-35" instead of "gpt-3.5"; the names of later models are the same."""
     return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 

@@ -10,7 +10,7 @@ from autogen_nb.models.offline.template import Source, render
 MOST_COLUMNS = 30
 
 _FIND = """
-    # [find] Which tables lie in the working folder
+    # [find] List the tables in the working folder
     import json
     from pathlib import Path
 
@@ -19,7 +19,7 @@ _FIND = """
     print("files:", json.dumps(files[:30]))
 """
 _LOOK = r'''
-    # [look] What the table holds, in a copy where numbers and dates are such
+    # [look] Describe the table, in a copy with texts converted to numbers and dates
     import json
 
     import pandas as pd
@@ -34,7 +34,7 @@ _LOOK = r'''
 
 
     def as_dates(texts):
-        """Dates with the year first, or else with the month or the day first, whichever reads more values."""
+        """Dates with the year first, or else with the month or the day first, if that converts more values."""
         texts = texts.str.replace(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-\2-\3", regex=True)
         month_first = texts.str.replace(r"^(\d{1,2})[-/](\d{1,2})[-/](\d{4})", r"\3-\1-\2", regex=True)
         day_first = texts.str.replace(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1", regex=True)
@@ -43,7 +43,7 @@ _LOOK = r'''
 
 
     def typed(values):
-        """Text as numbers or dates if nine of ten values can be read so; whatever else there is as text."""
+        """Text as numbers or dates if nine of ten values can be converted; other objects as text."""
         if values.dtype.kind == "M":
             return values.dt.tz_localize(None)
         if values.dtype.kind == "f":
@@ -247,9 +247,9 @@ class Analysis(NamedTuple):
 ANALYSES: dict[Topic, Analysis] = {
     "missing": Analysis("count the missing values", _MISSING, _MISSING_BARS),
     "count": Analysis("count the rows of each group", _COUNT, _COUNT_BARS),
-    "distribution": Analysis("look how the numbers spread, and which values are frequent", _DISTRIBUTION, _HISTOGRAMS),
+    "distribution": Analysis("describe the spread of the numbers, and the frequent values", _DISTRIBUTION, _HISTOGRAMS),
     "groups": Analysis("compare the numbers of groups", _GROUPS, _BOXES),
-    "correlation": Analysis("look which numbers go together", _CORRELATION, _SCATTER),
+    "correlation": Analysis("find numbers that correlate", _CORRELATION, _SCATTER),
     "trend": Analysis("follow the numbers over time", _TREND, _LINES),
 }
 

@@ -115,7 +115,7 @@ class ChunkAccumulator:
             slot = self._slot(call)
             slot.extend(call.get("function"))
             self.progress += 1
-            # For example the signature of a thought, which the server requires along with the call's result.
+            # An extra field may be the signature of a thought, which the server requires with the call's result.
             slot.more |= {name: value for name, value in call.items() if name not in _CALL}
         if delta.get("function_call"):
             self._function = self._function or _Call()

@@ -257,7 +257,7 @@ class OpenAIModel:
 
 def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
     if azure_endpoint and not azure:
-        raise ConfigError("azure_endpoint is Azure's; add api_type 'azure'")
+        raise ConfigError("azure_endpoint is only for Azure; add api_type 'azure'")
     if azure_endpoint and base_url:
         raise ConfigError("azure_endpoint and base_url are two addresses of one server; give one of them")
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")

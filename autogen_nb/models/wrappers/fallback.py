@@ -11,7 +11,7 @@ from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 class Fallback:
     """Asks models in order until one answers.
 
-    It stops at the first piece of text, and after a content filter, because the next model would get the same request.
+    An error after the first piece of text is final, and so is a content filter, since each model gets the same request.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:

@@ -14,7 +14,7 @@ from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 class ReplayModel:
     """A model that streams the replies of a recording, in order.
 
-    If a request is not the next one, but was recorded literally, its recorded reply is repeated.
+    A request that equals a recorded one, but is not the next one, gets its recorded reply again.
     """
 
     identity = None
@@ -41,14 +41,14 @@ class ReplayModel:
         number = self._index_of(digest)
         if number == len(self._entries):
             raise RecordingEnded(
-                f"{str(self._path)!r} holds {number} replies, and a further one was asked for", model=self.name
+                f"{str(self._path)!r} contains {number} replies, but another one was requested", model=self.name
             )
         entry = self._entries[number]
         # Texts are not compared, because the output of code may contain timings and other values that vary.
         if entry.asked.messages != digest.messages:
             raise SessionError(
-                f"the conversation went another way at reply {number + 1} of {str(self._path)!r}: "
-                f"{entry.asked.messages} messages were recorded there, now there are {digest.messages}"
+                f"the conversation differs from {str(self._path)!r} at reply {number + 1}: "
+                f"it has {digest.messages} messages, and the recording {entry.asked.messages}"
             )
         for piece in pieces_of_reply(entry.completion):
             yield piece

@@ -19,8 +19,8 @@ from autogen_nb.notebook.variable_choice import listed
 
 _NAMED = 8
 _LOOK = 0.05
-LEFT = "The code goes on. `%autogen kernel restart` ends it, and all variables with it."
-KILLED = "The code was killed, and the agent's variables with it; a fresh kernel starts."
+LEFT = "The code continues. `%autogen kernel restart` ends it, and deletes all variables."
+KILLED = "The code was killed, and the agent's variables are lost; a new kernel starts."
 
 
 def question(stuck: StuckBlock | None) -> str:
@@ -28,14 +28,14 @@ def question(stuck: StuckBlock | None) -> str:
     if stuck is None or stuck.variables is None:
         lost = "the agent's variables (the kernel cannot tell which)"
     elif not stuck.variables:
-        lost = "no variables, but files and figures that are open"
+        lost = "no variables, but its open files and figures"
     else:
         largest = sorted(stuck.variables, key=lambda variable: -(variable.size or 0))
         sizes = [variable.shape if variable.size is None else in_units(variable.size) for variable in largest]
         lost = listed(
             [(variable.name, variable.type, size) for variable, size in zip(largest, sizes, strict=True)], _NAMED
         )
-    return f"The agent's code has not yielded to Stop. Wait for it, or kill it? With it would go: {lost}."
+    return f"The agent's code does not stop. Wait for it, or kill it? Killing it would lose {lost}."
 
 
 class StopQuestion:
@@ -44,7 +44,7 @@ class StopQuestion:
     def __init__(self) -> None:
         self.stuck: StuckBlock | None = None
         self._killed = False
-        self._open: Future[StopAnswer] | None = None
+        self._pending: Future[StopAnswer] | None = None
 
     def ask_in_cell(self, ask: Callable[[str], Coroutine[Any, Any, StopAnswer]]) -> OnStuck:
         """Asks on the current loop, in the output of the current cell."""
@@ -53,16 +53,16 @@ class StopQuestion:
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
             # A task's output appears in the cell whose context it has.
-            self._open = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
+            self._pending = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
             try:
-                answer = await asyncio.wrap_future(self._open)
+                answer = await asyncio.wrap_future(self._pending)
             except asyncio.CancelledError:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
                 return "wait"
             finally:
-                self._open = None
+                self._pending = None
             self._killed = answer == "kill"
             return answer
 
@@ -74,12 +74,12 @@ class StopQuestion:
         return "later"
 
     def withdraw(self) -> None:
-        if self._open is not None:
-            self._open.cancel()
+        if self._pending is not None:
+            self._pending.cancel()
 
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
         """Whether stuck code needs a decision; called on the engine."""
-        while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # nothing tells: the grace is the kernel's own matter
+        while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # no event signals the end of the kernel's grace period
             await asyncio.sleep(_LOOK)
         if not busy():
             self.stuck, self._killed = None, False

@@ -10,7 +10,7 @@ from autogen_nb.human.rules_file import RulesFile, SavedRule
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
 _EXAMPLE = "network api.example.org"
-_ALL = "`%autogen rules` lists those that there are"
+_ALL = "`%autogen rules` lists them"
 VERBS = ("list", "add", "remove", "clear")
 
 
@@ -22,21 +22,21 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
         case "add" if rest:
             rule = _read(rest, folder)
             if not rules.add(rule):
-                return line(f"The rule is there already: {rule.words}.")
+                return line(f"This rule already exists: {rule.words}.")
             way_back = f"`%autogen rules remove {rule}` revokes it."
-            return line(f"From now on, in every notebook of yours: {rule.words}. {way_back}")
+            return line(f"From now on, in all of your notebooks: {rule.words}. {way_back}")
         case "remove" if rest:
             rule = _find_rule(rest, rules.saved_rules(), folder)
             if not rules.remove(rule):
                 raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
             return line(f"Revoked: {rule.words}.")
         case "clear" if rest in ([], ["--yes"]):
-            return _clear(rules, lambda what: bool(rest) or sure(what))
+            return _clear(rules, lambda question: bool(rest) or sure(question))
         case "add" | "remove":
             raise ConfigError(f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} {_EXAMPLE}")
         case _:
             near = difflib.get_close_matches(verb, VERBS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near and near[0] != verb else f"there are {', '.join(VERBS)}"
+            hint = f"did you mean {near[0]!r}?" if near and near[0] != verb else f"it has {', '.join(VERBS)}"
             raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
 
 

@@ -76,7 +76,7 @@ def _message_picture(url: str) -> str:
 class _KeptTypes:
     """The safe part of a bundle, and sentences about the rest.
 
-    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is the text of a form whose
+    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is Markdown or TeX, shown if the bundle's
     ``text/plain`` is empty.
     """
 
@@ -107,14 +107,14 @@ class _KeptTypes:
     def data(self, text: str) -> _Bundle:
         """Returns the bundle; the sentences are below its HTML, or above its text."""
         rich = self._rich
-        # Front ends would show only one of these and a better form.
-        doubles = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
-        if any(doubles) and rich.keys().isdisjoint(("text/html", *MAGIC)):
-            rich["text/html"] = doubles[0] or doubles[1]
-        silent = bool(_REPR.match(text))
-        if silent and self._source:
-            text, silent = self._source, False
-        sentences = (self._cuts + (self._drops if silent and not rich else []))[:_MOST_NOTES]
+        # Front ends show one form only, so an SVG image or Markdown becomes the HTML form if the bundle has none.
+        rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
+        if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
+            rich["text/html"] = rendered[0] or rendered[1]
+        no_text = bool(_REPR.match(text))
+        if no_text and self._source:
+            text, no_text = self._source, False
+        sentences = (self._cuts + (self._drops if no_text and not rich else []))[:_MOST_NOTES]
         if not sentences:
             # Terminals show this for an output without text.
             return {**rich, "text/plain": text or (f"[{', '.join(rich)}]" if rich else "")}
@@ -122,8 +122,8 @@ class _KeptTypes:
         if "text/html" in rich:
             rich["text/html"] += lines
         elif not rich:
-            rich["text/html"] = lines + ("" if silent else preformatted(text))
-        return {**rich, "text/plain": "\n".join(sentences if silent else [text, *sentences])}
+            rich["text/html"] = lines + ("" if no_text else preformatted(text))
+        return {**rich, "text/plain": "\n".join(sentences if no_text else [text, *sentences])}
 
 
 def _limit(mime: str) -> int | None:

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d{1,4}\Z")
 _STYLER_ID = re.compile(r"\s*#(T_\w{1,80})\s*\Z")
 _STYLER_CELL = re.compile(r'\sid="(T_\w{1,80})"')
 _LONGEST_STYLE = 300
-# All parsers agree on these tags: the characters between them are text.
+# All parsers recognise these tags, and treat the characters between them as text.
 _SIMPLE = re.compile(
     r"<!(?!\[)[^<>]*>|</?[a-zA-Z][a-zA-Z0-9-]*+"
     r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
@@ -124,12 +124,12 @@ def _plain_attribute(_tag: str, attribute: str, value: str) -> str | None:
 
 def _plain_style(style: str) -> str | None:
     parts = (part.partition(":") for part in style.split(";"))
-    declarations_kept = [
+    declarations = [
         f"{name.strip().lower()}:{value.strip()}"
         for name, _, value in parts
         if name.strip().lower() in _PROPERTIES and _PLAIN_VALUE.match(value)
     ]
-    return ";".join(declarations_kept) or None
+    return ";".join(declarations) or None
 
 
 def _with_styler_colours(html: str) -> str:

@@ -1,4 +1,4 @@
-"""The chats of a plain cell, such as those of ``initiate_chat()``, while it runs; another cell can take them over.
+"""The chats of a running plain cell, such as those of ``initiate_chat()``; another cell can take them over.
 
 A chat that blocks the kernel's thread has no running loop to answer such a request. So requests are queued, and
 handled with each tick of a view and while a question waits.
@@ -29,7 +29,7 @@ class _Calls:
     def post(self, call: Callable[[], None]) -> None:
         with self._lock:
             if self._closed:
-                raise RuntimeError("nobody makes the call")
+                raise RuntimeError("the cell has ended, so nobody makes the call")
             self._waiting.append(call)
 
     def make(self, *, last: bool = False) -> None:

@@ -23,7 +23,7 @@ from autogen_nb.notebook.view.slots import Publish
 YOU = "you"
 
 _LOOK = 0.2
-"""The interval in seconds between checks of the clock and for a rerun of the cell."""
+"""The interval in seconds between checks for a timeout and for a rerun of the cell."""
 
 _WARNED = 60.0
 """The time in seconds before a timeout at which the panel shows a warning."""
@@ -36,7 +36,7 @@ _NO_BUTTONS = (
 
 
 class Foot(Protocol):
-    """The last place of a view, which shows panels."""
+    """The end of a view, where panels appear."""
 
     @property
     def page_loaded(self) -> bool:
@@ -146,7 +146,7 @@ class Panel:
         seconds = round(left)
         # A screen reader may announce each change, so changes are rare.
         rounded = seconds if seconds <= _CLOSE else -(-seconds // 5) * 5
-        text = chat_html.line(f"Without an answer this is given up in {rounded} s.")
+        text = chat_html.line(f"Without an answer, this question ends in {rounded} s.")
         if self._countdown.value != text:
             self._countdown.value, self._countdown.layout.display = text, None
 
