@@ -43,6 +43,8 @@ def install(encode: Any, pickles: Any) -> None:
     _queue_without_limit(shell.kernel)
     _wake_on_signals()
     _keep_kernel_on_exit(shell)
+    html = shell.display_formatter.formatters["text/html"]
+    html.for_type_by_name("IPython.lib.display", "IFrame", _local_page)
     _list_variables_while_code_runs(shell.kernel, encode.is_data)
 
 
@@ -137,6 +139,14 @@ def _queue_without_limit(kernel: Any) -> None:
     if thread is not None:
         # Only the socket's own thread may use it.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
+
+
+def _local_page(frame: Any) -> str:
+    """The page itself where it is a file here: the notebook's page cannot load it."""
+    if not os.path.isfile(frame.src):
+        return str(frame._repr_html_())
+    with open(frame.src, encoding="utf-8") as file:
+        return file.read()
 
 
 def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool]) -> None:

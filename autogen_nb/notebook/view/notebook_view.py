@@ -45,6 +45,7 @@ from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
+from autogen_nb.notebook.view.cell_libraries import CellLibraries
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
@@ -82,6 +83,7 @@ class NotebookView(FootedView):
         self._interval = _INTERVAL
         self._flushed = 0.0
         self._run: RunOutputs | None = None
+        self._libraries = CellLibraries(self._next_slot)
         self._replied: ModelReplied | None = None
         self._reported = False
         self._running = ""
@@ -120,7 +122,10 @@ class NotebookView(FootedView):
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
                 self._show_decision(event)
             case CodeAsked(blocks=blocks):
-                self._run, self._running = RunOutputs(self._next_slot), status_line.RUNNING.format(blocks[0].language)
+                self._run, self._running = (
+                    RunOutputs(self._next_slot, self._libraries),
+                    status_line.RUNNING.format(blocks[0].language),
+                )
                 self.set_status(self._running)
                 self._run_since = self._status_since
             case OutputAdded(output=output):
@@ -168,6 +173,10 @@ class NotebookView(FootedView):
         self._hidden = opening
 
     # The outputs
+
+    def mirror(self, publish: Publish) -> None:
+        super().mirror(publish)
+        self._libraries.forget()
 
     def _next_slot(self) -> Slot:
         self._decision_output = None
@@ -317,7 +326,7 @@ class NotebookView(FootedView):
         self._decision_output = slot, decisions
 
     def _show_code_result(self, ran: CodeRan) -> None:
-        outputs, self._run = self._run or RunOutputs(self._next_slot), None
+        outputs, self._run = self._run or RunOutputs(self._next_slot, self._libraries), None
         self._status = ""
         if outputs.empty:
             for output in ran.outputs:

@@ -9,10 +9,14 @@ from collections.abc import Callable
 
 from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
+from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.rendering.chat_html import bundle, folded
+from autogen_nb.notebook.rendering.frames.documents import document, is_preparation
+from autogen_nb.notebook.rendering.frames.frame import frame_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
 from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.cell_libraries import CellLibraries
 from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -21,12 +25,15 @@ _LONG_TRACEBACK = 21
 _RATE = 250_000
 """The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
 
+_STATIC = frozenset({*MAGIC, "text/plain"})
+
 _REMARK = 200
 
 
 class RunOutputs:
-    def __init__(self, place: Callable[[], Slot]) -> None:
+    def __init__(self, place: Callable[[], Slot], libraries: CellLibraries) -> None:
         self._place = place
+        self._libraries = libraries
         self._used: list[Slot] = []
         self._free: deque[Slot] = deque()
         self._by_id: dict[str, Slot] = {}
@@ -90,6 +97,7 @@ class RunOutputs:
     def close(self) -> None:
         """Shows pending outputs, and removes outputs that were cleared."""
         self.flush(at_last=True)
+        self._libraries.flush(wait=True)
         while self._free:
             self._free.popleft().clear()
 
@@ -123,8 +131,18 @@ class RunOutputs:
         while self._pending:
             slot = next(iter(self._pending))
             output = self._pending.pop(slot)
-            data, metadata = safe(output.data, output.metadata)
+            if is_preparation(output.data):
+                slot.clear()
+                continue
+            page = document(output.data)
+            # A picture that the code made beside its chart stays beside it.
+            static = output.data if page is None else {mime: output.data[mime] for mime in _STATIC & output.data.keys()}
+            data, metadata = safe(static, output.metadata)
+            if page is not None:
+                self._libraries.require(page.libraries)
+                data["text/html"] = frame_html(page)
             slot.show(data, {**metadata, **_about("output")})
+        self._libraries.flush()
 
     def _next(self) -> Slot:
         slot = self._free.popleft() if self._free else self._place()

@@ -1,0 +1,59 @@
+// Runs in the notebook's page: gives each frame its libraries and theme, and the height of its content.
+// Nothing that a frame sends is used but a number and names of libraries.
+(() => {
+  if (window.autogenNbFrames) return;
+  const MOST_PIXELS = 4000;
+  const libraries = {};
+  const waiting = new Map();
+  let timer = 0;
+  const frames = () => [...document.querySelectorAll("iframe[data-autogen-nb]")];
+  const theme = () => {
+    const { jpThemeLight } = document.body.dataset;
+    return jpThemeLight === "false" || document.body.classList.contains("vscode-dark") ? "dark" : "light";
+  };
+
+  function library(name) {
+    if (!(name in libraries)) {
+      const element = document.querySelector(`script[data-autogen-nb-library="${CSS.escape(name)}"]`);
+      // A cell that scrolls away may leave the document, and its frames are loaded again when it returns.
+      if (element) libraries[name] = element.textContent;
+    }
+    return libraries[name];
+  }
+
+  function answerWaiting() {
+    for (const [frame, names] of waiting) {
+      if (!frame.isConnected) waiting.delete(frame);
+      else if (names.every((name) => library(name) !== undefined)) {
+        waiting.delete(frame);
+        if (!frame.offsetHeight) frame.style.height = `${Number(frame.dataset.height)}px`;
+        frame.style.colorScheme = theme();
+        frame.nextElementSibling.hidden = true;
+        frame.contentWindow.postMessage({ theme: theme(), libraries: names.map(library) }, "*");
+      }
+    }
+    clearTimeout(timer);
+    timer = waiting.size ? setTimeout(answerWaiting, 300) : 0;
+  }
+
+  window.autogenNbFrames = true;
+  window.addEventListener("message", ({ source, data }) => {
+    const frame = frames().find((each) => each.contentWindow === source);
+    if (!frame || typeof data !== "object" || data === null) return;
+    if (Array.isArray(data.libraries)) {
+      waiting.set(frame, data.libraries.map(String));
+      answerWaiting();
+    } else if (Number.isFinite(data.height)) {
+      frame.style.height = `${Math.min(Math.max(data.height, 0), MOST_PIXELS)}px`;
+    }
+  });
+  let shown = theme();
+  new MutationObserver(() => {
+    if (theme() === shown) return;
+    shown = theme();
+    for (const frame of frames()) {
+      frame.style.colorScheme = theme();
+      frame.contentWindow.postMessage({ theme: theme() }, "*");
+    }
+  }).observe(document.body, { attributeFilter: ["data-jp-theme-light", "class"] });
+})();

@@ -1,0 +1,117 @@
+"""Interactive charts of the agent's code: alive in the cell, after a reload, and in nbconvert's page."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import FrameLocator, Locator, Page, expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.notebook_page import NotebookPage
+
+REDRAWN_SECONDS = 20
+"""How long a chart may take to look otherwise."""
+
+PLOTLY = """
+import plotly.express as px
+px.scatter(x=[1, 2, 3], y=[3, 2, 1], title="plotly").show()
+"""
+ALTAIR = """
+import altair as alt, pandas as pd
+table = pd.DataFrame({"a": [1, 2, 3], "b": [3, 1, 2]})
+brush = alt.selection_interval()
+color = alt.condition(brush, alt.value("red"), alt.value("lightgray"))
+alt.Chart(table, title="altair").mark_point(size=200).encode(x="a", y="b", color=color).add_params(brush).show()
+"""
+BOKEH = """
+from bokeh.io import output_notebook
+from bokeh.plotting import figure, show
+output_notebook()
+plot = figure(height=250, width=500, title="bokeh", x_range=(0, 10), y_range=(0, 10))
+plot.scatter([1, 5], [3, 4])
+show(plot)
+"""
+FOLIUM = """
+import folium
+map = folium.Map([45, 5])
+folium.Marker([45, 5], icon=folium.Icon(color="red")).add_to(map)
+display(map)
+"""
+PAGE = """
+from pathlib import Path
+from IPython.display import IFrame
+page = "<p id=out>waiting</p><script>document.getElementById('out').textContent = 'ran'</script>"
+Path("page.html").write_text(page)
+display(IFrame("page.html", width="100%", height=300))
+"""
+PROGRAMS = (PLOTLY, ALTAIR, BOKEH, FOLIUM, PAGE)
+
+
+def _charts(area: Locator | Page) -> list[FrameLocator]:
+    frames = area.locator("iframe[data-autogen-nb]")
+    expect(frames).to_have_count(len(PROGRAMS))
+    return [frames.nth(index).content_frame.frame_locator("iframe") for index in range(len(PROGRAMS))]
+
+
+def _are_alive(area: Locator | Page) -> None:
+    """Hovers, brushes and pans; fails where a chart does not answer."""
+    plotly, altair, bokeh, folium, page = _charts(area)
+    plotly.locator(".nsewdrag").hover()
+    expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
+    expect(page.locator("#out")).to_have_text("ran")
+    expect(folium.locator(".leaflet-control-zoom-in")).to_be_visible()
+
+    _drag(altair.locator("svg.marks"), (60, 60), (200, 200))
+    _drag(bokeh.locator("canvas").first, (150, 100), (250, 150))
+
+
+def _drag(chart: Locator, start: tuple[int, int], end: tuple[int, int]) -> None:
+    """Drags the mouse over a chart until it looks otherwise: one that is just drawn does not listen yet."""
+    until = time.monotonic() + REDRAWN_SECONDS
+    # A frame out of sight draws nothing, and never becomes stable.
+    chart.hover(position={"x": start[0], "y": start[1]}, force=True)
+    before = chart.screenshot()
+    while chart.screenshot() == before:
+        assert time.monotonic() < until, "the chart looks as before"
+        chart.hover(position={"x": start[0], "y": start[1]}, force=True)
+        chart.page.mouse.down()
+        chart.hover(position={"x": end[0], "y": end[1]}, force=True)
+        chart.page.mouse.up()
+
+
+def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    fake.add(code(*(program.strip() for program in PROGRAMS)), "There they are.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nDraw.")
+    notebook.run_all()
+    notebook.await_idle()
+    _are_alive(notebook.output(1))
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        for chart in _charts(notebook.output(1)):
+            expect(chart.locator(f'meta[name="color-scheme"][content="{theme}"]')).to_be_attached()
+        _are_alive(notebook.output(1))
+        notebook.screenshot(f"charts-{theme}", 1)
+    assert "not shown" not in notebook.output(1).inner_text()
+
+    notebook.save()
+    notebook.end_kernels()
+    notebook.reload()
+    _are_alive(notebook.output(1))
+
+    html = folder / "story.html"
+    command = (
+        sys.executable,
+        "-m",
+        "jupyter",
+        "nbconvert",
+        "--to",
+        "html",
+        "--log-level=ERROR",
+        str(folder / "story.ipynb"),
+    )
+    subprocess.run(command, check=True)
+    with notebook.page.context.new_page() as page:
+        page.goto(html.as_uri())
+        _are_alive(page)
