@@ -18,8 +18,8 @@ class AssistantAgent(ConversableAgent):
     """An agent that writes code and text with a model; it runs no code and asks no person.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
-    With `model_client`, which may also be the second argument, it is AgentChat's assistant; the parameters after
-    `model_client` are only for that one.
+    With `model_client`, which may also be the second argument, it is AgentChat's assistant. The parameters after
+    `model_client` are for AgentChat's assistant only.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ class AssistantAgent(ConversableAgent):
     max_tool_iterations
         How many times the model can make calls in one turn.
     tool_call_summary_format
-        The text for each call in an answer made of results: ``{tool_name}``, ``{arguments}``, ``{result}``.
+        The template for each call if the results are the answer, with the fields ``{tool_name}``, ``{arguments}`` and
+        ``{result}``.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
     """

@@ -65,7 +65,7 @@ class GroupChat(GroupSettings):
     select_speaker_auto_llm_config
         The model that selects speakers; by default the manager's.
     role_for_select_speaker_messages
-        The role of these instructions, except for the first one.
+        The role of the model's instructions, except for those of ``select_speaker_message_template``.
 
     Raises
     ------
@@ -170,8 +170,10 @@ class GroupChat(GroupSettings):
         """
         names = self.agent_names if agents is None else [candidate.name for candidate in agents]
         strangers = set(names) - set(self.agent_names)
-        if strangers or not names:
-            raise ConfigError(f"{', '.join(sorted(strangers)) or 'nobody'} cannot speak next: no agent of the group")
+        if not names:
+            raise ConfigError("no agent can speak next: the list of agents is empty")
+        if strangers:
+            raise ConfigError(f"{', '.join(sorted(strangers))} cannot speak next: not in the group")
         following = self.selection_rules("").after(agent.name, names)
         return cast("ConversableAgent", self.agent_by_name(following))
 

@@ -33,7 +33,7 @@ class GuardQuestion:
 
 
 BlockPermissions: TypeAlias = Guarded | Literal["ours"] | None
-"""The permissions of a request's code; "ours" marks our own code, and None allows everything."""
+"""The permissions of a request's code; "ours" marks code of this package, and None allows everything."""
 
 
 _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))

@@ -7,14 +7,15 @@
 4. An interrupt between two internal steps of ipykernel makes it drop the request: it becomes idle without a reply. The
    shell channel keeps its order, so the reply to a later request proves the loss.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
-   interrupt inside its own hooks, and code that stops its process may do so before its start is reported. Code that
-   does not stop within the grace ends as "stuck". If a person interrupted it, they are asked first, and no more
-   interrupts are sent meanwhile: the person's state is not destroyed without a question.
+   interrupt inside its own hooks, and code may suspend its process before the kernel reports that it has begun. Code
+   that does not stop within the grace ends as "stuck". If a person interrupted it, the person decides first, and the
+   code gets no further interrupts in the meantime: no variables are lost without a question.
 6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
-7. A question on stdin waits until earlier output has arrived on iopub, which is another socket: the idle status of a
-   request on the control channel, which the kernel handles while code runs, shows this. The wait has a time limit.
-8. If the person answers a question with Stop, the guard interrupts the code there. Its later questions are denied at
-   once, and rule 5 applies if it does not stop.
+7. A question on stdin waits until earlier output has arrived on iopub, which is another socket. To detect this, the
+   client sends a request on the control channel, which the kernel handles while code runs, and waits for its idle
+   status on iopub. The wait has a time limit.
+8. If the person answers a question with Stop, the guard interrupts the code there. The client denies the code's later
+   questions at once, and rule 5 applies if the code does not stop.
 9. The request closes only after its interrupts have arrived: a late one would hit the next request.
 """
 
@@ -32,7 +33,7 @@ from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
-"""Asks a person for input: the prompt, and True for hidden input. EOFError closes the input."""
+"""Asks a person for input; takes the prompt, and True for hidden input. EOFError closes the input."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
 Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
 """Asks a person what to do with code that did not stop after their interrupt."""
@@ -214,7 +215,7 @@ class ExecuteRequest:
             if content.get("execution_state") == "idle" and not self._idle:
                 self._idle = True
                 if self.interrupted and self._reply is None:
-                    # Rule 4: the reply to this request arrives after the missing one, if there is one.
+                    # Rule 4: if the kernel did not drop the request, it replies to the request before this probe.
                     probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
                     self._identifiers.append(probe)
         elif kind == "execute_input":
@@ -244,7 +245,7 @@ class ExecuteRequest:
         """Rule 7: forwards a stdin message after the earlier outputs."""
         guarding = None if self._guarded is None else self.launched.guarding
         if self._ask is None and (guarding is None or guarding.parse_question(str(question.get("prompt", ""))) is None):
-            # Code can send such a message itself, and without an answer it must not pause the clock.
+            # The code can send such a message itself; a message that nobody answers must not pause the clock.
             return
         self._clock.pause()
         with suppress(TimeoutError):
@@ -302,7 +303,7 @@ class ExecuteRequest:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         self._open += 1
-        # If this question replaces another one, the clock runs again.
+        # If this question replaces another one, the end of that question has resumed the clock.
         self._clock.pause()
         try:
             yield

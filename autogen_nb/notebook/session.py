@@ -158,7 +158,7 @@ class Session:
             self._commands.run(line)
 
     async def _run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
-        """Runs a cell; `cell` is the id of the cell that it resumes, or ""."""
+        """Runs a cell; `cell` is the id of the cell to resume ("" if it has no id), or None for the running cell."""
         with run.heartbeat(), one_line():
             try:
                 await self._run(options(), "async", cell)
@@ -248,4 +248,4 @@ async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
 
 
 def _publish(result: ChatResult | TaskResult) -> None:
-    sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # it is the package's own
+    sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # defined in `__init__.py`

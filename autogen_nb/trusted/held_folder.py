@@ -36,7 +36,7 @@ class HeldFolder:
         self.close()
 
     def __deepcopy__(self, _: object) -> Self:
-        # A copy would share the descriptor and outlive its closing.
+        # A copy would share the descriptor, which becomes invalid when the original is closed.
         return self
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class HeldFolder:
         return HeldFolder(descriptor)
 
     def open(self, name: str, mode: str = "rb", **more: Any) -> IO[Any]:
-        """Opens a file like `open`; refuses links, pipes and hard links for writing."""
+        """Opens a regular file like the built-in `open`; refuses links and hard links."""
         with self._parent(name) as (parent, last):
             return open(last, mode, opener=parent.opener, **more)
 

@@ -128,7 +128,7 @@ def test_whose_turn_it_is() -> None:
     assert group.next_agent(member("zoe"), [CAROL]) is CAROL
     with pytest.raises(ConfigError, match="zoe cannot speak next"):
         group.next_agent(ALICE, [member("zoe")])
-    with pytest.raises(ConfigError, match="nobody cannot speak next"):
+    with pytest.raises(ConfigError, match="no agent can speak next"):
         group.next_agent(ALICE, [])
 
 

@@ -28,16 +28,16 @@ _FILE = re.compile(
 )
 
 _LONGEST = 10_000
-"""Longer statements, in characters, are not read and count as unknown."""
+"""Maximum number of characters of a statement; longer ones count as unknown."""
 
 
 def read_statement(text: str | None, effects: FoundEffects) -> None:
-    """Adds the effects of a statement, None if its text is unknown; it may change its own database."""
+    """Adds the effects of a statement beyond its own database; `text` is None if it is unknown."""
     if text is None:
-        effects.add_unknown("runs a statement of SQL that is not known before it runs")
+        effects.add_unknown("runs an SQL statement that is not known before it runs")
         return
     if len(text) > _LONGEST:
-        effects.add_unknown(f"runs a statement of SQL of {len(text):,} characters, which is too long to be read")
+        effects.add_unknown(f"runs an SQL statement of {len(text):,} characters, which is too long to be read")
         return
     text = _COMMENT.sub(" ", text)
     plain = _TEXT.sub("''", text)
@@ -52,7 +52,7 @@ def read_statement(text: str | None, effects: FoundEffects) -> None:
     if not outputs and re.search(r"(?i)\bcopy\b.*?\bto\s+[^'\s]", plain):
         effects.add_file("write", None)
     if beyond := _BEYOND.search(plain):
-        effects.add_unknown(f"uses {one_line(beyond[0])} in a statement of SQL")
+        effects.add_unknown(f"uses {one_line(beyond[0])} in an SQL statement")
 
 
 def changes(text: str | None) -> bool:

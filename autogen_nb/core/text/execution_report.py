@@ -17,8 +17,10 @@ _DESCRIBED = 200
 """Maximum number of characters of a picture's description."""
 
 _SMALL_FRAME = 1_000
+"""Maximum number of characters of a data frame that keeps its padding."""
+
 _FRAME = 3_000
-"""Texts of data frames longer than the first lose their padding; the second is the maximum length, in characters."""
+"""Maximum number of characters of a data frame."""
 
 _HTML_HEAD = 2_000
 _UP = re.compile(r"\x1b\[\d{0,4}A")
@@ -27,7 +29,7 @@ _MOVES = re.compile(r"(\n|\x1b\[\d{0,4}A)")
 _ESCAPES = re.compile(
     r"\x1b\[[0-9;:<=>?]*[ -/]*[@-~]"  # colours and movements
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
-    r"|\x1b[ -/]*[0-~]?"  # character sets, and what was cut off
+    r"|\x1b[ -/]*[0-~]?"  # character sets, and incomplete sequences
 )
 
 
@@ -48,7 +50,7 @@ def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
 
 
 def elided(text: str, limit: int) -> str:
-    """The text, shortened to its head and tail around a line about the omitted part if it is too long."""
+    """Replaces the middle of a text that is longer than `limit` by a line about the omitted part."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]

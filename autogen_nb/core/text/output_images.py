@@ -1,7 +1,7 @@
 """Pictures in outputs, as message parts for models that can see.
 
 The parts have the format of OpenAI's chat completions API. Pictures keep their size here, so a chat does not depend on
- installed libraries; `autogen_nb.models.openai.image_scaling` scales them for a request.
+installed libraries; `autogen_nb.models.openai.image_scaling` scales them for a request.
 """
 
 import base64
@@ -14,7 +14,7 @@ from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
-"""Maximum number of pictures of one run for a model; the last ones count."""
+"""Maximum number of pictures of one run for a model, which gets the last ones."""
 
 LARGEST = 20_000_000
 """Maximum number of base64 characters of a picture."""

@@ -1,8 +1,8 @@
 """Creates a virtual environment on top of the packages of the interpreter that runs this module.
 
-The environment also has folders for caches, fonts and temporary files of libraries. In the person's own folders, files
-planted by the agent's code could run in the person's kernel later.
-Its source is also sent into containers and kernels, so it imports nothing of this package and supports older Pythons.
+The environment also has folders for caches, fonts and temporary files of libraries. The person's own folders are not
+used, because the agent's code could plant files there that later run in the person's kernel.
+Containers and kernels get this module as source, so it imports nothing of this package and supports older Pythons.
 """
 
 import os
@@ -25,10 +25,10 @@ _PRIVATE = {
 
 
 def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
-    """Environment variables with which pip, uv and Python use the environment in `folder`, and libraries its folders.
+    """Environment variables with which pip, uv, Python and libraries use the folders of the environment in `folder`.
 
-    Python writes no bytecode: a separate bytecode folder would hide the installed packages' own, and all would be
-    compiled again.
+    Python writes no bytecode: a separate bytecode folder would hide the bytecode of the installed packages, and Python
+    would compile all of them again.
     """
     python = join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [packages(folder), pythonpath]))
@@ -56,7 +56,7 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
-    # Installed packages count as installed, but pip does not change them outside of this environment.
+    # pip sees the packages of the interpreter, but changes none of them, since they are outside of this environment.
     _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
 
-_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to where it is"
+_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to its address"
 
 
 def engine_error() -> type[Exception]:
@@ -18,7 +18,7 @@ def engine_error() -> type[Exception]:
 
 
 def connect_engine() -> Any:
-    """A client of the engine in the environment variables, after a test request."""
+    """Returns a client of the engine that the environment variables select, once the engine has answered."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -30,7 +30,7 @@ def connect_engine() -> Any:
     try:
         # Without this check, the library would leave a socket open.
         if socket != address and not Path(socket).exists():
-            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - told below, like any other reason
+            raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - reported below, like other errors
         client = docker.from_env()
         client.ping()
     # The library does not wrap the errors of its transport.
@@ -55,8 +55,8 @@ def find_image(client: Any, names: Sequence[str]) -> str:
         else:
             return name
     raise ExecutionError(
-        f"no image can be had ({'; '.join(whys)}): bring one by `docker pull {names[0]}` or `docker build -t NAME .`, "
-        "and name it by use_docker='NAME'"
+        f"no image is available ({'; '.join(whys)}): get one by `docker pull {names[0]}` or `docker build -t NAME .`, "
+        "and pass its name as use_docker='NAME'"
     )
 
 
@@ -71,6 +71,6 @@ def build_kernel_image(client: Any, name: str, base: str) -> None:
             client.images.build(fileobj=io.BytesIO(recipe.encode()), tag=name, rm=True)
     except errors.DockerException as error:
         raise ExecutionError(
-            f"no image with a kernel can be made from {base!r} ({error}): make one with ipykernel in it where there is "
-            "network, and name it by DockerJupyterServer(custom_image_name=...)"
+            f"no image with ipykernel can be built from {base!r} ({error}): build one where the network is available, "
+            "and pass its name as DockerJupyterServer(custom_image_name=...)"
         ) from error

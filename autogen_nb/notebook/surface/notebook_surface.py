@@ -46,7 +46,7 @@ _views: "WeakSet[ChatView]" = WeakSet()
 class ChatView(NotebookView):
     """A view that asks its chat's questions at its foot."""
 
-    mirrored = "This page was loaded again, and its file does not keep what came since."
+    mirrored = "This page was reloaded; the notebook file lacks the output after that."
 
     def __init__(self, chats: CellChats | None) -> None:
         super().__init__(publish=chats.publish if chats else publish_here, comes_back=bool(chats and chats.reachable))
@@ -137,7 +137,7 @@ class CellPerson:
     def _announce(self, why: str) -> None:
         if why and not self._told:
             self._told = True
-            print(why)  # noqa: T201  # the question that comes is printed as well
+            print(why)  # noqa: T201  # the question itself is printed too
 
     async def _by_buttons(
         self, delivered: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]

@@ -20,7 +20,7 @@ _MOVED = "This chat is shown anew in another place, and goes on there."
 class FootedView:
     """Shows lasting outputs, and the status or panel at the foot; a view can move to another cell."""
 
-    mirrored = "This page was loaded again, and its file does not keep what came since: `%autogen show` in a cell does."
+    mirrored = "This page was reloaded; the notebook file lacks the output after that. `%autogen show` shows it."
     """The last line in a reloaded page, which has only the later outputs."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
