@@ -156,3 +156,38 @@ def test_run_all_at_a_waiting_chat_keeps_the_order(fresh: FrontEnd, model: FakeO
 
     assert counts == sorted(counts)
     assert again.about("stream") == ["ran\n"]
+
+
+def test_a_cell_that_waits_shows_the_question(either: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("print('ran')"), "Fine.")
+    chat = either.start("%%autogen --new\nGo.", "chat")
+    either.asked("Run")
+
+    waiting = either.start("print('own')", "other")
+    either.wait(lambda: waiting.about("panel") != [], "the question", within=1)
+    remark = waiting.about("note")
+    either.click("Run")
+    either.finish(chat)
+    either.finish(waiting)
+
+    assert len(remark) == 1
+    assert "`%%autogen --new Go.`" in remark[0]
+    assert "which waits for your answer" in remark[0]
+    assert waiting.about("note") == waiting.about("panel") == []
+    assert waiting.text.strip() == "own"
+
+
+@pytest.mark.slow
+@TALKS
+def test_a_cell_that_waits_for_a_plain_cell_shows_its_question(fresh: FrontEnd, talk: str, model: FakeOpenAI) -> None:
+    model.add(python("print('ran')"), "TERMINATE")
+    chat = fresh.start(f"{AGENTS}\n{talk}", "chat")
+    fresh.asked("Run")
+
+    waiting = fresh.start("print('own')", "other")
+    fresh.wait(lambda: waiting.about("panel") != [], "the question", within=1)
+    fresh.click("Run")
+    fresh.finish(chat)
+    fresh.finish(waiting)
+
+    assert waiting.text.strip() == "own"

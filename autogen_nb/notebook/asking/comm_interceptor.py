@@ -12,6 +12,7 @@
 4. Each message is framed by "busy" and "idle": front ends hold back a keystroke until the previous one is handled, and
    7.4 does not send these itself.
 5. A cell that requests the running chat, such as ``%autogen show``, would also wait; a listener may take it over.
+   Below any other cell, it shows the open question, which the cell waits for.
 """
 
 import asyncio
@@ -169,7 +170,17 @@ class CommInterceptor:
                     listener.post(partial(listener.context.copy().run, self._take, taker, frames, idents, message))
                     return True
         self._note_cell(cell)
+        if cell is not None and not content.get("silent"):
+            self._repeat_question(message)
         return False
+
+    def _repeat_question(self, message: dict[str, Any]) -> None:
+        request = TakenRequest(self._kernel, message, lambda *_: None)
+        for listener in reversed(self._listeners):
+            if listener.taker is not None:
+                with suppress(RuntimeError):
+                    listener.post(partial(listener.context.copy().run, listener.taker.repeat_question, request))
+                return
 
     def _note_cell(self, cell: str | None) -> None:
         # A request without a cell id comes from the front end itself.

@@ -22,7 +22,7 @@ class TakenRequest:
 
     def begin(self) -> None:
         self._status("busy")
-        self._send("execute_input", {"code": self.code, "execution_count": self._count})
+        self._send("execute_input", {"code": self.code, "execution_count": self.execution_count})
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
         """Adds an output below the cell, or updates the one with this id."""
@@ -32,7 +32,7 @@ class TakenRequest:
 
     def finish(self, error: BaseException | None = None) -> None:
         """Sends the end of the execution, with an error if given."""
-        content: dict[str, Any] = {"execution_count": self._count, "user_expressions": {}, "payload": []}
+        content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
         if error is None:
             content["status"] = "ok"
         else:
@@ -45,7 +45,8 @@ class TakenRequest:
         self._status("idle")
 
     @property
-    def _count(self) -> int:
+    def execution_count(self) -> int:
+        """The number of the running cell."""
         return int(self._kernel.shell.execution_count)
 
     def _status(self, state: str) -> None:
@@ -71,3 +72,6 @@ class CellTaker(Protocol):
 
     def take(self, request: TakenRequest) -> bool:
         """Answers the request now or later; returns False to leave it to the kernel."""
+
+    def repeat_question(self, request: TakenRequest) -> None:
+        """Shows the open question below a cell that waits for the end of the running one."""

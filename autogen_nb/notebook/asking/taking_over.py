@@ -16,6 +16,7 @@ from autogen_nb.notebook.asking.taken_request import TakenRequest
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.reruns import Superseded
+from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
 
@@ -24,6 +25,9 @@ _ALREADY_RUNNING = "This cell is already running: its chat continues here. To st
 _WAITS_FOR_ANSWER = (
     "This chat waits for your answer. When the running cell has ended, run `%autogen show {}` to answer."
 )
+_WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
+_NAME = 60
+"""Characters of a cell's code that name it."""
 
 
 class MovableView(Protocol):
@@ -38,6 +42,9 @@ class MovableView(Protocol):
 
     def move(self, publish: Publish) -> None:
         """Moves the existing and future output below another cell."""
+
+    def repeat_question(self, publish: Publish, remark: str) -> None:
+        """Shows the open panel, if any, below another cell as well, under a remark."""
 
 
 @dataclass(slots=True)
@@ -115,6 +122,13 @@ class RunningChat:
                 above.show(statement)
         self._move(request)
         return True
+
+    def repeat_question(self, request: TakenRequest) -> None:
+        """Shows the open question below a cell that waits for the end of this one."""
+        if not self._closed and not self._is_rerun(request.code, request.cell):
+            words = status_line.shortened(self.code, _NAME)
+            name = f"cell [{request.execution_count}]" + (f" (`{words}`)" if words else "")
+            self.view.repeat_question(request.publish, _WAITS_FOR_CELL.format(name))
 
     def _move(self, request: TakenRequest) -> None:
         previous, self._shown_by = self._shown_by, request

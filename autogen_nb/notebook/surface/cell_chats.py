@@ -102,6 +102,11 @@ class CellChats:
         for view in self._views:
             view.move(publish)
 
+    def repeat_question(self, publish: Publish, remark: str) -> None:
+        """Shows the open panels below another cell as well."""
+        for view in self._views:
+            view.repeat_question(publish, remark)
+
     def _stop_listening(self) -> None:
         self._listening.close()
         self._calls.make(last=True)

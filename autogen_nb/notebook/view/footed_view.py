@@ -32,6 +32,7 @@ class FootedView:
         self._slots = Slots(publish)
         self._foot: Slot | None = None
         self._held = False
+        self._copies: list[tuple[Slot, Slot]] = []
         self.page_loaded = False
         self._status = ""
         self._status_since = clock()
@@ -85,8 +86,22 @@ class FootedView:
         self._held, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
+    def repeat_question(self, publish: Publish, remark: str) -> None:
+        """Shows the open panel, if any, below another cell as well, under a remark."""
+        if self._held and self._foot is not None and self._foot.content is not None:
+            note, panel = Slot(publish=publish), Slot(publish=publish)
+            note.show(*chat_html.bundle(chat_html.line(remark, tone="warning"), remark, kind="note"))
+            panel.show(*self._foot.content)
+            self._copies.append((note, panel))
+
     def release(self) -> None:
-        """Removes the panel; the next status takes its place."""
+        """Removes the panel and its copies; the next status takes its place."""
+        for note, panel in self._copies:
+            note.clear()
+            # In a reloaded page, the chat goes on where its panel was.
+            if not self.page_loaded:
+                panel.clear()
+        self._copies.clear()
         self._held = False
         self._status = ""
         if self._foot is not None:

@@ -84,10 +84,10 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, limit: int = _LONG) -> str:
     """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
     line = visible(" ".join(only_colours(text).replace("`", "'").split()))
-    return line if len(line) <= _LONG else f"{line[:_LONG]}…"
+    return line if len(line) <= limit else f"{line[:limit]}…"
 
 
 def joined(*parts: str) -> str:
