@@ -4,12 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import highlighting, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
+from autogen_nb.notebook.rendering.scripts import script
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
@@ -39,6 +41,12 @@ def card(
     box = styles.CARD.format(colour=styles.RULES[tone])
     feet = "".join(map(line, notes))
     return f'<div style="{box}">{head}<div>{body_html}</div>{feet}</div>'
+
+
+def waiting(html: str, blocks: int) -> str:
+    """Limits the height of the code in a message, and lets the page follow to the panel below it."""
+    follow = f'<script data-question="{uuid4().hex}">{script("follow.js")}</script>'
+    return html.replace(styles.PRE, styles.WAITING_PRE.format(blocks)) + follow
 
 
 def line(text: str, *, tone: Tone = "muted") -> str:

@@ -27,6 +27,8 @@ LONGEST = 50_000
 REL = "noopener noreferrer nofollow"
 
 _SHOWN_TARGET = 120
+_LONG = 25
+"""Lines of code; the label of a longer block says how many it has."""
 _CLOSERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
 _OPEN_LINKS = "open links"
@@ -57,7 +59,10 @@ def markdown(text: str) -> str:
 
 def code_block(source: str, language: str, label: str = "") -> str:
     """Renders a code block below a small label, by default its language."""
-    name = label or language
+    name, lines = label or language, source.rstrip("\n").count("\n") + 1
+    if lines > _LONG:
+        # Some of it may be scrolled out of sight.
+        name = f"{name or 'code'} \u00b7 {lines} lines"
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
 

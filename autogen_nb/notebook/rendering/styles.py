@@ -62,6 +62,9 @@ PRE = (
     f"color:{TEXT};font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;"
     "white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4"
 )
+WAITING_PRE = f"{PRE};max-height:max(calc(60vh / {{}}),7em);overflow:auto"
+"""The style of code that waits for an approval, by the number of blocks in its message: the buttons are in sight."""
+
 EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
 SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"

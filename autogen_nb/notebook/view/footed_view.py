@@ -32,7 +32,7 @@ class FootedView:
         self._slots = Slots(publish)
         self._foot: Slot | None = None
         self._held = False
-        self._copies: list[tuple[Slot, Slot]] = []
+        self._copies: list[tuple[Slot, Slot, Slot]] = []
         self.page_loaded = False
         self._status = ""
         self._status_since = clock()
@@ -87,17 +87,20 @@ class FootedView:
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows the open panel, if any, below another cell as well, under a remark."""
+        """Shows the open panel, if any, below another cell as well, under a remark and the output above the panel."""
         if self._held and self._foot is not None and self._foot.content is not None:
-            note, panel = Slot(publish=publish), Slot(publish=publish)
+            note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*chat_html.bundle(chat_html.line(remark, tone="warning"), remark, kind="note"))
+            if (above := self._slots.content_above(self._foot)) is not None:
+                context.show(*above)
             panel.show(*self._foot.content)
-            self._copies.append((note, panel))
+            self._copies.append((note, context, panel))
 
     def release(self) -> None:
         """Removes the panel and its copies; the next status takes its place."""
-        for note, panel in self._copies:
+        for note, context, panel in self._copies:
             note.clear()
+            context.clear()
             # In a reloaded page, the chat goes on where its panel was.
             if not self.page_loaded:
                 panel.clear()

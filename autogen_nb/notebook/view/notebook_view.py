@@ -80,6 +80,7 @@ class NotebookView(FootedView):
         self._begun = self._run_since = clock()
         self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
+        self._last_message: tuple[Slot, str, str] | None = None
         self._interval = _INTERVAL
         self._flushed = 0.0
         self._run: RunOutputs | None = None
@@ -185,7 +186,7 @@ class NotebookView(FootedView):
     def _tidy(self) -> bool:
         tidied = super()._tidy()
         if tidied:
-            self._calls = self._decision_output = None
+            self._calls = self._decision_output = self._last_message = None
         return tidied
 
     # Replies
@@ -252,7 +253,9 @@ class NotebookView(FootedView):
             self._calls = FunctionCallsOutput(slot, calls, around=around, text=plain)
             self._calls.show()
         else:
-            slot.show(*chat_html.bundle(styles.FULL_HEIGHT + around(""), plain, kind="message"))
+            html = styles.FULL_HEIGHT + around("")
+            slot.show(*chat_html.bundle(html, plain, kind="message"))
+            self._last_message = slot, html, plain
 
     def _shown_before(self, statement: Said) -> bool:
         text, results, self._returned_text = statement.message.text, self._returned_text, None
@@ -305,6 +308,10 @@ class NotebookView(FootedView):
         self.asked = question
         if isinstance(question, EffectAsked | CodeInputAsked) and self._run is not None:
             self._run.part()
+        approval = question.then if isinstance(question, HumanInputAsked) else question
+        if isinstance(approval, ApprovalAsked) and self._last_message is not None:
+            slot, html, plain = self._last_message
+            slot.show(*chat_html.bundle(chat_html.waiting(html, approval.total), plain, kind="message"))
 
     def _show_decision(self, answer: PersonGiven) -> None:
         if isinstance(answer, EffectJudged):

@@ -96,6 +96,11 @@ class Slots:
         self._used += 1
         return self._all[self._used - 1]
 
+    def content_above(self, slot: Slot) -> Content | None:
+        """Returns the last visible content above a place."""
+        above = reversed(self._all[: self._all.index(slot)])
+        return next((other.content for other in above if other.content not in (None, _NOTHING)), None)
+
     def clear(self) -> None:
         for slot in self._all:
             slot.clear()

@@ -93,6 +93,7 @@ class Panel:
         self._loop = asyncio.get_running_loop()
         self._answer: asyncio.Future[Any] = self._loop.create_future()
         self._box = widgets.VBox(layout=widget_parts.BOX)
+        self._box.add_class("autogen-nb-panel")
         self._head = widget_parts.head(shown or chat_html.question(question))
         self._countdown = widget_parts.html("")
         self._countdown.layout.display = "none"

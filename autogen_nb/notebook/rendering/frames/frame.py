@@ -7,13 +7,12 @@
 """
 
 import json
-from functools import cache
 from html import escape
-from pathlib import Path
 
 from autogen_nb.notebook.rendering.chat_html import line
 from autogen_nb.notebook.rendering.frames.documents import Document
 from autogen_nb.notebook.rendering.frames.libraries import LIBRARIES, load, pack
+from autogen_nb.notebook.rendering.scripts import script
 
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -32,16 +31,16 @@ def frame_html(document: Document) -> str:
     if missing := [library.distribution for library in libraries if not library.version]:
         return line(_MISSING.format(" ".join(dict.fromkeys(missing))), tone="warning")
     keys = escape(json.dumps([library.key for library in libraries]))
-    page = pack(f"<script>{_script('inner.js')}</script>{document.body}")
+    page = pack(f"<script>{script('frames/inner.js')}</script>{document.body}")
     outer = (
         f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         "<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>"
-        f'<script data-libraries="{keys}" data-page="{page}">{_script("outer.js")}</script>'
+        f'<script data-libraries="{keys}" data-page="{page}">{script("frames/outer.js")}</script>'
     )
     return (
         f'<div><iframe data-autogen-nb data-height="{document.height}" title="interactive chart" '
         'sandbox="allow-scripts" style="width:100%;height:0;border:0;display:block" '
-        f'srcdoc="{escape(outer)}"></iframe>{line(_NOT_TRUSTED)}<script>{_script("page.js")}</script></div>'
+        f'srcdoc="{escape(outer)}"></iframe>{line(_NOT_TRUSTED)}<script>{script("frames/page.js")}</script></div>'
     )
 
 
@@ -49,10 +48,3 @@ def library_html(name: str) -> str:
     """A library for the frames of a cell."""
     element = f'<script type="text/plain" data-autogen-nb-library="{escape(LIBRARIES[name].key)}">'
     return f"{element}{load(name).result()}</script>"
-
-
-@cache
-def _script(name: str) -> str:
-    """One of the scripts beside this module, without its comments and indentation."""
-    lines = (text.strip() for text in (Path(__file__).parent / name).read_text("utf-8").splitlines())
-    return "\n".join(text for text in lines if text and not text.startswith("//"))

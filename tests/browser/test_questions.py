@@ -1,0 +1,72 @@
+"""An open question is in sight, also after a reload."""
+
+from playwright.sync_api import Locator, expect
+
+from autogen_nb.testing import FakeOpenAI
+from tests.browser.cells import code, connected
+from tests.browser.notebook_page import NotebookPage
+
+LONG = "\n".join(f"x{number} = {number}  # line {number}" for number in range(68))
+PRINTS = "for number in range(60): print('line', number)"
+IS_IN_SIGHT = """button => {
+    const {top, bottom} = button.getBoundingClientRect();
+    const hit = document.elementFromPoint(button.getBoundingClientRect().left + 5, (top + bottom) / 2);
+    return top > 0 && bottom < innerHeight && button.contains(hit);
+}"""
+
+
+def _await_in_sight(button: Locator) -> None:
+    expect(button).to_be_visible()
+    button.page.wait_for_function(IS_IN_SIGHT, arg=button.element_handle())
+
+
+def test_buttons_of_a_long_block_are_in_sight(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code(PRINTS), code(LONG), "Done.")
+    notebook.create(connected(fake), "%%autogen\nGo on.", "typed = 1")
+    notebook.run_all()
+    _await_in_sight(notebook.button(1, "Run"))
+    notebook.click(1, "Run")
+    expect(notebook.output(1)).to_contain_text("line 67")
+    _await_in_sight(notebook.button(1, "Run"))
+    expect(notebook.output(1)).to_contain_text("python \u00b7 68 lines")
+    notebook.screenshot("long-block")
+
+    notebook.click(1, "Run")
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("Done.")
+
+
+def test_page_stays_where_the_person_types(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code(PRINTS, says="First."), code(LONG, says="Second."), "Done.")
+    notebook.create("typed = 1", connected(fake), "%%autogen\nGo on.")
+    notebook.run_cell(1)
+    notebook.run_cell(2)
+    _await_in_sight(notebook.button(2, "Run"))
+    run = notebook.button(2, "Run").element_handle()
+    editor = notebook.cell(0).locator(".cm-content")
+    editor.click()
+    run.evaluate("button => button.click()")
+    expect(notebook.output(2)).to_contain_text("Second.")
+    expect(notebook.button(2, "Run")).to_be_attached()
+
+    expect(editor).to_be_focused()
+    assert editor.evaluate("editor => editor.getBoundingClientRect().top") > 0
+
+
+def test_a_waiting_cell_shows_the_question_after_a_reload(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("print('ran')"), "Done.")
+    notebook.create(connected(fake), "%%autogen\nGo on.", "print('mine')")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.button(1, "Run")).to_be_visible()
+    notebook.reload(busy=True)
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("which waits for your answer")
+    _await_in_sight(notebook.button(2, "Run"))
+    notebook.screenshot("waiting-cell")
+
+    expect(notebook.output(2)).to_contain_text("print('ran')")
+    notebook.click(2, "Run")
+    expect(notebook.output(2)).to_contain_text("mine")
+    notebook.await_idle()
+    notebook.screenshot("waited-cell")
