@@ -53,6 +53,25 @@ def test_page_stays_where_the_person_types(notebook: NotebookPage, fake: FakeOpe
     assert editor.evaluate("editor => editor.getBoundingClientRect().top") > 0
 
 
+def test_saved_panel_says_how_to_go_on(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("print('ran')"), code("print('ran')"), "Done.")
+    notebook.create(connected(fake), "%%autogen\nGo on.")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    expect(notebook.button(1, "Run")).to_be_visible()
+    notebook.save()
+    notebook.end_kernels()
+    notebook.reload()
+    expect(notebook.output(1)).to_contain_text("Run this cell again to go on.")
+    expect(notebook.output(1)).not_to_contain_text("model not found")
+    notebook.screenshot("saved-panel")
+
+    notebook.run_all()
+    notebook.click(1, "Run")
+    notebook.await_idle()
+    expect(notebook.output(1)).to_contain_text("Done.")
+
+
 def test_a_waiting_cell_shows_the_question_after_a_reload(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("print('ran')"), "Done.")
     notebook.create(connected(fake), "%%autogen\nGo on.", "print('mine')")

@@ -309,9 +309,10 @@ class NotebookView(FootedView):
         if isinstance(question, EffectAsked | CodeInputAsked) and self._run is not None:
             self._run.part()
         approval = question.then if isinstance(question, HumanInputAsked) else question
-        if isinstance(approval, ApprovalAsked) and self._last_message is not None:
+        if self._last_message is not None:
             slot, html, plain = self._last_message
-            slot.show(*chat_html.bundle(chat_html.waiting(html, approval.total), plain, kind="message"))
+            blocks = approval.total if isinstance(approval, ApprovalAsked) else 1
+            slot.show(*chat_html.bundle(chat_html.waiting(html, blocks), plain, kind="message"))
 
     def _show_decision(self, answer: PersonGiven) -> None:
         if isinstance(answer, EffectJudged):
