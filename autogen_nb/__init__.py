@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
-from autogen_nb._version import __version__  # noqa: F401 - among the names of the stub
+from autogen_nb._version import __version__  # noqa: F401 - the stub lists the name
 
 if os.name == "nt":
     raise ImportError("autogen_nb runs on Linux and macOS; on Windows, install and use it in WSL")
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 # `__init__.pyi` lists the names and their modules, for this loader and for editors.
 _named, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
-__all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all are texts
+__all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
 
 last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
 
 EXAMPLE: "Path"
-"""A table for trying things: measurements of 344 penguins. Commands load it with ``--data example``."""
+"""An example table: measurements of 344 penguins. Commands load it with ``--data example``."""
 
 
 def __getattr__(name: str) -> Any:
@@ -78,7 +78,7 @@ def _surface() -> "Surface":
 
 
 def _in_a_kernel() -> bool:
-    """True if this process is a Jupyter kernel; IPython is not imported to find out."""
+    """True if this process is a Jupyter kernel; does not import IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(shell, "kernel", None) is not None

@@ -14,7 +14,7 @@ EffectKind: TypeAlias = Literal[
     "process",  # starts a program or a shell
     "install",  # installs packages
     "environment",  # reads or changes environment variables, or the interpreter itself
-    "unknown",  # code that cannot be read
+    "unknown",  # code that the analysis cannot read
 ]
 KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
 Confirm: TypeAlias = Literal["always", "risky", "never"]

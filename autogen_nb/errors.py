@@ -5,7 +5,7 @@ AutogenError
 │   └── WrongType          a value has the wrong type; also a TypeError
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
-│   ├── ModelRefused       the server said no: key, model name, request
+│   ├── ModelRefused       the server refused the key, the model name or the request
 │   │   ├── ContentFiltered    its content filter stopped the request or the reply
 │   │   └── ContextTooLong     the request is longer than the model can read
 │   ├── BudgetReached      the next request would exceed the budget
@@ -51,7 +51,7 @@ class ModelError(AutogenError):
     usage : Usage or None
         Tokens of the failed request that the server reports and charges; None if it reports none.
     cost : float or None
-        Their cost in US dollars; None if it is unknown.
+        The cost of the failed request in US dollars; None if it is unknown.
     """
 
     def __init__(self, message: str, *, model: str = "") -> None:
@@ -84,7 +84,7 @@ class BudgetReached(ModelError):
     Attributes
     ----------
     spent : str
-        The amount spent so far, for a person, such as "0.0312 of 0.05 dollars".
+        The amount spent so far as text, such as "0.0312 of 0.05 dollars".
     """
 
     def __init__(self, message: str, *, model: str = "", spent: str = "") -> None:

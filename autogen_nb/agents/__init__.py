@@ -1,4 +1,4 @@
-"""AutoGen's names and spellings over the strict core."""
+"""The agents, under AutoGen's names."""
 
 from autogen_nb.lazy_export import lazy_export
 

@@ -1,4 +1,4 @@
-"""`GroupChatManager`: relays the messages of a group and selects the speakers, and writes none itself."""
+"""`GroupChatManager`: relays a group's messages and selects the speakers; writes no messages itself."""
 
 import json
 import sys
@@ -36,7 +36,7 @@ class GroupChatManager(ConversableAgent):
         The author of the message that the manager relayed last.
     """
 
-    # The group's step has AutoGen 0.2's place, after that of the async function.
+    # As in AutoGen 0.2, an empty place for the async function precedes the group's step.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -60,7 +60,7 @@ class GroupChatManager(ConversableAgent):
             raise ConfigError(f"groupchat is {groupchat!r}; give the manager the GroupChat that it leads")
         if isinstance(llm_config, Mapping) and (llm_config.get("functions") or llm_config.get("tools")):
             raise ConfigError(
-                "a group's manager calls no functions; take 'functions' and 'tools' out of its llm_config"
+                "a group's manager calls no functions; remove 'functions' and 'tools' from its llm_config"
             )
         super().__init__(
             name,
@@ -82,7 +82,7 @@ class GroupChatManager(ConversableAgent):
     # The manager's part of a flow
 
     def companions(self) -> Sequence[ConversableAgent]:
-        """The agents of the group; raises `ConfigError` for settings that are invalid now."""
+        """The agents of the group; raises `ConfigError` if the group's settings are invalid."""
         self.groupchat.check_settings()
         return self.groupchat.agents
 
@@ -92,7 +92,7 @@ class GroupChatManager(ConversableAgent):
             return super().builtin_step(step)
         group = self.groupchat
         if self in group.nested_agents():
-            raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, nor of one within that")
+            raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, or of a group nested in it")
         return RunGroup(
             tuple(agent.spec() for agent in group.agents),
             group.selection_rules(self.name, own=group.own_choice),
@@ -108,7 +108,7 @@ class GroupChatManager(ConversableAgent):
         awaits: bool,
         through: Callable[[Model], Model],
     ) -> OnCaller | OnEngine:
-        """The answerer for the next speaker; `through` wraps a model before the request."""
+        """The function that selects the next speaker; `through` wraps a model before the request."""
         group = self.groupchat
         return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), through)
 
@@ -157,7 +157,7 @@ class GroupChatManager(ConversableAgent):
         earlier = [dict(message) for message in (json.loads(messages) if isinstance(messages, str) else messages)]
         speakers = [self._speaker_of(message) for message in earlier]
         if not earlier:
-            raise ConfigError("there is no message to go on from; give resume the messages of an earlier chat")
+            raise ConfigError("there is no message to resume from; pass the messages of an earlier chat")
         self.clear_history()
         for agent in group.agents:
             agent.clear_history()
@@ -181,8 +181,7 @@ class GroupChatManager(ConversableAgent):
         speaker = self.groupchat.agent_by_name(name)
         if speaker is None and name not in (self.name, self.groupchat.admin_name):
             raise ConfigError(
-                f"a message to resume from is by {name!r}, who is not in the group of "
-                f"{', '.join(self.groupchat.agent_names)}"
+                f"an earlier message is by {name!r}, who is not in the group of {', '.join(self.groupchat.agent_names)}"
             )
         return speaker or self
 

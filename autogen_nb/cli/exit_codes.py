@@ -1,4 +1,4 @@
-"""Exit codes, by what the caller can do about it."""
+"""The exit codes of the commands."""
 
 from collections.abc import Collection
 
@@ -16,10 +16,10 @@ Exit codes:
   0  answered
   1  failed: a kernel was lost, a file could not be written
   2  not started: an option, a file or a setting is wrong
-  3  unfinished: a limit of turns, time or budget was met, or you stopped it
+  3  unfinished: a limit of turns, time or budget was reached, or you stopped it
   4  no usable reply came from the model
-  5  refused: a person would have had to allow what was to run
-  6  incomplete: the offline answer lacks a part, and says which
+  5  refused: the code needs a person's approval
+  6  incomplete: the offline answer lacks a part that it names
   130, 143  ended by Ctrl-C or SIGTERM"""
 
 _BY_ERROR = (

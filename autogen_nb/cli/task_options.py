@@ -30,7 +30,7 @@ class TaskOptions:
     share: Share | None
 
     def execution_target(self) -> ExecutionTarget:
-        """Returns where the code runs; the organisation's policy supplies the default sandbox."""
+        """Returns the target of the code; the organisation's policy sets the default sandbox."""
         # A named kernel brings its own isolation.
         sandbox = self.sandbox or ("none" if self.kernel else policy().sandbox)
         return ExecutionTarget(sandbox, bool(self.net), self.kernel)
@@ -39,14 +39,14 @@ class TaskOptions:
 def task_options(
     *, confirm: str, sandbox: str, max_turns: str, block_timeout: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Adds the options of `TaskOptions` to a command, with its own help for some of them."""
+    """Adds the options of `TaskOptions` to a command; the arguments are the command's own help texts."""
     options = (
         click.option(
             "--data",
             "-d",
             multiple=True,
             type=click.Path(path_type=Path),
-            help="A table to hand over, or 'example'. [any number]",
+            help="A table for the agent, or 'example'. [may be repeated]",
         ),
         click.option("--model", "-m", help="A model's name, 'offline', or 'replay:FILE'."),
         click.option(
@@ -60,7 +60,9 @@ def task_options(
         click.option("--max-turns", type=click.IntRange(1), help=max_turns),
         click.option("--block-timeout", type=click.FloatRange(0, min_open=True), help=block_timeout),
         click.option("--budget", help="Dollars ('0.50') or tokens ('20000tokens') that may be spent."),
-        click.option("--share", type=click.Choice(get_args(Share)), help="What the model is told of tables. [schema]"),
+        click.option(
+            "--share", type=click.Choice(get_args(Share)), help="The part of each table for the model. [schema]"
+        ),
     )
 
     def add_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -39,14 +39,14 @@ class BlockRefused(Exception):
 
 
 class CommandLineExecutor:
-    """Runs blocks by command line; an `autogen_nb.core.ports.Executor`.
+    """Runs blocks as programs; implements `autogen_nb.core.ports.Executor`.
 
     Parameters
     ----------
     cwd
         The working directory of the code, which keeps its files; it is created with its parents if necessary.
     timeout
-        Seconds for one block, or None. At the limit its processes are interrupted, and killed after the grace.
+        Seconds for one block, or None. After them, the executor interrupts the processes, and kills them after `grace`.
     environ
         The programs' environment; None uses the harmless variables of this process, if the place is this machine.
     passed
@@ -58,7 +58,7 @@ class CommandLineExecutor:
     python
         The interpreter of the programs on this machine.
     leaves
-        Which files of blocks stay: all, or only those with a name in the block.
+        The files that stay: those of all blocks, or only of blocks that name their file.
     only_saved
         Languages of blocks that are saved but not run.
     limits
@@ -96,9 +96,9 @@ class CommandLineExecutor:
         if environ is None:
             environ = scrub_environment(os.environ, passed) if place.here else {}
         self._environ = with_interpreter(environ, python)
-        # Another interpreter has other packages, and another place has no access to the notebook's.
+        # Another interpreter has other packages, and another place has no access to the notebook's packages.
         self._overlay = Overlay.of(place) if python == sys.executable else None
-        # A remote kernel creates its own folder, and a container has no other files.
+        # Remote kernels and containers have temporary folders of their own.
         self.private_temporary = self._overlay is not None or not place.here
         if self._overlay is not None:
             self._environ = self._overlay.over(self._environ)
@@ -172,7 +172,7 @@ class CommandLineExecutor:
         program = self._program(block.language)
         path = self._save(block.code, self._file_name(block))
         if block.language in self._only_saved:
-            yield Stream("stdout", f"Saved as {path.name}, and not run: blocks of this language are not.\n")
+            yield Stream("stdout", f"Saved as {path.name} but not run: blocks of this language are only saved.\n")
         else:
             async with aclosing(self._shell.run([*program, str(path)], timeout)) as items:
                 async for item in items:
@@ -211,7 +211,7 @@ class CommandLineExecutor:
                 if isinstance(item, BlockOutcome):
                     return item.exit_code, text
                 text += item.text
-        raise AssertionError("a program ended without saying how")
+        raise AssertionError("a program ended without an outcome")
 
     def _file_name(self, block: CodeBlock) -> str:
         digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]

@@ -14,7 +14,7 @@ class StuckBlock:
 
 
 StuckAnswer: TypeAlias = Literal["wait", "kill", "later"]
-"""The decision about such code; "later" means that nobody can be asked before the next cell."""
+"""The decision about a block that does not stop; "later" means that nobody can be asked before the next cell."""
 OnStuck: TypeAlias = Callable[[StuckBlock], Awaitable[StuckAnswer]]
 
 

@@ -347,17 +347,17 @@ class _Clock:
 
     def __init__(self, seconds: float | None, call: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._exit_output = seconds
+        self._remaining = seconds
         self._call = call
         self._timer: asyncio.TimerHandle | None = None
         self.resume()
 
     def resume(self) -> None:
-        if self._exit_output is not None and self._timer is None:
-            self._timer = self._loop.call_later(self._exit_output, self._call)
+        if self._remaining is not None and self._timer is None:
+            self._timer = self._loop.call_later(self._remaining, self._call)
 
     def pause(self) -> None:
-        if self._exit_output is not None and self._timer is not None:
-            self._exit_output = max(0.0, self._timer.when() - self._loop.time())
+        if self._remaining is not None and self._timer is not None:
+            self._remaining = max(0.0, self._timer.when() - self._loop.time())
             self._timer.cancel()
             self._timer = None

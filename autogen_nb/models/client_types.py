@@ -58,10 +58,10 @@ class Image(BaseModel):
 
     @classmethod
     def from_file(cls, file_path: str | Path) -> "Image":
-        """An image from a file; raises `ConfigError` for a file that cannot be read or is not named like an image."""
+        """An image from a file; raises `ConfigError` for an unreadable file or a name without an image extension."""
         media_type = guess_type(str(file_path))[0] or ""
         if not media_type.startswith("image/"):
-            raise ConfigError(f"{str(file_path)!r} is not named like a picture; use a name such as 'figure.png'")
+            raise ConfigError(f"{str(file_path)!r} has no image extension; use a name such as 'figure.png'")
         try:
             data = owned_files.read_regular(Path(file_path))
         except OSError as error:
@@ -111,7 +111,7 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Functio
 
 
 class CreateResult(BaseModel):
-    """A model's reply: text, or calls; `thought` is the text along with calls, or the reasoning before text."""
+    """A model's reply: text, or calls; `thought` is text that accompanies calls, or reasoning that precedes text."""
 
     finish_reason: str
     content: str | list[FunctionCall]
@@ -138,7 +138,9 @@ def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[
             case Mapping():
                 yield message
             case _:
-                raise ConfigError(f"{message!r} is no message to a model; give a UserMessage(content=..., source=...)")
+                raise ConfigError(
+                    f"{message!r} is not a message for a model; give UserMessage(content=..., source=...)"
+                )
 
 
 def parts_of(content: Parts) -> str | list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """AgentChat's model clients, for the agents of a team and for direct requests by a program.
 
 A client is also a `autogen_nb.core.ports.Model`; `create` and `create_stream` run in the caller's event loop.
-Token counts are the server's.
+Token counts come from the server.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ class ChatCompletionClient(ABC):
                 if not isinstance(part, Reasoning | Waiting):
                     yield result_of(part) if isinstance(part, Completion) else part
 
-    async def close(self) -> None:  # noqa: B027 - a client need not hold anything
+    async def close(self) -> None:  # noqa: B027 - not every client has connections
         """Closes connections; the next request opens new ones."""
 
     # Properties and usage
@@ -143,7 +143,7 @@ class ChatCompletionClient(ABC):
         return _client_usage(self._actual)
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
-        """The approximate number of tokens of the messages, by their characters."""
+        """The approximate number of tokens of the messages, estimated from their length."""
         return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
     async def _count_usage(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
@@ -182,8 +182,8 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         super().__init__(model_info)
         for ignored in ("model_capabilities", "include_name_in_message", "add_name_prefixes"):
             settings.pop(ignored, None)
-        given = {key: value for key, value in settings.items() if value is not None}
-        self._settings = {"model": model, "api_type": self._API_TYPE, **given}
+        explicit = {key: value for key, value in settings.items() if value is not None}
+        self._settings = {"model": model, "api_type": self._API_TYPE, **explicit}
         self._models: dict[str, Model] = {}
         self.model({})
 
@@ -198,7 +198,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         return ContextTruncation(self._models[key])
 
     async def close(self) -> None:
-        """Closes the connections of the running loop and of the chats."""
+        """Closes the connections of the running loop and of the engine's loop, which runs the chats."""
         for model in self._models.values():
             if isinstance(model, OpenAIModel):
                 await model.close()
@@ -237,5 +237,5 @@ def definition(tool: Any) -> Mapping[str, Any]:
     """A tool's definition in the form of OpenAI's API."""
     schema = tool if isinstance(tool, Mapping) else getattr(tool, "schema", None)
     if not isinstance(schema, Mapping):
-        raise ConfigError(f"{tool!r} is no tool; give a FunctionTool, or the definition that OpenAI's API takes")
+        raise ConfigError(f"{tool!r} is not a tool; give a FunctionTool, or a definition for OpenAI's API")
     return schema if schema.get("type") == "function" else {"type": "function", "function": schema}

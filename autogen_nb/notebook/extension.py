@@ -33,7 +33,7 @@ class AutogenMagics(Magics, Defaults):
         super().__init__(shell)
         self.session = session
 
-    # The task may contain braces and dollar signs, even if code calls the magic.
+    # IPython must not expand braces and dollar signs in the task, even if code calls the magic.
     @no_var_expand
     @documented
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
@@ -97,7 +97,7 @@ class Extension:
             return self._made
 
     def _warm_up(self) -> None:
-        # The kernel's start on another thread would wait 5 ms for each of its short steps otherwise.
+        # Otherwise, the kernel's start on another thread would wait 5 ms before each of its short steps.
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
@@ -123,7 +123,7 @@ def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
 
 def session(shell: InteractiveShell) -> "Session":
     if id(shell) not in _loaded:
-        raise ConfigError("there are no chats by name: `%load_ext autogen_nb` loads what keeps them")
+        raise ConfigError("named chats need the extension: run `%load_ext autogen_nb` first")
     return _loaded[id(shell)].session()
 
 

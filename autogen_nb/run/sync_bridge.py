@@ -1,4 +1,4 @@
-"""Bridges the two kinds of callers: those that wait and block their thread, and those that await."""
+"""Bridges two kinds of callers: sync callers block their thread, and async callers await."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ _held: ContextVar[bool] = ContextVar("held", default=False)
 
 
 def is_caller_blocked() -> bool:
-    """True if the thread that started the chat only waits for the answer to one of its questions."""
+    """True if the thread that started the chat is blocked until one of the chat's questions is answered."""
     return _held.get()
 
 
@@ -73,7 +73,7 @@ def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
         value: T = end.value
         return value
     work.close()
-    raise ConfigError("a sync caller met something that can only be awaited")
+    raise ConfigError("a sync call reached code that must be awaited")
 
 
 @contextlib.contextmanager
@@ -94,7 +94,7 @@ def heartbeat() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise at once in synchronous code of an async caller."""
+    """Lets Ctrl-C raise `KeyboardInterrupt` at once in the synchronous code of an async caller."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -155,7 +155,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine. A caller with a loop may await it or not; a caller without a loop waits here.
+    """Starts the work on the engine. A caller with a running loop may await the result; other callers wait here for it.
 
     In the engine's own thread, the coroutine is returned unchanged.
     """

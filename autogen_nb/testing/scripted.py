@@ -43,14 +43,14 @@ class ScriptedModel:
         self._name = name
 
     def __repr__(self) -> str:
-        return f"<ScriptedModel {self._name!r}, {len(self.requests)} of {len(self._replies)} replies asked for>"
+        return f"<ScriptedModel {self._name!r}, {len(self.requests)} of {len(self._replies)} replies requested>"
 
     @property
     def name(self) -> str:
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next scripted reply, with a usage of words; raises AssertionError after the last one."""
+        """The next scripted reply, with a usage that counts words; raises AssertionError after the last reply."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):
@@ -66,13 +66,15 @@ class ScriptedModel:
 
     def _completion(self, reply: str | Message | Mapping[str, Any], request: ModelRequest) -> Completion:
         message = Message.of(reply)
-        asked = sum(len(str(one.get("content") or "").split()) for one in request.messages)
-        called = "tool_calls" if message.tool_calls else "function_call" if message.function_call else "stop"
-        return Completion(message, self._name, Usage(asked, len(message.text.split())), called)
+        prompt_words = sum(len(str(sent.get("content") or "").split()) for sent in request.messages)
+        finish = "tool_calls" if message.tool_calls else "function_call" if message.function_call else "stop"
+        return Completion(message, self._name, Usage(prompt_words, len(message.text.split())), finish)
 
 
 class ScriptedHuman:
-    """A person with scripted answers; each kind of question has its own list. An empty list is an AssertionError.
+    """A person with scripted answers; each kind of question has its own list.
+
+    A question raises AssertionError if its list is empty.
 
     Parameters
     ----------
@@ -81,9 +83,9 @@ class ScriptedHuman:
     approvals
         The decisions on blocks of code: "run", "skip", "stop", or an `ApprovalGiven`.
     effects
-        The decisions on effects of running code: whether it is allowed, or an `EffectJudged`.
+        The decisions on effects of running code: True to allow, False to deny, or an `EffectJudged`.
     typing
-        The inputs for running code; None ends its input.
+        The inputs for running code; None is the end of the input.
 
     Attributes
     ----------

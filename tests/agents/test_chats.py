@@ -82,7 +82,7 @@ def test_opening_messages(way: Way, message: Any, context: dict[str, Any], conte
     [
         ({"max_turns": 0}, "max_turns is 0"),
         ({"summary_method": "shortest"}, "summary_method is 'shortest'"),
-        ({"cache": 42}, r"cache is 42; give one that Cache.disk\(cache_seed=42\) makes"),
+        ({"cache": 42}, r"cache is 42; give a cache such as Cache.disk\(cache_seed=42\)"),
     ],
 )
 def test_options_that_are_invalid(arguments: dict[str, Any], said: str) -> None:

@@ -204,7 +204,7 @@ def test_manager_that_spoke_last() -> None:
 @pytest.mark.parametrize(
     ("messages", "text"),
     [
-        ([], "there is no message to go on from"),
+        ([], "there is no message to resume from"),
         ([{"content": "x", "name": "zoe"}], "by 'zoe', who is not in the group"),
     ],
 )

@@ -81,19 +81,19 @@ def test_text_mention_looks_at_what_is_said(said: Observation, told: str | None)
     ("condition", "told"),
     [
         (TextMentionTermination("b", sources=["b"]), "TextMentionTermination: b said 'b'"),
-        (MaxMessageTermination(3), "MaxMessageTermination: 3 messages came, and 3 are the limit"),
-        (SourceMatchTermination(["b"]), "SourceMatchTermination: b has spoken"),
-        (TextMessageTermination("b"), "TextMessageTermination: b has spoken in plain words"),
-        (FunctionalTermination(async_func), "FunctionalTermination: async_func said so"),
+        (MaxMessageTermination(3), "MaxMessageTermination: 3 messages reached the limit of 3"),
+        (SourceMatchTermination(["b"]), "SourceMatchTermination: b sent a message"),
+        (TextMessageTermination("b"), "TextMessageTermination: b sent a text message"),
+        (FunctionalTermination(async_func), "FunctionalTermination: async_func returned true"),
         (Own(), "Own: b spoke"),
         (
             TextMentionTermination("a") & TextMentionTermination("b"),
             "TextMentionTermination: a said 'a' and TextMentionTermination: b said 'b'",
         ),
-        (StopMessageTermination() | SourceMatchTermination(["b"]), "SourceMatchTermination: b has spoken"),
+        (StopMessageTermination() | SourceMatchTermination(["b"]), "SourceMatchTermination: b sent a message"),
         (
             TimeoutTermination(3600) | MaxMessageTermination(2),
-            "MaxMessageTermination: 2 messages came, and 2 are the limit",
+            "MaxMessageTermination: 2 messages reached the limit of 2",
         ),
         (TokenUsageTermination(max_total_token=1), "The limit of turns was reached: 6."),
     ],
@@ -105,9 +105,9 @@ def test_reasons(condition: TerminationCondition, told: str) -> None:
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ([11], "11 tokens were used, and 11 are the limit"),
-        ([None, 9], "9 prompt tokens were used, and 9 are the limit"),
-        ([None, None, 2], "2 completion tokens were used, and 2 are the limit"),
+        ([11], "11 tokens reached the limit of 11"),
+        ([None, 9], "9 prompt tokens reached the limit of 9"),
+        ([None, None, 2], "2 completion tokens reached the limit of 2"),
         ([12, None, 3], None),
     ],
 )
@@ -120,7 +120,7 @@ def test_token_usage_adds_the_tokens_of_all_turns(limits: list[int | None], reas
 @pytest.mark.parametrize("events", [False, True])
 def test_max_message_counts_events_only_if_asked(events: bool) -> None:
     turns = [[heard(kind="task")], [Observation("coder", "event"), heard()]]
-    reason = "3 messages came, and 3 are the limit"
+    reason = "3 messages reached the limit of 3"
 
     assert seen(MaxMessageTermination(3, events), *turns) == [None, reason if events else None]
 
@@ -134,7 +134,7 @@ def test_calls_and_handovers_and_tokens() -> None:
 
     assert calls == "FunctionCallTermination: a has called f"
     assert handover == "HandoffTermination: a handed over to bob"
-    assert tokens == "TokenUsageTermination: 2 completion tokens were used, and 2 are the limit"
+    assert tokens == "TokenUsageTermination: 2 completion tokens reached the limit of 2"
 
 
 def test_external() -> None:
@@ -150,7 +150,7 @@ def test_external() -> None:
         return [ended.stop_reason, (await team.run(task="two")).stop_reason]
 
     assert finished(held()) == [
-        "ExternalTermination: it was asked for from outside",
+        "ExternalTermination: a program requested the end",
         "The limit of turns was reached: 2.",
     ]
 
@@ -182,7 +182,7 @@ def test_a_condition_that_raises_is_named() -> None:
         (TokenUsageTermination, "needs a limit"),
         (lambda: TimeoutTermination(-1), "timeout_seconds is -1"),
         (lambda: FunctionalTermination(3), "func is 3"),  # type: ignore[arg-type]  # that is the point
-        (lambda: MaxMessageTermination(1) | "DONE", "'DONE' is no termination condition"),  # type: ignore[operator]
+        (lambda: MaxMessageTermination(1) | "DONE", "'DONE' is not a termination condition"),  # type: ignore[operator]
     ],
 )
 def test_settings_that_are_invalid(make: Any, told: str) -> None:

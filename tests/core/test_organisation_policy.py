@@ -17,11 +17,11 @@ budget = "0.50"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x = ", "it is no TOML"),
-        ("sandbox = 'bwrap'", "it holds 'sandbox', where only the tables models, code, cells are known"),
-        ("[kode]\nsandbox = 'bwrap'", "it holds 'kode'"),
-        ("code = 1", "it holds 'code'"),
-        ("[code]\nsandbx = 'bwrap'", "[code] holds 'sandbx', where only sandbox, confirm is known"),
+        ("x = ", "it is not TOML"),
+        ("sandbox = 'bwrap'", "its key 'sandbox' must be one of the tables models, code, cells"),
+        ("[kode]\nsandbox = 'bwrap'", "its key 'kode'"),
+        ("code = 1", "its key 'code'"),
+        ("[code]\nsandbx = 'bwrap'", "[code] has the unknown key 'sandbx'; known keys: sandbox, confirm"),
         ("[code]\nsandbox = 'walls'", "sandbox is 'walls'; it must be one of none, bwrap, docker"),
         ("[code]\nconfirm = true", "confirm is True; it must be one of never, risky, always"),
         ("[models]\nhosts = 'x'", "hosts is 'x'; it must be a list"),

@@ -31,9 +31,9 @@ STEP = CallAndAsk(frozenset({"ask_person"}))
         ("[]", "needs a question"),
         ("{}", "needs a question"),
         ('{"question": " "}', "needs a question"),
-        ('{"question": "x", "choices": "red"}', "choices is a list of texts"),
-        ('{"question": "x", "choices": [1]}', "choices is a list of texts"),
-        (json.dumps({"question": "x", "choices": list(map(str, range(21)))}), "20 are the most"),
+        ('{"question": "x", "choices": "red"}', "choices must be a list of texts"),
+        ('{"question": "x", "choices": [1]}', "choices must be a list of texts"),
+        (json.dumps({"question": "x", "choices": list(map(str, range(21)))}), "the maximum is 20"),
     ],
     ids=range(11),
 )

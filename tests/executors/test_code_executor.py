@@ -250,7 +250,7 @@ def test_languages_that_are_only_saved(tmp_path: Path) -> None:
 
     assert found.exit_code == 0
     assert found.output.endswith("\n1")
-    assert "a.sh, and not run" in found.output
+    assert "a.sh but not run" in found.output
     assert (tmp_path / "a.sh").exists()
     assert not (tmp_path / "ran").exists()
 

@@ -80,8 +80,8 @@ def _raises() -> str:
     [
         (_raises, "PermissionError: no login"),
         (lambda: 7, "int"),
-        (lambda: "", "no token"),
-        (lambda: "a\nb", "no token"),
+        (lambda: "", "an invalid token"),
+        (lambda: "a\nb", "an invalid token"),
     ],
     ids=["raises", "number", "empty", "lines"],
 )

@@ -139,7 +139,7 @@ def test_folder_that_cannot_be_made_loses_no_reply(tmp_path: Path) -> None:
     reply = ask(cached(ScriptedModel(["ok"]), Cache.disk(42, tmp_path))).completion
 
     assert reply.message.content == "ok"
-    assert "could not be kept" in reply.note
+    assert "could not be stored" in reply.note
 
 
 def _work(root: str, base_url: str, number: int, begin: Any, results: Any) -> None:

@@ -73,11 +73,11 @@ BROKEN = f"""[
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (BROKEN, r"no JSON.* line 3, column 3 \(JSON has no comments\)"),
-        (f'[{{"model": "a" "api_key": "{KEY}"}}]', "no JSON.* line 1, column 16$"),
-        (f'[{{"api_key": "{KEY}', "no JSON.* line 1"),
-        (f'{{"api_key": "{KEY}"}}', "no list of dicts"),
-        (f'["{KEY}"]', "no list of dicts"),
+        (BROKEN, r"not JSON.* line 3, column 3 \(JSON has no comments\)"),
+        (f'[{{"model": "a" "api_key": "{KEY}"}}]', "not JSON.* line 1, column 16$"),
+        (f'[{{"api_key": "{KEY}', "not JSON.* line 1"),
+        (f'{{"api_key": "{KEY}"}}', "not a list of dicts"),
+        (f'["{KEY}"]', "not a list of dicts"),
         ("[]", "it is empty"),
     ],
     ids=["comment", "comma", "cut", "dict", "texts", "empty"],
@@ -129,7 +129,8 @@ def test_file_of_another_encoding_is_reported(tmp_path: Path) -> None:
 def test_filter_that_leaves_nothing_is_reported_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
 
-    with pytest.raises(ConfigError, match="none of its 3 entries has model 'x' or 'y' and the api_key") as caught:
+    message = "none of its 3 entries has model 'x' or 'y' and the requested api_key"
+    with pytest.raises(ConfigError, match=message) as caught:
         config_list_from_json(filter_dict={"model": ["x", "y"], "api_key": [KEY]})
 
     assert KEY not in str(caught.value)

@@ -76,7 +76,7 @@ def test_a_reply_that_the_filter_stopped_is_none(server: FakeOpenAI, model: Open
 def test_a_limit_of_tokens_that_left_no_room_is_reported(server: FakeOpenAI, model: OpenAIModel) -> None:
     server.add(FakeReply("", reasoning="Hm.", finish_reason="length"))
 
-    assert "a larger max_tokens helps" in str(error_of(model))
+    assert "set a larger max_tokens" in str(error_of(model))
 
 
 def test_json_that_is_nested_too_deeply_is_reported(server: FakeOpenAI) -> None:

@@ -164,10 +164,10 @@ class Silent(ReplayChatCompletionClient):
     [
         (lambda: OpenAIChatCompletionClient(model=""), "'model' of an llm_config entry is a name"),
         (lambda: OpenAIChatCompletionClient(model="m", api_keyy="k"), "did you mean 'api_key'"),
-        (lambda: asyncio.run(ReplayChatCompletionClient([]).create(["hi"])), "'hi' is no message to a model"),  # type: ignore[list-item]
-        (lambda: asyncio.run(ReplayChatCompletionClient([]).create([], tools=[3])), "3 is no tool"),
+        (lambda: asyncio.run(ReplayChatCompletionClient([]).create(["hi"])), "'hi' is not a message for a model"),  # type: ignore[list-item]
+        (lambda: asyncio.run(ReplayChatCompletionClient([]).create([], tools=[3])), "3 is not a tool"),
         (lambda: asyncio.run(Silent([]).create(HELLO)), "'silent' ended without a reply"),
-        (lambda: Image.from_file("data.csv"), "'data.csv' is not named like a picture"),
+        (lambda: Image.from_file("data.csv"), "'data.csv' has no image extension"),
         (lambda: Image.from_file("missing.png"), "'missing.png' cannot be read"),
     ],
 )

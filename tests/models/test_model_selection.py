@@ -42,7 +42,7 @@ def test_offline_is_chosen_by_name() -> None:
         ({"model": "m", "base_url": "nowhere"}, "nowhere"),
         ({"model": "m", "cache_seed": "../x"}, "cache_seed"),
         ({"model": "m", "cache": ".cache"}, "Cache.disk"),
-        ({"config_list": [{"model": "a", "cache_seed": 1}, {"model": "b"}]}, "several caches"),
+        ({"config_list": [{"model": "a", "cache_seed": 1}, {"model": "b"}]}, "different caches"),
         ({"model": "m", "budget": "plenty"}, "plenty"),
         ({"model": "m", "response_format": int}, "BaseModel"),
         ("replay:", "cannot be read"),

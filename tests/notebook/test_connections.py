@@ -60,7 +60,7 @@ def test_a_key_is_not_printed() -> None:
 def test_list_that_cannot_be_read_is_reported_without_its_keys() -> None:
     environ = {"OAI_CONFIG_LIST": f'[{{"api_key": "{SECRET}"'}
 
-    with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST.* no JSON") as caught:
+    with pytest.raises(ConfigError, match=r"OAI_CONFIG_LIST.* not JSON") as caught:
         choose("a", None, environ)
 
     assert SECRET not in str(caught.value)

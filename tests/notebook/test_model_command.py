@@ -116,7 +116,7 @@ def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
     ("words", "said"),
     [
         (["forgt"], "did you mean 'forget'"),
-        (["all"], "there are set, forget"),
+        (["all"], "the commands are set, forget"),
         (["forget", "all"], "has no 'forget all'"),
     ],
 )

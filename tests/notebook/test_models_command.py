@@ -35,7 +35,7 @@ def test_models_of_the_list_are_reported_with_their_hosts(notebook: Notebook) ->
     assert [line.split() for line in shown.splitlines()[:3]] == [
         ["model", "asks", "what", "it", "is"],
         ["offline", "no", "host", "a", "fixed", "analysis", "of", "tables;", "no", "language", "model"],
-        ["big", "models.example.org", "the", "one", "that", "a", "cell", "takes"],
+        ["big", "models.example.org", "the", "default", "of", "cells"],
     ]
     assert "big      models.example.org  in OAI_CONFIG_LIST" in shown
     assert "sk-1" not in shown

@@ -217,7 +217,7 @@ def test_a_pause_before_a_server_is_asked_again_is_reported(published: list[dict
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
-    page.show(ModelWaiting("assistant", "<b>busy</b>; asked again in 8 s"))
+    page.show(ModelWaiting("assistant", "<b>busy</b>; next try in 8 s"))
     now[0] += 3
     page.view.tick()
     meanwhile, html = page.texts[-1], page.html[-1]
@@ -225,7 +225,7 @@ def test_a_pause_before_a_server_is_asked_again_is_reported(published: list[dict
     now[0] += 1
     page.view.tick()
 
-    assert meanwhile.startswith("<b>busy</b>; asked again in 8 s \u2026 \u00b7 3 s \u00b7")
+    assert meanwhile.startswith("<b>busy</b>; next try in 8 s \u2026 \u00b7 3 s \u00b7")
     assert "<b>" not in html
     assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 1 s \u00b7")
 

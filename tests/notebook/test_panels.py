@@ -193,7 +193,7 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
         notebook.click(clicks[1])
     notebook.finish(cell)
 
-    assert panel.startswith("The code that runs waits: it connects to api.example.org next. Allow it?")
+    assert panel.startswith("The running code waits: it connects to api.example.org next. Allow it?")
     assert any("requests" in head for head in heads)
     assert answer in cell.text
     assert shown(cell) == [line]
@@ -295,8 +295,8 @@ def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: Fron
     assert cell.about("status") == []
 
 
-NAME = "The code that runs waits for input: Name?"
-SECRET = "The code that runs waits for a password: Code?"
+NAME = "The running code waits for input: Name?"
+SECRET = "The running code waits for a password: Code?"
 
 
 @pytest.mark.slow

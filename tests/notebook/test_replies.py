@@ -49,7 +49,7 @@ def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: Fa
     model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
 
     cell = fresh.start("%%autogen\nGo.")
-    fresh.wait(lambda: "all seats are taken; asked again in" in cell.text, "the reason for the pause")
+    fresh.wait(lambda: "all seats are taken; next try in" in cell.text, "the reason for the pause")
     status = cell.about("status")[0]
     fresh.interrupt()
     fresh.finish(cell, 30)

@@ -21,7 +21,7 @@ def test_script_that_ran_out_says_so() -> None:
     ask(model)
 
     assert "'tester'" in str(error_of(model))
-    assert repr(model) == "<ScriptedModel 'tester', 2 of 1 replies asked for>"
+    assert repr(model) == "<ScriptedModel 'tester', 2 of 1 replies requested>"
 
 
 # The person

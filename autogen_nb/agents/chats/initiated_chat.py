@@ -48,7 +48,7 @@ class ChatOptions:
 
     def __post_init__(self) -> None:
         if self.cache is not None and not hasattr(self.cache, "get"):
-            raise ConfigError(f"cache is {self.cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
+            raise ConfigError(f"cache is {self.cache!r}; give a cache such as Cache.disk(cache_seed=42), or None")
         if self.max_turns is not None and self.max_turns < 1:
             raise ConfigError(f"max_turns is {self.max_turns!r}; it must be at least 1, or None for no limit")
         if isinstance(self.summary_method, str) and self.summary_method not in ("last_msg", "reflection_with_llm"):

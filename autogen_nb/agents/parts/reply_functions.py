@@ -1,7 +1,7 @@
-"""An agent's reply functions in the order of their trial: the built-in steps, and the functions that users register.
+"""An agent's reply functions, in the order in which it tries them: built-in steps, and functions that users register.
 
-The list has AutoGen 0.2's layout, with a place for each sync and each async function, so that a `position` for
-`register_reply` has the same meaning as in a sync chat there. A built-in step takes the place of the sync function;
+The list has AutoGen 0.2's layout, with a place for each sync and each async function. So a `position` for
+`register_reply` means the same as in a sync chat of AutoGen 0.2. A built-in step takes the place of the sync function;
 the place of the async one stays empty.
 """
 
@@ -34,7 +34,7 @@ _STEP_FORMS: list[tuple[ReplyFunction, BuiltinStep]] = []
 def step_forms(
     name: str, step: BuiltinStep, about: str
 ) -> tuple[Callable[..., StepReply], Callable[..., Coroutine[Any, Any, StepReply]]]:
-    """The sync and async methods for a built-in step; `config` exists for AutoGen's signature and is ignored."""
+    """The sync and async methods for a built-in step; they ignore `config`, which is part of AutoGen's signature."""
 
     async def method(
         self: Any, waits: Waits, /, messages: Messages = None, sender: Any = None, config: Any = None
@@ -90,7 +90,7 @@ class ReplyFunctions(MessageHistory):
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = _LAYOUT
 
     def __init__(self, *, runs_code: bool) -> None:
-        # In AutoGen 0.2 only agents that run code have a place for it.
+        # In AutoGen 0.2, only agents that run code have a place for the code step.
         self._places: list[BuiltinStep | Registered | None] = [
             step for step in self.layout if step != "code" or runs_code
         ]
@@ -121,13 +121,13 @@ class ReplyFunctions(MessageHistory):
         Parameters
         ----------
         trigger
-            The senders that it replies to: a class, a name, an agent, a predicate of the sender, or a list of those.
+            Its senders: a class, a name, an agent, a predicate of the sender, or a list of those.
         position
             The place in the list of reply functions; 0 is the first.
         config
-            A value for the function. It gets a copy, which `reset` restores, by `reset_config` if there is one.
+            A value for the function, which gets a copy. `reset` restores the copy, or calls `reset_config` with it.
         ignore_async_in_sync_chat
-            Skips an async function in a sync chat, where it is an error otherwise.
+            Skips an async function in a sync chat; without this flag, the chat raises `ConfigError`.
         remove_other_reply_funcs
             Removes all other functions, and the agent's built-in steps.
 
@@ -157,7 +157,7 @@ class ReplyFunctions(MessageHistory):
     def reply_steps(
         self, builtin: Callable[[BuiltinStep], Step | None], exclude: Collection[ReplyFunction] = ()
     ) -> Iterator[Step]:
-        """The flow's reply steps without excluded ones; `builtin` returns a built-in step, or None."""
+        """The reply steps of a flow, except the excluded ones; `builtin` creates a built-in step, or returns None."""
         excluded = {builtin_step(function) for function in exclude}
         for number, entry in enumerate(self._places):
             if isinstance(entry, Registered):

@@ -14,9 +14,9 @@ class TaskRunner:
     """The base class of teams and agents that run tasks."""
 
     has_stop_reason = True
-    """Whether a result has a `stop_reason`."""
+    """True if results have a `stop_reason`."""
     is_shown = False
-    """Whether `run` shows the run in a notebook, unless an outer run shows it."""
+    """True if `run` shows its messages in a notebook; a nested run is shown by the outer run."""
 
     async def run(
         self,
@@ -34,7 +34,7 @@ class TaskRunner:
         cancellation_token
             Cancels the run, which then raises ``asyncio.CancelledError``.
         output_task_messages
-            Whether the result contains the messages of the task.
+            Includes the messages of the task in the result.
         """
         from autogen_nb.agents.teams.message_stream import own_view
 

@@ -24,7 +24,7 @@ from autogen_nb.events import EndingAsked, EndingJudged
 
 
 class JudgedConditions:
-    """The conditions of a run that are judged outside of the flow, by their numbers."""
+    """The numbered conditions of a run that are judged outside of the flow."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -101,7 +101,7 @@ class _Combined(TerminationCondition):
         for condition in conditions:
             if not isinstance(condition, TerminationCondition):
                 raise ConfigError(
-                    f"{condition!r} is no termination condition; give one such as TextMentionTermination('DONE')"
+                    f"{condition!r} is not a termination condition; give one such as TextMentionTermination('DONE')"
                 )
         self._conditions = conditions
         self.ending_words = tuple(word for condition in conditions for word in condition.ending_words)
@@ -160,7 +160,7 @@ class _Pure(TerminationCondition):
                     totals["prompt tokens"] += heard.usage.prompt_tokens
                     totals["completion tokens"] += heard.usage.completion_tokens
             return self._reason_in_run(totals, turn)
-            yield  # a generator that asks nothing
+            yield  # makes this function a generator
 
         return seen
 
@@ -208,11 +208,11 @@ class MaxMessageTermination(_Pure):
     def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del turn
         count = totals["messages"] + (totals["events"] if self._events else 0)
-        return f"{count} messages came, and {self._limit} are the limit" if count >= self._limit else None
+        return f"{count} messages reached the limit of {self._limit}" if count >= self._limit else None
 
 
 class TokenUsageTermination(_Pure):
-    """Ends the run when the agents' models have used that many tokens; at least one limit is required."""
+    """Ends the run when the agents' models have used as many tokens as a limit; at least one limit is required."""
 
     def __init__(
         self,
@@ -235,7 +235,7 @@ class TokenUsageTermination(_Pure):
         used = {"tokens": prompt + completion, "prompt tokens": prompt, "completion tokens": completion}
         for (unit, count), limit in zip(used.items(), self._limits, strict=True):
             if limit is not None and count >= limit:
-                return f"{count:,} {unit} were used, and {limit:,} are the limit"
+                return f"{count:,} {unit} reached the limit of {limit:,}"
         return None
 
 
@@ -248,7 +248,7 @@ class SourceMatchTermination(_Pure):
     def _reason(self, heard: Observation) -> str | None:
         if heard.kind in ("task", "event") or heard.source not in self._sources:
             return None
-        return f"{heard.source} has spoken"
+        return f"{heard.source} sent a message"
 
 
 class StopMessageTermination(_Pure):
@@ -270,14 +270,14 @@ class HandoffTermination(_Pure):
 
 
 class TextMessageTermination(_Pure):
-    """Ends the run after a `TextMessage`; with `source`, only after one of this agent."""
+    """Ends the run after a `TextMessage`; with `source`, only after a `TextMessage` of this agent."""
 
     def __init__(self, source: str | None = None) -> None:
         self._source = source
 
     def _reason(self, heard: Observation) -> str | None:
         met = heard.kind == "text" and (not self._source or heard.source == self._source)
-        return f"{heard.source} has spoken in plain words" if met else None
+        return f"{heard.source} sent a text message" if met else None
 
 
 class FunctionCallTermination(_Pure):
@@ -302,7 +302,7 @@ class TimeoutTermination(TerminationCondition):
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
         del messages
-        reason = f"{seconds:.1f} seconds have passed, and {self._seconds:g} are the limit"
+        reason = f"{seconds:.1f} seconds reached the limit of {self._seconds:g}"
         return EndingJudged(seconds >= self._seconds, reason)
 
 
@@ -316,7 +316,7 @@ class ExternalTermination(TerminationCondition):
 
     @property
     def terminated(self) -> bool:
-        """Whether `set` was called and the run has not ended yet."""
+        """True if `set` was called and the run has not ended yet."""
         return self._set
 
     def set(self) -> None:
@@ -324,13 +324,13 @@ class ExternalTermination(TerminationCondition):
         self._set = True
 
     async def reset(self) -> None:
-        """Withdraws the request; the end of the run also does."""
+        """Withdraws the request; the end of a run also withdraws it."""
         self._set = False
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
         del messages, seconds
         met, self._set = self._set, False
-        return EndingJudged(met, "it was asked for from outside" if met else "")
+        return EndingJudged(met, "a program requested the end" if met else "")
 
 
 class FunctionalTermination(TerminationCondition):
@@ -346,7 +346,7 @@ class FunctionalTermination(TerminationCondition):
         name = getattr(self._func, "__name__", type(self._func).__name__)
         what = f"the termination condition {name}"
         return call_user_code(
-            lambda: self._func(messages), what, lambda result: EndingJudged(bool(result), f"{name} said so")
+            lambda: self._func(messages), what, lambda result: EndingJudged(bool(result), f"{name} returned true")
         )
 
 

@@ -57,7 +57,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
     return bindings
 
 
-def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # one row for each kind of binding
+def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # one case for each kind of binding
     match node:
         case ast.Import(names=names):
             for each in names:
@@ -93,7 +93,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
         case ast.Attribute(attr="endswith" | "suffix"):
             bindings.filtered = True
         case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
-            # The new name may be that of another file.
+            # The object may refer to another file after an assignment to its `name`.
             bindings.opaque.add(name)
         case ast.Call(func=ast.Name(id=name)):
             bindings.calls[name].append(node)

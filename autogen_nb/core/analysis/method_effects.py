@@ -28,7 +28,7 @@ def effect(name: str) -> MethodEffect:
 
 
 def returns_text(name: str) -> bool:
-    """True if the method returns text when it gets no file."""
+    """True if the method returns text when it is called without a file."""
     forms = {name, name.removeprefix("to_"), name.removeprefix("write_")}
     return bool(forms & _METHODS["textual"])
 

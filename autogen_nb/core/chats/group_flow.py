@@ -1,7 +1,7 @@
 """A group chat: the step that its manager runs in place of a reply.
 
 1. The message to the manager opens the first round. In each round the manager passes the last message on to all members
-   except its author. Then its termination condition or the limit of rounds may end the chat.
+   except its author. Then the manager's termination condition or the limit of rounds may end the chat.
 2. Otherwise the next speaker is selected, replies to the manager, and thereby opens the next round.
 3. A member without a reply ends the chat. The manager itself never speaks.
 4. One event records that a message was passed on; only agents with their own ``receive`` method get a question.
@@ -26,7 +26,7 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # The first message must stay the last one that its author and the manager exchanged until it is passed on.
+        # `_relay` passes on the last message between the author and the manager, so the author is introduced later.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:
@@ -35,7 +35,7 @@ class RunGroup:
             if (yield from terminated(state, spec, speaker)):
                 return Stop("terminated").with_detail(spec.name)
             if number >= self.max_round:
-                return Stop("max_turns", f"The group has had its {self.max_round} rounds.")
+                return Stop("max_turns", f"The group reached its limit of {self.max_round} rounds.")
             if number == 1 and peer in members:
                 yield from self._introduce(state, spec, (members[peer],))
             chosen = yield from self.selection.next(speaker, message)

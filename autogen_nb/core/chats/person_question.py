@@ -48,9 +48,9 @@ def read_question(arguments: str) -> ParsedQuestion | str:
         return f"Error: {NAME!r} needs a question, as text"
     choices = parsed.get("choices") or []
     if not isinstance(choices, list) or not all(isinstance(each, str) and each.strip() for each in choices):
-        return "Error: choices is a list of texts"
+        return "Error: choices must be a list of texts"
     if len(choices) > _MAX_CHOICES:
-        return f"Error: there are {len(choices)} choices, and {_MAX_CHOICES} are the most"
+        return f"Error: there are {len(choices)} choices, and the maximum is {_MAX_CHOICES}"
     return ParsedQuestion(question.strip(), tuple(dict.fromkeys(each.strip() for each in choices)))
 
 

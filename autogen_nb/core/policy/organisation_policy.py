@@ -1,4 +1,4 @@
-"""The policy that an organisation sets for everyone on a machine; a person may only be stricter.
+"""The policy that an organisation sets for everyone on a machine; a person's settings may only be stricter.
 
 An unknown key makes the whole policy invalid, since it could be a restriction.
 """
@@ -49,7 +49,7 @@ class OrganisationPolicy:
         """Raises an error if these walls do not meet the policy; `what` names their owner."""
         if not self.suffices(walls):
             raise ConfigError(
-                f"your organisation's policy asks for the sandbox {self.sandbox!r} at least, and {what} has {walls}: "
+                f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "
                 f"use sandbox={self.sandbox!r} (in a cell: --sandbox {self.sandbox})"
             )
 
@@ -64,14 +64,14 @@ def parse(text: str) -> OrganisationPolicy:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"it is no TOML: {error}") from None
+        raise ConfigError(f"it is not TOML: {error}") from None
     values = {}
     for table, entries in tables.items():
         if table not in _READERS or not isinstance(entries, Mapping):
-            raise ConfigError(f"it holds {table!r}, where only the tables {', '.join(_READERS)} are known")
+            raise ConfigError(f"its key {table!r} must be one of the tables {', '.join(_READERS)}")
         for key, value in entries.items():
             if key not in _READERS[table]:
-                raise ConfigError(f"[{table}] holds {key!r}, where only {', '.join(_READERS[table])} is known")
+                raise ConfigError(f"[{table}] has the unknown key {key!r}; known keys: {', '.join(_READERS[table])}")
             values[key] = _READERS[table][key](value)
     return OrganisationPolicy(**values)
 

@@ -15,7 +15,7 @@ _DEPTH = 200
 _LINKS = 40
 _FORMAT, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
 _TELLING = ("/environ", "/mem")
-"""Files of a process with its environment and its memory."""
+"""Files that reveal a process's environment or memory."""
 _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.getpid,
     os.getppid,
@@ -54,12 +54,11 @@ class ProcessView:
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._own = own
         self.begin(scope)
-        # Threads in which the guard's own calls are not judged.
+        # Threads in a call by the guard itself, whose events are not judged.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
         self._folder = f"{scope.folder}/"
-        # The owner of an absolute path.
         self.owner_of: Callable[[str], str] = scope.where
         self._addresses: set[str] = {_gethostname()}
 
@@ -76,7 +75,7 @@ class ProcessView:
         return f"{above.rstrip('/')}/{name}"
 
     def display_path(self, path: str) -> str:
-        """The path, relative to the notebook's folder if it is below it."""
+        """The path; relative if it is inside the notebook's folder."""
         return path.removeprefix(self._folder)
 
     def exists(self, path: str) -> bool:
@@ -128,9 +127,9 @@ class ProcessView:
         return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
 
     def is_in_library(self) -> bool:
-        """True if a frame of an installed package is closer than the code's own."""
+        """True if the nearest frame outside of the standard library belongs to an installed package."""
         for file, _ in self._frames():
-            # In a virtual environment, the packages are below a folder of the standard library.
+            # Checked first: in a virtual environment, the packages are in a folder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
@@ -156,11 +155,11 @@ class ProcessView:
     def is_in_family(self, pid: int) -> bool:
         if pid in (0, _getpid()):
             return True
-        found: int | None = self._unjudged(_parent_of, pid)
-        return found == _getpid()
+        parent: int | None = self._unjudged(_parent_of, pid)
+        return parent == _getpid()
 
     def is_known_address(self, address: str) -> bool:
-        """True for an address of a permitted name, and for this machine's name."""
+        """True for an address of a permitted host name, and for this machine's host name."""
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:

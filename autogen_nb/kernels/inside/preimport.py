@@ -1,7 +1,7 @@
 """Imports modules in advance in the agent's kernel: in the main thread, while no block runs.
 
 Its source is sent to the kernel, so it imports nothing of this package. `Kernel` requests one module at a time, so no
-import is unfinished when a block begins, and replaces a kernel in which an import failed.
+import is unfinished when a block begins. It replaces a kernel in which an import failed.
 """
 
 import gc
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 _FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.DataFrame({"": [""]})}
-"""First uses of modules that finish loading only then."""
+"""First uses, for modules that import further parts on first use."""
 
 
 def bring(name: str) -> None:

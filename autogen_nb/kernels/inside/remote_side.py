@@ -1,7 +1,7 @@
 """Runs in kernels without access to our disk: transfers files by the kernel's channel, and starts shell blocks.
 
-Its source is sent to the kernel, so it imports nothing of this package. It is a module object of its own, and the
-kernel's execute reply carries the text that each call returns.
+Its source is sent to the kernel, so it imports nothing of this package. The kernel creates a module object from it; the
+execute reply carries the text that each call returns.
 """
 
 import atexit
@@ -21,7 +21,7 @@ def make() -> str:
         import fcntl
     except ImportError:
         return _remove_at_exit(tempfile.mkdtemp(prefix="agn-"))
-    # The name and the lock are those of `private_folders`, so each removes the other's abandoned folders.
+    # Names and locks are as in `private_folders`, so the two modules remove each other's abandoned folders.
     prefix = f"agn-{os.getuid()}-"
     while True:
         made = tempfile.mkdtemp(prefix=prefix)
@@ -104,7 +104,7 @@ def keep(name: str, code: str) -> None:
     path = os.path.realpath(os.path.join(root, name))
     try:
         if not path.startswith(os.path.join(root, "")):
-            raise ValueError(  # noqa: TRY301 - told below, like any other reason
+            raise ValueError(  # noqa: TRY301 - reported below, like an OSError
                 f"{name!r} is not inside the working directory; nothing was saved or run"
             )
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -5,10 +5,10 @@ To add a place, such as a host reached by SSH:
 1. Write a module in this folder, with subclasses of `place.Place` and `place.KernelHandle`.
 2. Add a row to `PLACES`: how to create it, how to describe it to a person, and how to select it.
 
-Options, settings and status lines read the row, and `autogen-nb doctor` reads those of sandboxes. Kinds of addresses
-are also listed in the help of ``--kernel`` (`notebook.options`, `cli.task_options`), in the check of kernel names
-(`agents.parts.agent_config`), and where `cli.run_command` keeps tokens out of a notebook. A new kind of sandbox
-also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
+Options, settings and status lines read the rows; `autogen-nb doctor` reads the rows of sandboxes. A new kind of address
+also needs changes to the help of ``--kernel`` (`notebook.options`, `cli.task_options`), to the check of kernel names
+(`agents.parts.agent_config`), and to `cli.run_command`, which removes tokens before it saves a notebook. A new kind of
+sandbox also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
 Rows import their modules on use, since this module is loaded before the first kernel starts.
 """
 
@@ -44,7 +44,7 @@ class PlaceKind:
     lacks: tuple[str, tuple[str, ...]] = ("", ())
 
 
-def _local(options: PlaceOptions) -> Any:  # noqa: ARG001 - every place is made alike
+def _local(options: PlaceOptions) -> Any:  # noqa: ARG001 - the signature of all rows
     from autogen_nb.kernels.places.local import LOCAL
 
     return LOCAL
@@ -57,7 +57,7 @@ def _bubblewrap(options: PlaceOptions) -> Any:
 
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
-    # Some folders cannot be made writable.
+    # Raises an error for a folder that cannot be made writable.
     _bubblewrap(options).wrapped([], options.cwd)
 
 
@@ -70,7 +70,7 @@ def _container(options: PlaceOptions) -> Any:
     )
 
 
-def _check_container(options: PlaceOptions) -> None:  # noqa: ARG001 - every place is checked alike
+def _check_container(options: PlaceOptions) -> None:  # noqa: ARG001 - the signature of all rows
     from autogen_nb.kernels.places.container_engine import connect_engine
 
     connect_engine().close()

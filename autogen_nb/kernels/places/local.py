@@ -19,7 +19,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The main script of the kernel process."""
 
-# A socket's path has at most 104 bytes on macOS and 108 on Linux; ours add at most forty.
+# A socket's path has at most 104 bytes on macOS and 108 on Linux; our names add at most 40 bytes to the folder.
 _LONGEST_FOLDER = 60
 
 
@@ -43,7 +43,7 @@ class LocalKernel(KernelHandle):
         return super().alive and not has_ended(self._process)
 
     async def _interrupt(self) -> None:
-        # By SIGINT to its process group, or by a message if its spec requires that.
+        # Sends SIGINT to the process group, or a message if the kernel's spec requires it.
         await self._manager.interrupt_kernel()
 
     async def _close(self) -> None:
@@ -67,7 +67,7 @@ class LocalPlace(Place):
     def open(self, folder: Path) -> None:
         """Grants write access to `folder`, if the place restricts it."""
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - for places with walls
+    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - used by places with walls
         return argv
 
 
@@ -101,7 +101,7 @@ def is_local(manager: Any) -> bool:
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
     """The parent for folders with sockets; None if the default temporary folder is short enough."""
     long = len(os.fsencode(tempfile.gettempdir())) > longest
-    return "/tmp" if long else None  # noqa: S108 - the folder below it is made anew, for us alone
+    return "/tmp" if long else None  # noqa: S108 - the folder below it is new and private
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
@@ -120,7 +120,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         log=log,
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
-    # The manager would look the spec up by name, and find the person's "python3".
+    # The manager would look up the spec by name and find the person's "python3".
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
         # Safe path: neither the script's folder nor the working directory is first on sys.path.
         argv=[sys.executable, "-P", str(START), "-f", "{connection_file}", *options],
@@ -128,7 +128,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
-    # The factory would search all installed packages for this very class.
+    # jupyter_client's factory would search all installed packages for this class.
     manager.kernel_id = uuid4().hex
     manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
     return manager

@@ -1,4 +1,4 @@
-"""The base classes of places: what `Kernel` needs of a place where code can run.
+"""The base classes of places where code can run; `Kernel` uses their interface.
 
 A place starts kernels, as a `KernelHandle` with channels, and processes (shell blocks, blocks by command line), as
 a `Job` with one pipe. Both see the same files and have the same walls.
@@ -31,7 +31,7 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """Transfers files between our private folder and the kernel's; on a shared disk, nothing is to do."""
+    """Transfers files between our private folder and the kernel's; on a shared disk, nothing is copied."""
 
     is_remote = False
 
@@ -80,7 +80,7 @@ class KernelHandle(ABC):
 
     @property
     def own(self) -> tuple[int, ...]:
-        """The kernel's processes on this machine: the sandbox's, then its own; empty if it has none."""
+        """The processes on this machine: the sandbox's, then the kernel's; empty for a remote kernel."""
         return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
@@ -92,11 +92,11 @@ class KernelHandle(ABC):
         return not self.exited.done()
 
     async def await_answer(self, again: float) -> None:
-        """Waits until the shell channel answers and the iopub channel delivers; then `language` is known.
+        """Waits for a reply on shell and a message on iopub, then sets `language`.
 
-        A message on iopub proves the subscription; without it, the first outputs could be lost. ipykernel 7 may delay a
-        request that arrives while it registers its handlers until the next one, so it is repeated after `again`
-        seconds.
+        A message on iopub proves the subscription; without it, the first outputs could be lost. ipykernel 7 may hold a
+        request that arrives while it registers its handlers until another request arrives. So the request is repeated
+        after `again` seconds.
         """
         inbox = Inbox()
         identifiers = []
@@ -107,9 +107,9 @@ class KernelHandle(ABC):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(again):
                         await self.channels.subscribed.wait()
-                        while (found := await inbox.get())[0] != "shell":
+                        while (reply := await inbox.get())[0] != "shell":
                             pass
-                        content: dict[str, Any] = found[1]["content"]
+                        content: dict[str, Any] = reply[1]["content"]
                         return content
 
         try:
@@ -148,7 +148,7 @@ class KernelHandle(ABC):
         if not self.exited.done():
             await self._kill()
             await asyncio.wait([self.exited])
-        # An unfinished request receives the code's last messages.
+        # Delivers the code's last messages to an unfinished request.
         await self.channels.drain()
         self.channels.close()
         await self._close()
@@ -221,25 +221,25 @@ class Place(ABC):
     async def spawn(
         self,
         argv: Sequence[str],
-        cwd: Path,  # noqa: ARG002 - what a place with programs is given
+        cwd: Path,  # noqa: ARG002 - used by places that run programs
         environ: Mapping[str, str],  # noqa: ARG002 - same
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
         """Starts a process next to the kernel, in its own process group, without standard input."""
-        raise ExecutionError(f"{argv[0]!r} cannot be started beside the kernel: only kernels run there")
+        raise ExecutionError(f"{argv[0]!r} cannot be started: this place runs only kernels")
 
-    async def close(self) -> None:  # noqa: B027 - most places hold nothing
+    async def close(self) -> None:  # noqa: B027 - most places have nothing to release
         """Releases what outlives a kernel, such as a container; the place can be used again."""
 
 
 def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
     """Converts exit codes above 128, which stand for signals, to negative codes like those of local processes."""
-    told: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
-    def tell(done: "asyncio.Future[int]") -> None:
-        if not told.done():
+    def convert(done: "asyncio.Future[int]") -> None:
+        if not converted.done():
             code = done.result()
-            told.set_result(_SIGNALLED - code if _SIGNALLED < code < 2 * _SIGNALLED else code)
+            converted.set_result(_SIGNALLED - code if _SIGNALLED < code < 2 * _SIGNALLED else code)
 
-    exited.add_done_callback(tell)
-    return told
+    exited.add_done_callback(convert)
+    return converted

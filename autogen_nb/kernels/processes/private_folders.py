@@ -1,7 +1,7 @@
 """Folders in the temporary folder that are private to this user and removed when this process ends.
 
-Each is locked while its process lives. So the folders of a killed process are recognisable, and the next process that
-creates such a folder removes them.
+A process locks its folders while it runs. An unlocked folder remains from a killed process; the next process that
+creates a private folder removes it.
 """
 
 import atexit
@@ -30,7 +30,7 @@ _ended = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    # Another process may mistake a new folder for an abandoned one.
+    # Another process may mistake a new folder for an abandoned one and remove it; then try another name.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
     return folder
@@ -49,7 +49,7 @@ def hold(folder: Path) -> bool:
     """Creates a folder if necessary and locks it; False if it is locked already or belongs to another user."""
     with _changing:
         if _ended.is_set():
-            raise OSError("this process ends, and makes no folders any more")
+            raise OSError("this process is ending and creates no more folders")
         if folder in _held:
             return False
         if (locked := _made(folder)) is None:

@@ -1,10 +1,10 @@
 """Cheap fingerprints of values, to detect that a notebook's object has changed since its transfer.
 
-1. Up to 4 MiB of a value are taken whole, so any change is seen. Of what is larger, a sample: evenly spread rows or
-   items and both ends. A change in place that misses the sample is not seen.
-2. An object that was replaced by a new one of the same content is not stale where the content was taken whole; where
-   it was sampled it is.
-3. A value that cannot be read is never said to be stale. Nothing is kept of a value but a hash of 16 bytes.
+1. A value of up to 4 MiB is hashed as a whole, so every change is detected. A larger value is sampled: evenly spread
+   rows or items, and both ends. Changes in place outside of the sample are not detected.
+2. A new object with the same content is not stale if the content was hashed as a whole; if it was sampled, it is stale.
+3. A value that cannot be read counts as stale only if another object replaces it.
+4. A fingerprint contains a hash of 16 bytes, and no part of the value.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Fingerprint:
     whole: bool
 
     def is_stale(self, value: Any) -> bool:
-        """True if the value seems to have changed, as far as can be detected."""
+        """True if a change is detected."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity
@@ -61,7 +61,7 @@ class _Hash:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
     def dump(self, value: Any, room: float = math.inf) -> None:
-        """Hashes the value's pickle up to the limit; without a limit, including buffers."""
+        """Hashes the first `room` bytes of the value's pickle; without a limit, the whole pickle and its buffers."""
         self._room = room
         apart = None if room == math.inf else self.buffer
         pickle.Pickler(self, protocol=5, buffer_callback=apart).dump(value)
@@ -88,7 +88,7 @@ def fingerprint(value: Any) -> Fingerprint:
         _READERS.get(kind, _any)(value, hasher)
     except _Full:
         hasher.whole = False
-    except Exception:  # noqa: BLE001 - it is the value's own code that is called
+    except Exception:  # noqa: BLE001 - the value's own code may raise anything
         return Fingerprint(id(value), None, whole=False)
     return Fingerprint(id(value), hasher.digest, hasher.whole)
 
@@ -125,7 +125,7 @@ def _rows(frame: Any) -> tuple[Any, bool]:
     if size is not None and size <= _WHOLE:
         return frame, True
     numpy = sys.modules["numpy"]
-    # The number of values is limited, however many columns there are.
+    # Frames with more columns have fewer sampled rows, so the number of sampled values is limited.
     spread = min(count, max(_ENDS, _SPREAD // max(1, frame.shape[1])))
     ends = numpy.arange(min(_ENDS, count))
     places = numpy.unique(

@@ -1,7 +1,7 @@
 """Reads, makes and filters AutoGen 0.2's lists of models and keys, from the environment or files.
 
-Lists are secret: no message quotes them, and no parser's exception with their text is chained. Nothing is written to
-the environment.
+Lists are secret: no message quotes them, and no error chains a parser's exception, which contains their text. The
+environment is never changed.
 """
 
 import json
@@ -35,7 +35,7 @@ def config_list_from_json(
     Parameters
     ----------
     env_or_file
-        The name of an environment variable with the JSON or the path of a file; or else the name of a file.
+        The name of an environment variable that holds the JSON or a file's path, or the name of a file.
     file_location
         The folder of that file.
     filter_dict
@@ -44,7 +44,7 @@ def config_list_from_json(
     Raises
     ------
     ConfigError
-        If the list does not exist, is no JSON list of dicts, or has no entry left.
+        If the list does not exist, is not a JSON list of dicts, or has no matching entry.
     """
     if any(sign in env_or_file for sign in "[{\n"):
         raise ConfigError("env_or_file is the name of an environment variable or of a file, not the JSON itself")
@@ -55,7 +55,7 @@ def config_list_from_json(
     left = filter_config(entries, filter_dict)
     if not left:
         reason = f"none of its {len(entries)} entries has {_criteria_text(filter_dict)}" if entries else "it is empty"
-        raise ConfigError(f"the config list {env_or_file} leaves no entry: {reason}")
+        raise ConfigError(f"the config list {env_or_file} has no usable entry: {reason}")
     return left
 
 
@@ -142,7 +142,7 @@ def config_list_openai_aoai(
         If the numbers of addresses and keys differ, or `exclude` is invalid.
     """
     if exclude not in (None, "openai", "aoai"):
-        raise ConfigError(f"exclude is {exclude!r}; it may be 'openai' or 'aoai'")
+        raise ConfigError(f"exclude is {exclude!r}; it must be 'openai' or 'aoai'")
     folder = Path(key_file_path or ".")
 
     def entries(key_file: str | None, url_file: str | None, names: Sequence[str], *azure: str) -> Entries:
@@ -210,11 +210,11 @@ def _parsed(text: str, where: str) -> Entries:
     except json.JSONDecodeError as error:
         line = text.splitlines()[error.lineno - 1 : error.lineno]
         comment = " (JSON has no comments)" if line and line[0].lstrip().startswith(("//", "#")) else ""
-        fault = f"is no JSON: {error.msg}, line {error.lineno}, column {error.colno}{comment}"
+        fault = f"is not JSON: {error.msg}, line {error.lineno}, column {error.colno}{comment}"
     else:
         if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
             return entries
-        fault = "is no list of dicts such as [{'model': 'gpt-4o-mini'}]"
+        fault = "is not a list of dicts such as [{'model': 'gpt-4o-mini'}]"
     # Raised outside of the `except` block: the parser's error contains the whole text.
     raise ConfigError(f"the config list {where} {fault}")
 
@@ -233,7 +233,7 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):
-        # Text that is too long for a path, or no path at all.
+        # The text is too long for a path, or contains a null character.
         return False
 
 
@@ -250,7 +250,7 @@ def _criteria_text(filter_dict: Mapping[str, Any] | None) -> str:
     criteria = []
     for key, values in (filter_dict or {}).items():
         shown = " or ".join(map(repr, _values(values)))
-        criteria.append(f"{key} {shown}" if key in ("model", "tags") else f"the {key} that is asked for")
+        criteria.append(f"{key} {shown}" if key in ("model", "tags") else f"the requested {key}")
     return " and ".join(criteria)
 
 

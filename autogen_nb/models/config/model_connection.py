@@ -1,8 +1,8 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-A name is first looked up in OAI_CONFIG_LIST, in the environment or in the working directory. The entries with that
-model or tag are tried in order. Without a name, the first model of the list is used, with all of its entries; the list
-takes precedence over OPENAI_API_KEY.
+A name is first looked up in OAI_CONFIG_LIST, an environment variable or a file in the working directory. The entries
+with that model or tag are tried in order. Without a name, the first model of the list is used, with all of its entries.
+The list takes precedence over OPENAI_API_KEY.
 """
 
 import re
@@ -20,7 +20,7 @@ NO_MODEL = (
     "or choose the built-in analysis with -m offline"
 )
 DEFAULT_MODEL = "gpt-4o-mini"
-"""The model for a key without a model's name."""
+"""The model if only a key is configured."""
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
 """The environment variables that set the server and the key."""
@@ -41,7 +41,7 @@ _BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The model, key and address that a person entered; kept only in memory, and the key is only for that address."""
+    """The model, key and address that a person entered; held only in memory. The key is sent only to that address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
@@ -78,7 +78,7 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
 
 
 def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
-    """The connection of the first requests for a spec from `choose`; for Azure only the model's name."""
+    """The connection for the first entry of a spec from `choose`; for Azure, only the model's name."""
     entry = _entries(spec)[0]
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_LOCAL):
@@ -97,7 +97,7 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
-    """Whether all servers of the model are known to support tools; many others refuse requests with tools."""
+    """True if all servers of the model are known to support tools; many others refuse requests with tools."""
     names = hosts(spec, environ)
     return bool(names) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in names)
 
@@ -105,7 +105,7 @@ def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
 def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
     """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in order."""
     default = choose(named or None, entered, environ)
-    specs = [] if default is None else [(default, "the one that a cell takes")]
+    specs = [] if default is None else [(default, "the default of cells")]
     specs += [(entry, f"in {LIST}") for entry in found(LIST, environ, Path()) or []]
     return [
         KnownModel(str(_entries(spec)[0].get("model") or ""), hosts(spec, environ), source) for spec, source in specs
@@ -113,7 +113,7 @@ def known_models(named: str, entered: ModelConnection | None, environ: Mapping[s
 
 
 def sees(spec: Any) -> bool:
-    """Whether the model of a name or an `llm_config` takes images; of several entries, all must.
+    """True if the model of a name or an `llm_config` accepts images; with several entries, all of them must.
 
     An entry's ``vision`` (True or False) takes precedence over the list of known models.
     """
@@ -122,7 +122,7 @@ def sees(spec: Any) -> bool:
 
 
 def receives(host: str, *, rows: bool) -> str:
-    """A sentence on the data that the host receives; `rows` says whether it includes the first rows of tables."""
+    """A sentence on the data that the host receives; with `rows`, the first rows of tables are included."""
     sent = "names, types and first rows" if rows else "names and types (no rows)"
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 

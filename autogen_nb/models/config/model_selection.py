@@ -2,11 +2,11 @@
 
 The wrappers from the server outwards, with the reasons for their order:
 
-1. *budget*, for each entry: prices differ, and it must count the requests that are really sent, shortened ones too;
+1. *budget*, for each entry: prices differ, and the budget counts every request that is sent, shortened ones too;
 2. *fallback* over the entries: a conversation that is too long for one model may fit the next;
 3. *truncation*, once no model takes the whole conversation;
 4. *cache*: cached replies are neither requested nor paid for, and one lookup serves all entries;
-5. *recording*: contains the agent's replies from any source.
+5. *recording*: the file contains all replies that the agent gets, cached ones too.
 """
 
 import difflib
@@ -62,13 +62,13 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
     """The model for a name or an `llm_config`; sends no request."""
     if isinstance(spec, str):
         if not spec.strip():
-            raise ConfigError("the model's name is empty; name one, such as 'gpt-4o-mini' or 'offline'")
+            raise ConfigError("the model's name is empty; give a name such as 'gpt-4o-mini' or 'offline'")
         spec = {"model": spec.strip()}
     elif not isinstance(spec, Mapping):
         raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
     common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
     if common.get("budget") is not None:
-        # Parsed once, so that all entries share it.
+        # All entries share this object.
         common["budget"] = Budget.parse(common["budget"])
     entries = [{**common, **entry} for entry in _entries(spec)]
     for entry in entries[:-1]:
@@ -90,7 +90,7 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise ConfigError(f"config_list is a list of dicts, not {type(entries).__name__}")
     if not entries:
-        raise ConfigError("config_list is empty; it needs one entry such as {'model': 'gpt-4o-mini'}")
+        raise ConfigError("config_list is empty; it needs an entry such as {'model': 'gpt-4o-mini'}")
     for number, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
@@ -109,10 +109,10 @@ def _within(model: Model, budget: Any) -> Model:
 def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
     known = [(entry.get("cache"), entry.get("cache_seed"), entry.get("cache_path_root")) for entry in entries]
     if any(other != known[0] for other in known):
-        raise ConfigError("the entries of config_list name several caches; put cache_seed beside config_list, once")
-    given, seed, root = known[0]
-    if given is not None or seed is None:
-        return given
+        raise ConfigError("the entries of config_list have different caches; set cache_seed outside of config_list")
+    cache, seed, root = known[0]
+    if cache is not None or seed is None:
+        return cache
     return Cache.disk(seed, root or ".cache")
 
 
@@ -131,7 +131,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     settings = {key: value for key, value in entry.items() if key not in _NO_PARAMETER}
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):
-        raise ConfigError(f"vision is {entry['vision']!r}; it is True for a model that takes pictures, or False")
+        raise ConfigError(f"vision is {entry['vision']!r}; it must be True (the model accepts images) or False")
     settings["api_type"] = str(entry.get("api_type") or "openai").lower().replace("open_ai", "openai")
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])
@@ -139,7 +139,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
 
 
 def _check_names(entry: Mapping[str, Any]) -> None:
-    # A misspelt setting would be sent to the server with its value, such as a secret `api_keyy`.
+    # The server would receive a misspelt setting with its value, such as the key in `api_keyy`.
     for key in entry:
         name = str(key).lower()
         if key in _SETTINGS or key in _NO_PARAMETER:
@@ -148,7 +148,7 @@ def _check_names(entry: Mapping[str, Any]) -> None:
         if near:
             raise ConfigError(
                 f"llm_config has the key {key!r}; did you mean {near[0]!r}? "
-                "If your server knows it by that name, put it into extra_body"
+                "If your server has a parameter of that name, put it into extra_body"
             )
 
 

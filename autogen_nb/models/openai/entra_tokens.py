@@ -15,19 +15,19 @@ from autogen_nb.models.config.account import TokenProvider
 from autogen_nb.models.openai.server_errors import ErrorContext
 
 DEFAULT = "DEFAULT"
-"""AutoGen 0.2's name for azure-identity's default credential: of the environment, a login, or the machine."""
+"""AutoGen 0.2's name for azure-identity's `DefaultAzureCredential`."""
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 
 
-def checked_provider(given: TokenProvider | str | None) -> TokenProvider | None:
-    if given is None or (callable(given) and not isinstance(given, str)):
-        return given
-    if given != DEFAULT:
+def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
+    if provider is None or (callable(provider) and not isinstance(provider, str)):
+        return provider
+    if provider != DEFAULT:
         # The message does not quote the value, which may be a token under the wrong name.
         raise ConfigError(
-            "azure_ad_token_provider is a function without arguments that gives a token, or the word 'DEFAULT'; "
-            "a token itself is given as azure_ad_token"
+            "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
+            "set a token as azure_ad_token"
         )
     try:
         package = find_spec("azure.identity")
@@ -54,7 +54,7 @@ def _default() -> TokenProvider:
 
 async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
     try:
-        # A sync provider may wait for the network: a thread keeps it from blocking the loop's other chats.
+        # A sync provider may wait for the network; in a thread, it does not block the loop's other chats.
         is_async = inspect.iscoroutinefunction(provider)
         result: Any = provider() if is_async else await asyncio.to_thread(provider)
         token = await result if inspect.isawaitable(result) else result
@@ -64,5 +64,5 @@ async def token_of(provider: TokenProvider, server: ErrorContext) -> str:
     else:
         if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
             return token.strip()
-        fault = "gave what is no token" if isinstance(token, str) else f"gave no token but {type(token).__name__}"
-    raise server.refused(f"was not asked, for azure_ad_token_provider {fault}")
+        fault = "returned an invalid token" if isinstance(token, str) else f"returned {type(token).__name__}, no token"
+    raise server.refused(f"got no request, because azure_ad_token_provider {fault}")

@@ -28,7 +28,7 @@ Response: TypeAlias = "openai.AsyncStream[object]"
 """A response after its headers, with an unread body."""
 
 SILENCE = 600.0
-"""Default seconds without any piece of a reply until a request fails."""
+"""Default timeout in seconds for the next piece of a reply."""
 
 _SLACK = 10.0
 """Extra seconds for the headers of a response; the transport's own timeout applies to each piece of them."""
@@ -59,7 +59,7 @@ class OpenAIClients:
             await known.closer.aclose()
 
     async def listed_models(self, account: Account, server: ErrorContext) -> tuple[str, ...] | ServerFailed:
-        """The names of the server's models, none if it does not list them; or the failure of the request."""
+        """The names of the server's models, empty if the server does not list them; or the failure of the request."""
         client = await self._client(account)
         import openai
 
@@ -149,7 +149,7 @@ class OpenAIClients:
             client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
         else:
             client = openai.AsyncOpenAI(base_url=url, **options)
-        # Set both explicitly: the library would use the environment's values for any server.
+        # Otherwise the library would send the environment's values to every server.
         client.organization, client.project = account.organization, account.project
         return client
 
@@ -157,14 +157,14 @@ class OpenAIClients:
         import openai
 
         is_local = is_loopback(url)
-        # A local HTTP server needs no certificates, so invalid ones in the environment are no error.
+        # Requests to a local HTTP server need no certificates, so invalid ones in the environment must not fail them.
         verify = True if is_local and url.startswith("http:") else context_for(self._ca_bundle)
         # A proxy cannot reach this machine's loopback addresses.
         try:
             return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not is_local, follow_redirects=False)
         except Exception as error:  # noqa: BLE001 - any error here is caused by the environment's proxy settings
             reason = ErrorContext("", url).clean(str(error)).rstrip(".")
-        ways = "mend or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
+        ways = "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
         raise ConfigError(f"the environment's proxy cannot be used: {reason}; {ways}")
 
     def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
@@ -186,12 +186,12 @@ async def _send(
     except openai.APIStatusError as error:
         return by_status(server, error.status_code, error.body, error.response.headers)
     except openai.OpenAIError as error:
-        return server.refused(f"could not be asked: {server.clean(str(error))}")
+        return server.refused(f"got no request: {server.clean(str(error))}")
     except RuntimeError as error:
-        # The user's own client may have connections of a closed loop; after this error it opens new ones.
+        # The user's own client may have connections of a closed loop; it opens new ones after this error.
         return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
     except (TypeError, ValueError) as error:
-        return server.refused(f"was not asked, for the request cannot be written: {server.clean(str(error))}")
+        return server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
 
 
 async def _nothing() -> None:

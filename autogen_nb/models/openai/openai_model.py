@@ -74,7 +74,7 @@ class OpenAIModel:
         **parameters: Any,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
-            raise ConfigError(f"model is {model!r}; name one, such as 'gpt-4o-mini'")
+            raise ConfigError(f"model is {model!r}; give a name such as 'gpt-4o-mini'")
         self._model = model
         self._given = Account(
             checked_type(api_type),
@@ -192,7 +192,7 @@ class OpenAIModel:
             deadline = min(deadline, now + self._retry_seconds)
             if has_text or not failure.again or attempt >= max_retries or now + wait > deadline:
                 raise self._with_usage(failure.error, wasted, account, reply)
-            yield Waiting(f"{failure.error}; asked again in {wait:.0f} s")
+            yield Waiting(f"{failure.error}; next try in {wait:.0f} s")
             await asyncio.sleep(wait)
             yield Waiting("")
 
@@ -259,7 +259,7 @@ def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -
     if azure_endpoint and not azure:
         raise ConfigError("azure_endpoint is only for Azure; add api_type 'azure'")
     if azure_endpoint and base_url:
-        raise ConfigError("azure_endpoint and base_url are two addresses of one server; give one of them")
+        raise ConfigError("azure_endpoint and base_url both set the server's address; give only one of them")
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
 
 
@@ -272,10 +272,10 @@ def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
     if completion.message.text or completion.message.carries_calls:
         return None
     if completion.finish_reason == "length":
-        return server.unavailable("met its limit of tokens before it wrote anything; a larger max_tokens helps")
+        return server.unavailable("reached its token limit before it wrote anything; set a larger max_tokens")
     if completion.reasoning is not None:
         return None
-    return server.unavailable("sent a reply that holds neither text nor a call")
+    return server.unavailable("sent a reply with neither text nor a call")
 
 
 def _names_stream_options(failure: ServerFailed) -> bool:

@@ -97,12 +97,12 @@ class Cache:
 
     @classmethod
     def redis(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuses, and says what to do."""
+        """Raises `ConfigError`, since only caches on disk are supported."""
         raise ConfigError("there is no Redis cache here: use Cache.disk(cache_seed=42), which processes can share")
 
     @classmethod
     def cosmos_db(cls, *_: Any, **__: Any) -> NoReturn:
-        """Refuses, and says what to do."""
+        """Raises `ConfigError`, since only caches on disk are supported."""
         raise ConfigError("there is no Cosmos DB cache here: use Cache.disk(cache_seed=42), which processes can share")
 
     def close(self) -> None:
@@ -190,12 +190,12 @@ class Cached(ModelWrapper):
         try:
             self._cache.set(key, value)
         except (*_TROUBLE, TypeError, ValueError) as error:
-            return f"This reply could not be kept in the cache {str(self._cache.path)!r} ({error})."
+            return f"This reply could not be stored in the cache {str(self._cache.path)!r} ({error})."
         return ""
 
 
 def cached(model: Model, cache: Cache | None) -> Model:
-    """The model with this cache, which replaces an earlier one.
+    """The model with this cache instead of an earlier one.
 
     A recording stays the outer wrapper, so that it contains cached replies. A replayed conversation is not cached,
     because its replies depend on their order.
@@ -203,7 +203,7 @@ def cached(model: Model, cache: Cache | None) -> Model:
     if cache is None:
         return model
     if not isinstance(cache, Cache):
-        raise ConfigError(f"cache is {cache!r}; give one that Cache.disk(cache_seed=42) makes, or None")
+        raise ConfigError(f"cache is {cache!r}; give a cache such as Cache.disk(cache_seed=42), or None")
     if isinstance(model, Recording):
         return model.around(lambda inner: cached(inner, cache))
     if isinstance(model, Cached):

@@ -30,7 +30,7 @@ _LEAST = 100
 
 
 class ContextTruncation(ModelWrapper):
-    """Sends a shorter request if the first one is too long for the model; the `Completion` has a note on it."""
+    """Sends a shorter request if the first one is too long for the model; the `Completion` then has a note."""
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """The inner model's reply, to a shorter request if the whole one is too long."""
@@ -69,7 +69,7 @@ def truncated(request: ModelRequest, *, least: float = 0) -> ModelRequest | None
 
 
 def excess(message: str, request: ModelRequest) -> float:
-    """The characters above the limit, by the server's message; 0 if it does not contain them."""
+    """The characters above the limit, estimated from the server's message; 0 if the message has no numbers."""
     limit, asked = (_number(pattern.search(message)) for pattern in (_LIMIT, _ASKED))
     if not limit or asked <= limit:
         return 0
@@ -124,5 +124,5 @@ def _line(message: Mapping[str, Any]) -> str | None:
     return f"{status[0] if status else _OUTPUT.strip()} ({size} of output were left out to make room.)"
 
 
-def _number(found: re.Match[str] | None) -> int:
-    return int(found[1].replace(",", "")) if found else 0
+def _number(match: re.Match[str] | None) -> int:
+    return int(match[1].replace(",", "")) if match else 0

@@ -2,8 +2,8 @@
 
 A model may have more attributes than `core.ports.Model` requires. All of them are optional:
 
-- `identity`: a JSON value with everything except the messages that determines the replies; None if a reply depends on
-  more than that. A cache needs it.
+- `identity`: a JSON value of everything that determines a reply, except the messages. Caches use it as a key; None
+  means that replies cannot be cached.
 - `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens; None if it is not known.
 - `completion_limit`: the maximum number of tokens of a reply; None without a limit.
 """

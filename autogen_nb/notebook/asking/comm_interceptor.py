@@ -1,18 +1,18 @@
 """Intercepts widget messages on the kernel's shell channel, so that clicks arrive while a cell runs.
 
-1. ipykernel handles shell messages one after the other, and a running cell is one of them. A click would wait for the
-   end of the cell, with exceptions by release: 7.0 listens on subshells, which not every front end requests; 7.4
-   listens while a cell is awaited, but not while one blocks.
-2. In every release, the channel is one pyzmq stream with one callback. During a question, our callback precedes it: it
-   passes messages of comms opened since then to the loop on which the question waits, and forwards all others
-   unchanged. Afterwards the original callback is restored.
-3. Comms from before the question are left alone, except for the requests of a reloaded page: for the state of all
-   widgets in one comm or, after four seconds, for the list of comms and the state of each. Without all of these
-   replies, the page shows no widgets.
-4. Each message is framed by "busy" and "idle": front ends hold back a keystroke until the previous one is handled, and
-   7.4 does not send these itself.
-5. A cell that requests the running chat, such as ``%autogen show``, would also wait; a listener may take it over.
-   Below any other cell, it shows the open question, which the cell waits for.
+1. ipykernel handles shell messages one after the other, and a running cell is one of them, so a click waits for the
+   end of the cell. Two releases differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens
+   while a cell awaits, but not while a cell blocks.
+2. In every release, the channel is one pyzmq stream with one callback. During a question, our callback replaces the
+   original one: it passes messages of new comms to the loop on which the question waits, and all other messages to
+   the original callback, which is restored after the question.
+3. Messages of older comms go to ipykernel, except for the requests of a reloaded page. The page requests the state of
+   all widgets in one comm or, after four seconds, the list of comms and the state of each. It shows no widgets until
+   all replies have arrived.
+4. A "busy" and an "idle" status frame each message, since front ends hold back a keystroke until the previous one is
+   handled. ipykernel 7.4 does not send them itself.
+5. A cell with a command for the running chat, such as ``%autogen show``, would wait as well; a listener may run it.
+   Below any other cell that waits, the listener shows the open question.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class CommInterceptor:
 
     @property
     def hears_while_held(self) -> bool:
-        """Whether a separate thread reads messages, so that they arrive while a cell blocks."""
+        """True if a separate thread reads messages, so that they arrive while a cell blocks."""
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
@@ -108,7 +108,7 @@ class CommInterceptor:
     def _route(self, frames: Sequence[Any]) -> Any:
         try:
             taken = self._taken(frames)
-        # After an unexpected error, ipykernel still gets the message.
+        # ipykernel must get the message in spite of an unexpected error.
         except Exception:  # noqa: BLE001
             taken = False
         assert self._before is not None
@@ -217,7 +217,7 @@ class CommInterceptor:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)
         self._tell("busy", message)
         try:
-            # ipykernel calls these three handlers for the same messages, and they ignore the stream.
+            # ipykernel calls the same three handlers; they ignore the first argument, the stream.
             getattr(self._comms, kind)(None, idents, message)
             sys.stdout.flush()
         finally:

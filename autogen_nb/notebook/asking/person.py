@@ -31,7 +31,7 @@ OFTEN = 3
 """After this many approvals in a row, the cell suggests asking less often."""
 
 OFFER = (
-    "Three blocks in a row ran as they came. `--confirm risky` asks only before code that reaches beyond this "
+    "You ran three blocks in a row unchanged. `--confirm risky` asks only before code that reaches beyond this "
     "notebook's folder, writes, deletes, connects or starts something."
 )
 
@@ -67,7 +67,7 @@ def sentence(text: str) -> str:
 
 
 def keeps(stored: ModelConnection, asked: ModelConnection) -> bool:
-    """Returns whether stored secrets are still valid after a test of another server, which received none."""
+    """Returns whether to keep stored secrets after a test of another server, which received none of them."""
     return _is_secret(stored) and not _is_secret(asked)
 
 
@@ -76,7 +76,7 @@ def _is_secret(connection: ModelConnection) -> bool:
 
 
 def to_choose(asked: ModelConnection, checked: CheckedConnection) -> str:
-    """Describes the models of a server that answers, while no model name is chosen."""
+    """Asks the person to choose one of a server's models."""
     host, models = host_of(asked.base_url), checked.models
     if not models:
         return f"`{host}` does not list its models: type the name of one."
@@ -99,7 +99,7 @@ class Person(Human, Protocol):
         """Asks whether to copy variables; `what` lists them with their sizes."""
 
     def stopping(self, what: str) -> StopAnswer | Awaitable[StopAnswer]:
-        """Asks whether to wait for code; `what` lists what would be lost."""
+        """Asks whether to wait for code or kill it; `what` lists the variables that would be lost."""
 
 
 class AbsentPerson(NobodyToAsk):
@@ -115,7 +115,7 @@ class AbsentPerson(NobodyToAsk):
         return "leave"
 
     def stopping(self, what: str) -> StopAnswer:
-        """Kills the code, because nobody would ever decide."""
+        """Kills the code, because nobody can decide later."""
         del what
         return "kill"
 
@@ -185,7 +185,7 @@ def sure(what: str) -> bool:
 def _typed_connection(stored: ModelConnection) -> ModelConnection:
     usual = shown_url(stored.base_url or OPENAI_URL)
     url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, stored.base_url)
-    hint = "empty for the one that was given" if stored.api_key else "empty for none"
+    hint = "empty for the stored key" if stored.api_key else "empty for no key"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
     model = _typed(f"Model [{stored.model}]: " if stored.model else "Model: ").strip() or stored.model
     url = checked_base(url)

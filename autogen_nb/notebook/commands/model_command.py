@@ -15,8 +15,8 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 VERBS = ("set", "forget")
 
 _HEADS = ("what", "is", "by")
-_WAYS = "`%autogen model set` opens a form to change it, `-m NAME` in a cell names another model for that cell."
-_NO_MODEL = "No model is set up: `%autogen model set` opens a form, and a cell that needs one opens it, too."
+_WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
+_NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that needs a model also opens it."
 _FORGOTTEN = "The answers of the model form are deleted."
 
 
@@ -26,7 +26,7 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
         return _shown(setting, environ, _FORGOTTEN)
     if words:
         near = difflib.get_close_matches(words[0], VERBS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near and near[0] != words[0] else f"there are {', '.join(VERBS)}"
+        hint = f"did you mean {near[0]!r}?" if near and near[0] != words[0] else f"the commands are {', '.join(VERBS)}"
         raise ConfigError(f"%autogen model has no {' '.join(words)!r}; {hint}")
     return _shown(setting, environ)
 
@@ -40,9 +40,9 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
         proposed = replace(proposed, base_url=url) if same else replace(proposed, base_url=url, api_key=None, model="")
         del rest[index : index + 2]
     if len(rest) > 1 or any(word.startswith("-") for word in rest):
-        # The notebook would save a key in a cell.
+        # A key in a cell would be saved with the notebook.
         raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
-    head = "Which model is asked by cells that name none?"
+    head = "Which model should cells use by default?"
     return ModelForm(head, replace(proposed, model=rest[0]) if rest else proposed, offline=False, stop="Change nothing")
 
 

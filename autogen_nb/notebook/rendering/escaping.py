@@ -1,8 +1,8 @@
 """Escapes text for HTML and JSON, and hides it from JupyterLab's TeX typesetter.
 
 JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for ``$``, backslash delimiters and environments
-in each run of text between two tags. A delimiter inside its own element never finds its partner, so `escape_text` wraps
-it; the visible and copied text stays the same.
+in each run of text between two tags. `escape_text` wraps each delimiter in an element of its own, where MathJax finds
+no matching one; the visible and copied text stays the same.
 """
 
 import re
@@ -11,7 +11,7 @@ from html import escape
 from autogen_nb.core.text.visible_text import encodable
 
 WEB_OR_MAIL = re.compile(r"https?://[^/?#\s]|mailto:", re.IGNORECASE)
-"""Links that may be followed; a relative one would reach the notebook's own server."""
+"""Links that are rendered; a relative link would open a page of the notebook's own server."""
 
 _TAGS_AND_TEXT = re.compile(r"(<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>)")
 _DELIMITER = re.compile(r"[$\\]")
@@ -23,7 +23,7 @@ def escape_plain(text: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Escapes text so that MathJax leaves it alone."""
+    """Escapes text so that MathJax ignores it."""
     return still(escape_plain(text))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 50_000
-"""The maximum length of rendered Markdown; longer text is shown as it is."""
+"""The maximum length of rendered Markdown; longer text is shown as plain text."""
 
 REL = "noopener noreferrer nofollow"
 
@@ -151,7 +151,7 @@ def _parser() -> "MarkdownIt":
     parser.inline.ruler.before("escape", "formula", _formula)
     # Every link is parsed, so that the target of a forbidden link can be shown. markdown-it documents
     # this assignment; mypy rejects assignments to methods.
-    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - a keyword
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - the name is part of the interface
     return parser
 
 

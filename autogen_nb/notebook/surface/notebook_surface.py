@@ -46,7 +46,7 @@ _views: "WeakSet[ChatView]" = WeakSet()
 class ChatView(NotebookView):
     """A view that asks its chat's questions at its foot."""
 
-    mirrored = "This page was reloaded; the notebook file lacks the output after that."
+    mirrored = "This page was reloaded; the notebook file lacks all later output."
 
     def __init__(self, chats: CellChats | None) -> None:
         super().__init__(publish=chats.publish if chats else publish_here, comes_back=bool(chats and chats.reachable))

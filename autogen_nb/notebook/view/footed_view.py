@@ -1,6 +1,6 @@
 """A view of lasting outputs above a *foot*.
 
-The foot is a status line or a panel. Each further output takes its place, so the foot is always last.
+The foot is a status line or a panel. A new output replaces the foot, and the next foot follows that output.
 """
 
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from autogen_nb.notebook.view.slots import Bundle, Publish, Slot, Slots
 
 _STATUS_EVERY = 1.0
 _STATUS_FIRST = 0.125
-"""Seconds until a status line appears; shorter waits have none."""
+"""Seconds until a status line appears; shorter waits show none."""
 
-_MOVED = "This chat is shown anew in another place, and goes on there."
+_MOVED = "This chat continues in another cell."
 
 
 class FootedView:
     """Shows lasting outputs, and the status or panel at the foot; a view can move to another cell."""
 
-    mirrored = "This page was reloaded; the notebook file lacks the output after that. `%autogen show` shows it."
-    """The last line in a reloaded page, which has only the later outputs."""
+    mirrored = "This page was reloaded; the notebook file lacks all later output. `%autogen show` shows it."
+    """The last line of a reloaded page, which shows only later outputs."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
         self._clock = clock
@@ -54,7 +54,7 @@ class FootedView:
         self._spent = spent
 
     def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Shows in the status line whether the rest of the cell runs without questions."""
+        """Shows a remark in the status line while the rest of the cell runs without questions."""
         self._unasked = chosen
 
     def set_status(self, what: str) -> None:
@@ -82,7 +82,7 @@ class FootedView:
 
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
-        # A reloaded page may be reported on another thread as soon as the panel is visible.
+        # Set first: once the panel is visible, another thread may call `on_page_loaded`.
         self._held, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
@@ -118,7 +118,7 @@ class FootedView:
         return self._slots.publish
 
     def on_page_loaded(self) -> None:
-        """Records that the page of the cell may have been closed."""
+        """Records that a page was loaded, so the page with the panel may be closed."""
         self.page_loaded = self._held
 
     def mirror(self, publish: Publish) -> None:

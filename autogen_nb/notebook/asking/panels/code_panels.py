@@ -151,7 +151,7 @@ class MessageOrCodePanel(ApprovalPanel):
 class EffectPanel(DecisionPanel):
     def __init__(self, asked: EffectAsked) -> None:
         self.questions = (asked,)
-        question = f"The code that runs waits: it {status_line.about(asked.effect)} next. Allow it?"
+        question = f"The running code waits: it {status_line.about(asked.effect)} next. Allow it?"
         line = chat_html.code(CodeBlock("python", asked.line.strip()), label="at this line") if asked.line else ""
         super().__init__(question, line, (asked.effect,))
 

@@ -24,7 +24,7 @@ class MessagePanel(Panel):
         others = [
             self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
         ]
-        # If an empty message ends the chat, Exit sends one.
+        # If an empty message ends the chat, the Exit button is enough.
         if asked.empty_means != "stop":
             others.append(
                 self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[asked.empty_means]}")
@@ -52,7 +52,7 @@ class CodeInputPanel(Panel):
     def __init__(self, asked: CodeInputAsked) -> None:
         prompt = status_line.shortened(asked.prompt).rstrip(" :")
         what = "a password" if asked.password else "input"
-        question = f"The code that runs waits for {what}{f': {prompt}' if prompt else ''}"
+        question = f"The running code waits for {what}{f': {prompt}' if prompt else ''}"
         super().__init__(question)
         kind, label = (widget_parts.Secret, "Password") if asked.password else (widgets.Text, "Input")
         hint = "Goes only to the code, and is not stored" if asked.password else "Goes to the code"
@@ -79,13 +79,13 @@ class ChoiceButton(NamedTuple):
 
 COPY = (
     ChoiceButton("Copy", "copy", "Copy to the agent's kernel", "primary"),
-    ChoiceButton("Do not copy", "leave", "Run the task without"),
+    ChoiceButton("Do not copy", "leave", "Run the task without the variables"),
     ChoiceButton("Stop", None, "Do not run the task"),
 )
 
 STOP = (
-    ChoiceButton("Wait", "wait", "Leave the code alone; nothing is lost"),
-    ChoiceButton("Kill", "kill", "End the kernel with all it holds", "danger"),
+    ChoiceButton("Wait", "wait", "Let the code run; nothing is lost"),
+    ChoiceButton("Kill", "kill", "End the kernel; its variables are lost", "danger"),
 )
 
 
