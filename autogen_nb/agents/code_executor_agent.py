@@ -61,7 +61,7 @@ class CodeExecutorAgent(ConversableAgent):
         max_retries_on_error: int = 0,
         approval_func: Callable[..., Any] | None = None,
         sources: Sequence[str] | None = None,
-        description: str = "Runs the code of the others and tells them what it put out.",
+        description: str = "Runs the code of the other agents and reports the output.",
         system_message: str | None = ASSISTANT,
         model_client_stream: bool = False,
         confirm: Confirm = "never",

@@ -291,7 +291,7 @@ class ConversableAgent(Participant, SoloAgent):
     # Teams
 
     def respond(self) -> Respond:
-        """The agent's step in a team: it runs code if there is some, or else asks its model, or its person.
+        """The agent's step in a team: runs the code of the last messages, or else asks its model or a person.
 
         Raises
         ------

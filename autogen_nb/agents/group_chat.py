@@ -114,7 +114,7 @@ class GroupChat(GroupSettings):
 
     @property
     def own_choice(self) -> bool:
-        """Whether a subclass overrides ``select_speaker``."""
+        """True if a subclass overrides ``select_speaker``."""
         cls = type(self)
         return (cls.select_speaker, cls.a_select_speaker) != (GroupChat.select_speaker, GroupChat.a_select_speaker)
 
@@ -234,7 +234,7 @@ class GroupChat(GroupSettings):
         function: Callable[[], Any],
         through: Callable[[Model], Model] = lambda model: model,
     ) -> OnCaller | OnEngine:
-        """The answerer for the next speaker: a random choice, the user's `function`, or a model."""
+        """The function that selects the next speaker: at random, by the user's `function`, or by a model."""
         match question.method:
             case "random":
                 return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311

@@ -22,7 +22,7 @@ _ENDS = frozenset({"exit", "quit"})
 @click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
 @task_options(
     confirm="When you are asked. [always; risky in a sandbox]",
-    sandbox="Walls around the code. [none]",
+    sandbox="Sandbox for the code. [none]",
     max_turns="Replies of the assistant to a task. [20]",
     block_timeout="Seconds for one block. [no limit]",
 )

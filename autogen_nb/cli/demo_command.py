@@ -43,7 +43,7 @@ _NEEDED = ("pandas", "matplotlib")
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("autogen-nb-demo"),
     show_default=True,
-    help="The folder for what it leaves.",
+    help="The folder for the saved files.",
 )
 def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
     """Runs the quickstart without key and network, prints the conversation, and saves the executed notebook."""

@@ -35,7 +35,7 @@ _OPTIONAL = {
     "data": "the built-in analysis (-m offline), tables and the demo",
     "docker": "--sandbox docker and the Docker executors",
     "azure": "tokens of Microsoft Entra for models on Azure",
-    "pictures": "smaller plots for models that see",
+    "pictures": "smaller plots for models that accept images",
 }
 _SETTINGS = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
 

@@ -36,7 +36,7 @@ def doctor(*, as_json: bool, probe: bool) -> int:
             click.echo(f"{area}")
             for finding in findings_of_area:
                 click.echo(_line(finding))
-        click.echo(f"\n{len(broken)} to mend." if broken else "\nChats can work here.")
+        click.echo(f"\n{len(broken)} to repair." if broken else "\nChats can work here.")
     return exit_codes.FAILED if broken else exit_codes.ANSWERED
 
 

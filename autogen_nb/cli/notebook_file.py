@@ -15,9 +15,9 @@ def check_place(path: Path, *, force: bool) -> None:
     if path.is_dir():
         raise ConfigError(f"{path} is a folder; --out names the notebook's file, such as report.ipynb")
     if path.exists() and not force:
-        raise ConfigError(f"{path} is there already; --force writes over it, or --out names another file")
+        raise ConfigError(f"{path} already exists; --force overwrites it, or --out names another file")
     if not path.parent.is_dir():
-        raise ConfigError(f"there is no folder {path.parent} for {path.name}; make it first")
+        raise ConfigError(f"there is no folder {path.parent} for {path.name}; create it first")
     if not os.access(path.parent, os.W_OK):
         raise ConfigError(f"nothing can be written in the folder {path.parent}; --out names another place")
 

@@ -131,7 +131,7 @@ def _check_options(options: TaskOptions) -> TaskOptions:
     address = urlsplit(options.kernel)
     if address.scheme in ("http", "https") and ("token" in address.query or address.username):
         raise click.UsageError(
-            "the address of --kernel holds a token, which the notebook would keep: "
+            "the address of --kernel contains a token, which would be saved in the notebook: "
             "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
         )
     return replace(options, confirm=confirm)

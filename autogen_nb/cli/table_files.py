@@ -42,7 +42,7 @@ _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
 
 
 class NoTable(ConfigError):
-    """The path leads to no table; the message is one line."""
+    """The path is not a readable table; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)

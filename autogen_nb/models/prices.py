@@ -19,7 +19,7 @@ _HOSTS = ("api.openai.com", "openai.azure.com", "cognitiveservices.azure.com", "
 
 
 def is_listed_at(url: str | None) -> bool:
-    """Whether the list covers the server at this address: OpenAI's (None) or Azure's."""
+    """True if the list covers the server at this address: OpenAI's (None) or Azure's."""
     if url is None:
         return True
     host = (urlsplit(url).hostname or "").lower()

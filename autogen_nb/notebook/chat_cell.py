@@ -97,7 +97,7 @@ class ChatCell:
         # The error does not discard the answer; the chat keeps it.
         if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
-                "Incomplete: the answer lacks a part, and names it. Run this cell again to retry.",
+                "Incomplete: the answer lacks a part that it names. Run this cell again to retry.",
                 reason=INCOMPLETE,
             )
         return done

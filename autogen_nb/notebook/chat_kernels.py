@@ -28,11 +28,11 @@ class KernelChat(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether the kernel runs."""
+        """True if the kernel runs."""
 
     @property
     def busy(self) -> bool:
-        """Whether the kernel executes code."""
+        """True if the kernel executes code."""
 
     async def stop(self, told: str) -> None:
         """Ends the kernel; the next block reports `told` to the model."""
@@ -72,7 +72,7 @@ class ChatKernels:
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
-            raise ExecutionError(f"{run} already, and no more may ({', '.join(map(repr, others))}): {_WAY_OUT}")
+            raise ExecutionError(f"{run} already, which is the limit ({', '.join(map(repr, others))}): {_WAY_OUT}")
         self._uses[chat] = _Use(_now())
         if self._watching is None and self._idle is not None:
             self._watching = asyncio.ensure_future(self._watch())
@@ -122,8 +122,8 @@ class ChatKernels:
             # Guarantees the full notice period even after a late check.
             use.last = max(use.last, _now() + self._notice - idle)
             self._say(
-                f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables with "
-                "it; a cell of that chat keeps it, and `%config AutogenMagics.kernel_idle` sets the time."
+                f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables are "
+                "lost; a cell of that chat keeps it running, and `%config AutogenMagics.kernel_idle` sets the time."
             )
         elif over >= 0 and use.told:
             ended = f"was ended after {_time(idle)} without use"

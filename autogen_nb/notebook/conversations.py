@@ -54,7 +54,7 @@ class CellRun:
 
     @property
     def resumable(self) -> bool:
-        """Whether the run ended at a question that can be repeated without side effects."""
+        """True if the run ended at a question that can be repeated without side effects."""
         return isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
@@ -111,7 +111,7 @@ class NotebookConversation:
 
     @property
     def unanswered(self) -> bool:
-        """Whether no model has replied yet."""
+        """True if no model has replied yet."""
         waits = all(isinstance(run.last, ModelAsked) for run in self.runs)
         return bool(self.runs) and waits and not any(list(run.replies()) for run in self.runs) and not self._replaced
 
@@ -169,7 +169,7 @@ class NotebookConversation:
 
     @property
     def busy(self) -> bool:
-        """Whether the agent's kernel executes code."""
+        """True if the agent's kernel executes code."""
         return self.executor.busy
 
     async def stop(self, told: str = "") -> None:

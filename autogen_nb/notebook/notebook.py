@@ -40,7 +40,7 @@ class CellView(View, Protocol):
         """Shows the spending in the status line."""
 
     def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Shows in the status line whether the rest of the cell runs without questions."""
+        """Shows a remark in the status line while the rest of the cell runs without questions."""
 
 
 @dataclass(slots=True)

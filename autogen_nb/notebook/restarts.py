@@ -19,7 +19,7 @@ _SUFFIX = ".agn-chats"
 _LARGEST = 1 << 20
 _GONE = (
     "The notebook's kernel was restarted: the conversation of {cells} is gone with it, and models do not see it. "
-    "What the notebook shows is all that is left{files}."
+    "Only the outputs in the notebook are left{files}."
 )
 
 

@@ -118,7 +118,7 @@ def test_a_member_that_raises_is_named() -> None:
         done(by_turns(FunctionAgent(later)))
     with pytest.raises(CallbackError, match="the function of odd returned 3; it must return a text"):
         done(by_turns(FunctionAgent(lambda _: 3, "odd")))
-    with pytest.raises(ConfigError, match="BaseChatAgent has no on_messages of its own"):
+    with pytest.raises(ConfigError, match="BaseChatAgent does not define on_messages"):
         done(by_turns(BaseChatAgent("nothing")))
 
 
@@ -172,7 +172,7 @@ def test_state() -> None:
     [
         ({"type": "SelectorGroupChat"}, "not a state of a RoundRobinGroupChat"),
         ({"agents": {}}, "not of a"),
-        ({"agents": {"a": {}}}, "no state of an agent"),
+        ({"agents": {"a": {}}}, "not the state of an agent"),
         ({"messages": 3}, "has missing or invalid fields"),
         ({"messages": [{"type": "TextMessage"}]}, "has missing or invalid fields"),
         ({"messages": [{"type": "Other"}]}, "'Other' is no message of a team"),

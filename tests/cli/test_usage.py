@@ -28,7 +28,7 @@ NEVER = ["--confirm", "never"]
         ([*RUN, "--out", "a.ipynb", *NEVER, "--data", "none.csv"], "there is no file none.csv"),
         ([*RUN, "--out", "a.ipynb", *NEVER, "--model", "a\nb"], "cannot be written in a cell's first line"),
         ([*RUN, "--out", "a.ipynb", *NEVER, "--kernel", "http://h:1/?token=s3cret"], "AUTOGEN_NB_KERNEL_TOKEN"),
-        ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb is there already; --force writes over it"),
+        ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb already exists; --force overwrites it"),
         ([*RUN, "--out", "no/where/a.ipynb", *NEVER], "there is no folder no/where"),
         ([*RUN, "--out", ".", *NEVER], "is a folder"),
         (["run", " ", "--out", "a.ipynb", *NEVER], "the task is empty"),

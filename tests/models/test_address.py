@@ -66,5 +66,5 @@ def test_a_hidden_password_goes_to_its_own_server_alone() -> None:
     assert revealed("http://host:8000/v1", LOGIN) == "http://host:8000/v1"
     assert revealed("http://me:new@host:8000/v1", LOGIN) == "http://me:new@host:8000/v1"
     for kept in (LOGIN, None):
-        with pytest.raises(ConfigError, match="type the one for other:1"):
+        with pytest.raises(ConfigError, match="type the password for other:1"):
             revealed("http://me:****@other:1/v1", kept)

@@ -66,7 +66,7 @@ def test_model_that_takes_no_pictures_is_told_of_them() -> None:
 
     assert message["content"] == [
         REPORT,
-        {"type": "text", "text": "[a picture is left out here: this model takes none]"},
+        {"type": "text", "text": "[a picture is left out here: this model accepts no images]"},
     ]
 
 

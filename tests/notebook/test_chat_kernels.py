@@ -26,7 +26,7 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
     again = fresh.run("%%autogen --confirm never\nGo on.", "two")
 
     notice, end = cell.about("kernel")
-    assert notice.startswith("The kernel of chat `main` is idle. In 6 s it ends, and its variables with it")
+    assert notice.startswith("The kernel of chat `main` is idle. In 6 s it ends, and its variables are lost")
     assert end == "The kernel of chat `main` was ended after 12 s without use: its variables are gone."
     assert " off " in after.text
     assert again.about("stream") == ["False\n"]

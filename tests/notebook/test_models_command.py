@@ -49,7 +49,7 @@ def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
 
 
 def test_more_words_are_a_mistake(notebook: Notebook) -> None:
-    with pytest.raises(ConfigError, match="takes nothing more, not 'all'"):
+    with pytest.raises(ConfigError, match="takes no arguments, not 'all'"):
         models_command.execute(["all"], notebook, {}, NOBODY)
 
 

@@ -180,7 +180,7 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """Whether the agent has a final reply to the sender, and the reply; does not send it."""
+    """True if the agent has a final reply to the sender, and the reply, which is not sent."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:

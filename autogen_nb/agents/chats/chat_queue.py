@@ -104,7 +104,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
         TopologicalSorter(waiting).prepare()
     except CycleError as error:
         raise ConfigError(
-            f"the chats {sorted(set(error.args[1]))} wait for each other; take one prerequisite away"
+            f"the chats {sorted(set(error.args[1]))} wait for each other; remove one prerequisite"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""`Participant`: an agent as a chat sees it."""
+"""`Participant`: the part of an agent that chats use."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
@@ -97,7 +97,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
                 return None
 
     def overrides(self, method: str) -> bool:
-        """Whether a subclass, or the instance, overrides a method."""
+        """True if a subclass or the instance overrides a method."""
         return method in vars(self) or sum(method in vars(cls) for cls in type(self).__mro__) > 1
 
     def own_code(self) -> Iterator[Own]:
@@ -111,12 +111,12 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
             yield "messages"
 
     def companions(self) -> Sequence["Participant"]:
-        """The agents that take part in each chat of this one, such as those of its group."""
+        """The agents that join each chat of this agent, such as the agents of its group."""
         return ()
 
 
 class GroupLeader(Protocol):
-    """The manager of a group, as the group's chat sees it."""
+    """The part of a group's manager that the group's chat uses."""
 
     def pass_on(self, message: Message, speaker: Any, recipients: Any) -> None:
         """Adds a speaker's message to the histories of the group and of the recipients."""
@@ -124,4 +124,4 @@ class GroupLeader(Protocol):
     def answer_speaker_question(
         self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, through: Callable[[Model], Model]
     ) -> OnCaller | OnEngine:
-        """The answerer for the next speaker; `through` wraps a model before the request."""
+        """The function that selects the next speaker; `through` wraps a model before the request."""

@@ -41,7 +41,7 @@ def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
 def answer_or_nobody(
     ask: Callable[[], HumanInputGiven | Awaitable[HumanInputGiven]],
 ) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-    """The person's answer, or without a person the answer `NOBODY`."""
+    """The person's answer; `NOBODY` if no person is available."""
     nobody = HumanInputGiven(NOBODY, by=NO_AUTHOR)
 
     async def wait(pending: Awaitable[HumanInputGiven]) -> HumanInputGiven:

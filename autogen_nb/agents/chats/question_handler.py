@@ -48,7 +48,7 @@ class QuestionHandler:
         self._through = through
         self._shown = ShownSize()
 
-    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one row for each question
+    def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one case for each question
         match question:
             case events.ModelAsked():
                 return self._model(question)

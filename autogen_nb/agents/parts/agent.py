@@ -35,13 +35,13 @@ def both_forms(
 
 
 class Agent:
-    """The base class of all agents, as AutoGen's triggers and annotations use it."""
+    """The base class of all agents, for AutoGen's triggers and annotations."""
 
     is_anonymous = False  # True for the sender of a `generate_reply()` call without one
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
-            raise ConfigError(f"an agent's name is {name!r}; it must be a text that is not empty")
+            raise ConfigError(f"an agent's name is {name!r}; it must be a non-empty string")
         self._name = name
 
     @property

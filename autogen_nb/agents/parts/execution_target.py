@@ -59,7 +59,7 @@ class ExecutionTarget:
 
     @property
     def costly(self) -> bool:
-        """Whether a kernel in this place uses shared resources; such a kernel starts only when code runs."""
+        """True if a kernel in this place uses shared resources; such a kernel starts only when code runs."""
         return self.kind.costly
 
     def check(self, cwd: Path) -> None:

@@ -114,7 +114,7 @@ class MessageHistory(Agent):
     ) -> None:
         """Sets the messages that the agent's hooks returned; the agent replies to them.
 
-        Ranges in `messages` count from `offset`. With `lasting`, the last message also replaces that of the history.
+        Ranges in `messages` count from `offset`. With `lasting`, the last message also changes in the history.
         """
         heard = (
             Kept(item.start + offset, item.stop + offset) if isinstance(item, Kept) else item.to_dict()
@@ -154,7 +154,7 @@ class MessageHistory(Agent):
         self._replying.add(peer)
 
     def replies_to(self, peer: Agent) -> bool:
-        """Whether the agent replies to each message of the peer."""
+        """True if the agent replies to each message of the peer."""
         return peer in self._replying
 
     def stop_reply_at_receive(self, sender: Agent | None = None) -> None:

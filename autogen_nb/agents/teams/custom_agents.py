@@ -34,7 +34,7 @@ class BaseChatAgent(SoloAgent):
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
         """The answer of ``on_messages`` to messages that the agent has not read yet."""
         if type(self).on_messages is SoloAgent.on_messages:
-            raise ConfigError(f"{type(self).__name__} has no on_messages of its own, so {self.name} has nothing to say")
+            raise ConfigError(f"{type(self).__name__} does not define on_messages, so {self.name} cannot answer")
         return self._call(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
 
     def _call(self, call: Callable[[], Any], what: str) -> ReplyGiven | Awaitable[ReplyGiven]:

@@ -2,7 +2,7 @@
 
 1. All members get each message to the team. A member's intermediate steps enter its own context only after its answer,
    because an interrupted turn may leave calls without results, and models refuse those.
-2. Events that AgentChat also has become its messages; the caller gets them, and the transcript keeps them.
+2. Events with an equivalent in AgentChat become its messages, for the caller and for the transcript.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ class RunFollower:
         if (agent := getattr(event, "agent", "")) in self.members:
             self._speaker = agent
 
-    def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one row for each event
+    def _messages_of(self, event: Event) -> Iterator[BaseMessage]:  # noqa: C901  # one case for each event
         match event:
             case ModelAsked(calls=calls):
                 self._may_call = calls == "some"

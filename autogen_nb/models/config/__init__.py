@@ -1,1 +1,1 @@
-"""Which model is meant: accounts, configuration lists, entries, servers on this machine."""
+"""Selects models: accounts, configuration lists, entries, servers on this machine."""

@@ -42,7 +42,7 @@ def checked_url(url: str | None, what: str) -> str | None:
 
 
 def checked_base(url: str) -> str:
-    """The base URL that a person typed; raises `ConfigError` for an address that cannot be one."""
+    """The base URL that a person typed; raises `ConfigError` for an address that cannot be a base URL."""
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
@@ -105,5 +105,5 @@ def revealed(typed: str, earlier: str | None) -> str:
     if HIDDEN not in login_of(typed):
         return typed
     if not earlier or server_of(typed) != server_of(earlier):
-        raise ConfigError(f"the hidden password goes to no other server: type the one for {host_of(typed)}")
+        raise ConfigError(f"the hidden password is for another server: type the password for {host_of(typed)}")
     return _LOGIN.sub(lambda match: f"{match[1]}{login_of(earlier)}@", typed)

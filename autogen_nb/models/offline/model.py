@@ -72,7 +72,7 @@ def _blocks(state: State) -> Iterator[Block]:
     dataset, table, last = state.dataset, state.table, state.last
     if dataset is None:
         if state.files is None:
-            yield Block("find", find_code(), "No table was named, so I look which lie in the working folder.")
+            yield Block("find", find_code(), "No table was named, so I list the tables in the working folder.")
         return
     if last is not None and last.step == "look" and not last.succeeded:
         return
@@ -99,7 +99,7 @@ def _is_settled(state: State, block: Block) -> bool:
 
 def _look(state: State, dataset: Dataset) -> Block:
     if state.table is not None and state.look:
-        code = state.look if state.look.startswith("# [look]") else f"# [look] The copy again\n{state.look}"
-        return Block("look", code, f"The kernel does not hold {span(dataset.clean)} any more, so I make it again.")
+        code = state.look if state.look.startswith("# [look]") else f"# [look] Create the copy again\n{state.look}"
+        return Block("look", code, f"The kernel no longer has {span(dataset.clean)}, so I create it again.")
     aim = f"I look at {span(dataset.title)}: which columns there are, what they hold, and what is missing."
     return Block("look", look_code(dataset), aim)

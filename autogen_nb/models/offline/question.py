@@ -26,7 +26,7 @@ _FILLERS = re.compile(
     r"their|them|then|there|these|they|thing|this|those|time|using|values?|versus|were|what|when|where|which|will|with|"
     r"without|worst|would|your"
 )
-"""Words that the answer never lists as not understood."""
+"""Common words, which the answer does not list as unknown."""
 _NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
 
 

@@ -25,7 +25,7 @@ def learned(state: State) -> str:
     sentences = _sentences(state, last)
     if sentences or last.step == "find":
         return " ".join(sentences[:2])
-    return "That output does not hold the findings that I look for; perhaps the block was edited."
+    return "That output lacks the findings that I expect; perhaps the block was edited."
 
 
 def summary(state: State) -> str:

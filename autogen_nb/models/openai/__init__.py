@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, and every server that speaks them; the clients are here, where AgentChat has them."""
+"""Models behind OpenAI's chat completions API, and AgentChat's client classes for them."""
 
 from autogen_nb.lazy_export import lazy_export
 

@@ -1,7 +1,7 @@
 """Combines the chunks of a streamed chat completion into one reply, and accepts missing fields.
 
 1. Only choice 0 is read; without an index, it is the first choice. Chunks without ``choices`` or ``delta`` (Azure sends
-   both) contribute their other fields.
+   both kinds) contribute their other fields.
 2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
    starts a new call.
 3. Usage and model come from the last chunk that contains them.
@@ -51,7 +51,7 @@ class ChunkAccumulator:
 
     @property
     def is_answering(self) -> bool:
-        """Whether the model has started to write its answer, or a call."""
+        """True if the model has started to write its answer, or a call."""
         return bool(self._text or self._calls or self._function)
 
     @property

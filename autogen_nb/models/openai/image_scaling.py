@@ -15,7 +15,7 @@ WIDEST = 768
 LARGEST = 1_500_000
 """Maximum bytes of an image that cannot be scaled."""
 
-_NO_VISION = {"type": "text", "text": "[a picture is left out here: this model takes none]"}
+_NO_VISION = {"type": "text", "text": "[a picture is left out here: this model accepts no images]"}
 _TOO_LARGE = {"type": "text", "text": "[a picture is left out here: it is too large to be sent]"}
 
 

@@ -2,7 +2,7 @@
 
 OpenAI's rules (https://platform.openai.com/docs/guides/structured-outputs): the root is an object, objects have no
 additional properties, all properties are required, ``$ref`` has no siblings, and alternatives are ``anyOf``.
-Unsupported schemas are an error here, which names the class, rather than one of the server.
+Unsupported schemas raise an error that names the class, before the server refuses the request.
 """
 
 import re

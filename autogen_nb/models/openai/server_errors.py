@@ -130,16 +130,16 @@ def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[
 
 
 def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
-    if status < 400:  # noqa: PLR2004 - HTTP's own border of errors
+    if status < 400:  # noqa: PLR2004 - HTTP's lowest error status
         return server.refused(_redirected(server, status, headers))
     message = server.clean(_message(body)) or "it gave no reason"
     code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
     if code == "insufficient_quota":
         return server.refused(f"says that the account has no quota left ({status}): {message}")
     # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
-    if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's number for "too many requests"
+    if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's status "too many requests"
         return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
-    if status in _RETRIED_STATUSES or status >= 500:  # noqa: PLR2004 - HTTP's own border of server errors
+    if status in _RETRIED_STATUSES or status >= 500:  # noqa: PLR2004 - HTTP's lowest status of server errors
         wait = retry_after(headers)
         if wait is not None and wait > LONGEST_WAIT:
             asks = f"asks to wait {wait:.0f} s ({status}): {message}"
@@ -165,7 +165,7 @@ def _by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
     for cause in chain:
         if isinstance(cause, ssl.SSLCertVerificationError):
             text = server.clean(cause.verify_message or str(cause))
-            fault = f"could not prove who it is (TLS certificate): {text}. {_trust(cause)}".rstrip(". ")
+            fault = f"has an untrusted TLS certificate: {text}. {_trust(cause)}".rstrip(". ")
             return server.unavailable(fault, again=False)
         for kind, fault, again in _CAUSES:
             if isinstance(cause, kind):
@@ -263,7 +263,7 @@ def _trust(error: ssl.SSLCertVerificationError) -> str:
 
 
 def _way_out(server: ErrorContext, status: int) -> str:
-    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's number for "who are you?"
+    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's status "unauthorized"
         return "The server requires a key: pass api_key."
     ways = {
         401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",

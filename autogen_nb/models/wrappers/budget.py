@@ -75,7 +75,7 @@ class Budget:
 
     def __init__(self, dollars: float | None = None, tokens: int | None = None) -> None:
         if dollars is None and tokens is None:
-            raise ConfigError(f"a budget needs dollars= or tokens=; as text it is {_WAYS}")
+            raise ConfigError(f"a budget needs dollars= or tokens=, or a text such as {_WAYS}")
         for name, limit in (("dollars", dollars), ("tokens", tokens)):
             number = isinstance(limit, int | float) and not isinstance(limit, bool)
             if limit is not None and not (number and 0 < limit < math.inf):

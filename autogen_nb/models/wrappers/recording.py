@@ -147,5 +147,5 @@ def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
         summary = str(error).splitlines()[:2]
         raise ConfigError(
             f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {' '.join(summary)}); "
-            "it was damaged, or the file is something else"
+            "the line is damaged, or the file is not a recording"
         ) from error

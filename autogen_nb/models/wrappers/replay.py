@@ -14,7 +14,7 @@ from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 class ReplayModel:
     """A model that streams the replies of a recording, in order.
 
-    A request that equals a recorded one, but is not the next one, gets its recorded reply again.
+    A request that equals a recorded request other than the next one gets the reply of that request.
     """
 
     identity = None

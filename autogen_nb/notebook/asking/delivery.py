@@ -49,7 +49,7 @@ class QuestionDelivery:
     def open(
         self, shell: Any, origin: Origin, taker: CellTaker | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Listens for clicks, and yields a function that tells whether the cell was run again.
+        """Listens for clicks, and yields a function that returns True once the cell was run again.
 
         `taker` handles other cells that take over the running chat.
         """

@@ -78,7 +78,7 @@ class StopQuestion:
             self._pending.cancel()
 
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
-        """Whether stuck code needs a decision; called on the engine."""
+        """True if code that does not stop needs a decision; called on the engine."""
         while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # no event signals the end of the kernel's grace period
             await asyncio.sleep(_LOOK)
         if not busy():

@@ -17,7 +17,7 @@ _OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model
 def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers) -> DisplayData:
     """Lists the models; the command is the user's consent to scan local ports."""
     if words:
-        raise ConfigError(f"%autogen models takes nothing more, not {' '.join(words)!r}")
+        raise ConfigError(f"%autogen models takes no arguments, not {' '.join(words)!r}")
     form_connection = notebook.model_setting.given
     models = known_models("" if form_connection else notebook.defaults.usual("model"), form_connection, environ)
     here = servers.listening()
@@ -38,7 +38,7 @@ def _hint(here: Sequence[LocalServer], *, configured: bool) -> str:
     if first := next((server for server in here if server.models), None):
         return f"`%env OPENAI_BASE_URL={first.base_url}` and then `%%autogen -m {first.models[0]}` asks that server."
     if configured:
-        return "No server answers on this machine's usual ports. `%%autogen -m NAME` takes one of these."
+        return "No server answers on this machine's usual ports. `%%autogen -m NAME` selects one of these models."
     return (
         "No server answers on this machine's usual ports, and none is set up: set `OPENAI_API_KEY`, or "
         "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; a cell asks which one to take."

@@ -56,7 +56,7 @@ class CellChats:
 
     @property
     def reachable(self) -> bool:
-        """Whether take-over requests arrive even while the chats block the kernel's thread."""
+        """True if take-over requests arrive even while the chats block the kernel's thread."""
         return self._intercept is not None and self._intercept.hears_while_held
 
     @contextmanager

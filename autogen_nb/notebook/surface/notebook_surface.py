@@ -88,7 +88,7 @@ class SurfaceFoot:
 
     @property
     def page_loaded(self) -> bool:
-        """Whether a page was loaded while the panel was open."""
+        """True if a page was loaded while the panel was open."""
         return self._places[-1][0].page_loaded
 
     def mirror(self, publish: Publish) -> None:

@@ -32,5 +32,5 @@ class CellLibraries:
                 slot.show(*bundle(library_html(name), "", kind="library"))
 
     def forget(self) -> None:
-        """Shows libraries again for the frames that follow, in a page that has been loaded again."""
+        """After a page is reloaded, shows libraries again for later frames."""
         self._required.clear()

@@ -97,7 +97,7 @@ class NotebookView(FootedView):
         self._totals = Totals()
         self._ended = False
 
-    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
         self._totals.count(event)
         match event:
             case ChatStarted():

@@ -14,7 +14,7 @@ from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
-_KEPT = "Choose what is never asked about again, in other notebooks too. `%autogen rules` lists and revokes."
+_KEPT = "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
 _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks again"
 
 
@@ -57,7 +57,7 @@ class DecisionPanel(Panel):
         """Returns the button that offers rules, if any apply."""
         if not self._offered:
             return []
-        hint = "Choose what is never asked about again; each rule is named in words first"
+        hint = "Choose effects to allow without a question; the next step describes each rule"
         return [self.button("Always allow …", lambda: self._offer_rules(text, then), hint=hint)]
 
     def _offer_rules(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:

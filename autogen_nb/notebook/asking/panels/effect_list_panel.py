@@ -21,7 +21,7 @@ class EffectListPanel(Panel):
     """Asks about several effects; the answer maps positions to decisions."""
 
     busy = False
-    """Whether a form is open."""
+    """True if a form is open."""
 
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)

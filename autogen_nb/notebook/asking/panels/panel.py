@@ -31,7 +31,7 @@ _WARNED = 60.0
 _CLOSE = 10
 _NO_BUTTONS = (
     "No buttons here? Interrupt this cell, run `%config AutogenMagics.ask = 'text'`, and run the cell again: "
-    "it asks the same in words."
+    "the question then appears as text."
 )
 
 
@@ -40,7 +40,7 @@ class Foot(Protocol):
 
     @property
     def page_loaded(self) -> bool:
-        """Whether a page was loaded while the panel was open; such a page ignores the cell's output."""
+        """True if a page was loaded while the panel was open; such a page ignores the cell's output."""
 
     def panel(self, data: dict[str, object]) -> None:
         """Shows the panel."""

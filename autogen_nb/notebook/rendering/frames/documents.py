@@ -43,7 +43,7 @@ _IFRAME = re.compile(r'<iframe\b[^>]*?\bsrcdoc="([^"]*)"', re.IGNORECASE)
 _REMOTE_SCRIPT = re.compile(r"<script\b[^>]*\bsrc\s*=[^>]*>\s*</script\s*>", re.IGNORECASE)
 _BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
 
-# The default templates are white; what the figure itself sets has precedence over its template.
+# The default templates are white; the figure's own settings override its template.
 _PLOTLY_SCRIPT = """
 const figure = %s, look = figure.layout?.template?.layout;
 if (autogenNbTheme === "dark" && look?.paper_bgcolor === "white") {
@@ -67,7 +67,7 @@ class Document:
 
 
 def document(data: Mapping[str, Any]) -> Document | None:
-    """The page of a bundle; None where nothing in it needs a frame."""
+    """The page of a bundle; None if nothing in it needs a frame."""
     if isinstance(figure := data.get(_PLOTLY), Mapping):
         return _plotly(figure)
     for mime, spec in data.items():
@@ -85,7 +85,7 @@ def document(data: Mapping[str, Any]) -> Document | None:
 
 
 def is_preparation(data: Mapping[str, Any]) -> bool:
-    """Whether a bundle shows nothing, and prepares a page for charts that come later."""
+    """True if a bundle shows nothing and only prepares a page for later charts."""
     if _EXECUTES & data.keys():
         return False
     text = joined_text(data.get("text/html")) or ""
@@ -105,7 +105,7 @@ def _chart(style: str, script: str) -> str:
 
 def _of_script(script: str) -> Document:
     roots = [root for text in _BOKEH_ROOTS.findall(script) for root in _bokeh_roots(text).items()]
-    # `element` is where a script of IPython's `Javascript` shows something.
+    # Scripts of IPython's `Javascript` write their output to `element`.
     places = '<div id="element"></div>' + "".join(
         f'<div id="{html.escape(place)}" data-root-id="{html.escape(root)}" style="display:contents"></div>'
         for root, place in roots
@@ -123,7 +123,7 @@ def _bokeh_roots(text: str) -> dict[str, str]:
 
 
 def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
-    # Folium shows a page in a frame of its own; that page is shown in ours.
+    # Folium embeds its page in a frame; our frame shows that page directly.
     frame = _IFRAME.search(text)
     if frame is not None and "<script" not in text[: frame.start()]:
         text = html.unescape(frame[1])
@@ -131,5 +131,5 @@ def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
 
 
 def _json(value: object) -> str:
-    """JSON that may stand in a script element."""
+    """JSON that is safe in a script element."""
     return json.dumps(value).replace("<", r"\u003c")

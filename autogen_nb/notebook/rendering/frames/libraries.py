@@ -16,14 +16,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-# Marks as folium's icons have them, whose library no package ships.
+# Simple markers instead of folium's icons, whose library is in no Python package.
 _LEAFLET_MARKS = """
 L.AwesomeMarkers = {icon: ({markerColor = "blue"} = {}) => L.divIcon({className: "", iconAnchor: [9, 9], html:
 `<i style="display:block;width:14px;height:14px;border:2px solid #fff;border-radius:50%;box-shadow:0 0 3px #000;
 background:${markerColor}"></i>`})};
 L.Marker.prototype.options.icon = L.AwesomeMarkers.icon();
 """
-# The menu opens windows and saves files, which a frame may not.
+# Removes the menu, which opens windows and saves files: the sandbox of a frame forbids both.
 _VEGA_OPTIONS = """
 window.vegaEmbed = ((embed) => (element, spec, options) => embed(element, spec,
 {...autogenNbTheme === "dark" && {theme: "dark"}, ...options, actions: false}))(window.vegaEmbed);
@@ -36,7 +36,7 @@ _ADDRESS = re.compile(r"https?://[^\s\"'<>()]{1,300}")
 class Library:
     """A library, and the distribution that ships it.
 
-    Pages load it from addresses in which the pattern `address` is found. `files` are patterns below import packages,
+    Pages load it from addresses that contain the pattern `address`. `files` are patterns below import packages,
     `needs` names libraries that come before it, and `extension` is a script of ours that follows it.
     """
 
@@ -49,7 +49,7 @@ class Library:
 
     @property
     def version(self) -> str:
-        """The version of the distribution; "" where it is not installed."""
+        """The version of the distribution; "" if it is not installed."""
         with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(self.distribution)
         return ""
@@ -66,7 +66,7 @@ class Library:
         if self.name == "vega":
             from vl_convert import javascript_bundle
 
-            yield javascript_bundle()  # type: ignore[call-arg]  # it is optional, whatever its stub says
+            yield javascript_bundle()  # type: ignore[call-arg]  # optional, but required in the stub
         for pattern in self.files:
             package, _, inside = pattern.partition("/")
             spec = find_spec(package)
@@ -121,7 +121,7 @@ _threads = ThreadPoolExecutor(1, "autogen_nb-libraries")
 
 @cache
 def load(name: str) -> "Future[str]":
-    """A packed library, from a thread of its own: reading one takes up to two seconds."""
+    """A packed library; runs in a thread, since packing a library takes up to two seconds."""
     return _threads.submit(_read, LIBRARIES[name])
 
 
