@@ -150,7 +150,7 @@ class StreamBridge(Generic[T]):
         self._items.put(item)
         if self._wake is not None and not self._awake:
             self._awake = True
-            # The caller's loop may be closed by now.
+            # The caller's loop may have been closed in the meantime.
             with contextlib.suppress(RuntimeError):
                 self._wake()
 

@@ -53,7 +53,7 @@ def test_policy_file_of_another_owner_stops_everything(file: Path, lay: Lay, mon
 def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> None:
     lay("[code]\nconfrim = 'always'")
 
-    with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] holds 'confrim'"):
+    with pytest.raises(ConfigError, match=r"nothing runs, .*policy.toml': \[code\] has the unknown key 'confrim'"):
         run.policy()
     with pytest.raises(ConfigError, match=r"nothing runs"):
         read_code_config({"executor": ScriptedExecutor({})})
@@ -79,10 +79,10 @@ def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
 def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'docker'")
 
-    with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the executor has none"):
+    with pytest.raises(ConfigError, match=r"at least the sandbox 'docker', and the executor has 'none'"):
         read_code_config({"executor": ScriptedExecutor({})})
     for weaker in ({"use_docker": False}, {"sandbox": "none"}, {"kernel": "python3"}):
-        with pytest.raises(ConfigError, match=r"the sandbox 'docker' at least, and the code has none"):
+        with pytest.raises(ConfigError, match=r"at least the sandbox 'docker', and the code has 'none'"):
             read_code_config({"work_dir": str(tmp_path), **weaker})
 
 

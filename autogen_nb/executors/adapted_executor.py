@@ -13,7 +13,7 @@ from autogen_nb.run import CancellationToken
 
 
 class AdaptedExecutor:
-    """Runs blocks with the `execute_code_blocks` of another executor; an `autogen_nb.core.ports.Executor`."""
+    """Runs blocks with the `execute_code_blocks` of another executor; implements `autogen_nb.core.ports.Executor`."""
 
     def __init__(self, own: Any) -> None:
         self.own = own

@@ -41,7 +41,7 @@ class History:
         kernel: Kernel,
         notes: list[str],
         *,
-        timeout: float | None,  # noqa: ASYNC109 - it is the limit of each block
+        timeout: float | None,  # noqa: ASYNC109 - the limit of each block
         ask: Ask | None,
     ) -> AsyncGenerator[Output]:
         """Repeats all steps in order, visibly, and adds notes about it; a failure ends the replay."""

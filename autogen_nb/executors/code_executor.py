@@ -110,7 +110,7 @@ class Owned:
 
 
 class OwnedExecutor(CommandLineExecutor, Owned):
-    """An executor that its owner may start and stop; an `autogen_nb.core.ports.Executor`.
+    """An executor that its owner may start and stop; implements `autogen_nb.core.ports.Executor`.
 
     Subclasses that also inherit from `JupyterExecutor` run blocks in a kernel; others run each block as a program.
 
@@ -217,7 +217,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     async def _prepare(self) -> None:
         """Prepares what the code needs in its working directory."""
 
-    def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - others know
+    def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - used by subclasses
         return None
 
     async def _start(self) -> None:
@@ -263,7 +263,7 @@ def one_directory(**given: Any) -> Path:
     """The absolute path of the directory given under one of the names, or the current directory."""
     directories = {name: value for name, value in given.items() if value is not None}
     if len(directories) > 1:
-        raise ConfigError(f"{' and '.join(directories)} are two names of one directory; give one of them")
+        raise ConfigError(f"{' and '.join(directories)} name the same directory; give only one of them")
     for name, value in directories.items():
         if not isinstance(value, str | Path):
             raise ConfigError(f"{name} is {value!r}; it must be a directory's path")

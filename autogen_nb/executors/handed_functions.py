@@ -136,21 +136,19 @@ def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> s
         node = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError) as error:
         raise ConfigError(
-            f"the source of the function {name!r} cannot be had ({error}); define it by `def` in a file or a cell"
+            f"the source of the function {name!r} is not available ({error}); define it by `def` in a file or a cell"
         ) from error
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        raise ConfigError(f"{name!r} is no function that is defined by `def`, and cannot be imported by code")
+        raise ConfigError(f"{name!r} is not defined by `def`, so code cannot import it")
     if taken := function.__code__.co_freevars:
-        raise ConfigError(
-            f"the function {name!r} takes {', '.join(taken)} from where it was defined; give it what it needs itself"
-        )
+        raise ConfigError(f"the function {name!r} takes {', '.join(taken)} from an outer function; define them inside")
     decorators = [each for each in node.decorator_list if not _declares_requirements(each)]
     outside = [*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults)]
     used = {each.id for part in outside for each in ast.walk(part) if isinstance(each, ast.Name)}
     available = known.union(dir(builtins), *(_import(each)[1] for each in requirements.global_imports))
     if missing := sorted((used | _globals(function.__code__)) - available):
         raise ConfigError(
-            f"the function {name!r} uses {', '.join(missing)} of its module, which is not there where code calls it: "
+            f"the function {name!r} uses {', '.join(missing)} of its module, which the code cannot access: "
             "import it within the function, or name it by with_requirements(global_imports=[...])"
         )
     lines = source.splitlines()

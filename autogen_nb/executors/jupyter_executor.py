@@ -33,8 +33,8 @@ from autogen_nb.outputs import Failure, Output
 _SHELL = SHELL | BASH
 _NO_KERNEL = "{why}, so each block runs as a program of its own, and no variables are kept between blocks."
 _NO_PYTHON = (
-    "This kernel runs {language}: only a Python kernel can stop code at what it was not let through, "
-    "hand variables over, take them back and list them, or keep what %pip installs apart."
+    "This kernel runs {language}: only a Python kernel can stop code at effects that were not allowed, "
+    "transfer and list variables, or keep packages from %pip separate."
 )
 
 

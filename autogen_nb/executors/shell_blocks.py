@@ -24,7 +24,7 @@ _CHUNK = 2**16
 _FULL_PIPE = 2**20 // _CHUNK
 _SIGNALLED = 128
 _AGAIN = 0.2
-# How long, in seconds, a person's interrupt is repeated.
+# Seconds during which a person's interrupt is repeated.
 _PATIENCE = 1.0
 
 

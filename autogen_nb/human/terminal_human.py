@@ -84,7 +84,7 @@ class TerminalHuman:
         """Reads the decision about an effect; repeats the question after an unclear answer."""
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
-        print(f"\nThe code that runs {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
+        print(f"\nThe running code {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
         try:
             return _read_judgement(proposed((question.effect,)))
         except NobodyThere:

@@ -19,7 +19,7 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        why = "it is a link, and must be a file" if path.is_symlink() else error.strerror or str(error)
+        why = "it must be a file, not a link" if path.is_symlink() else error.strerror or str(error)
         raise _refused(path, why) from None
     try:
         objection = _objection(os.fstat(number), owners)

@@ -61,7 +61,7 @@ class PlainView:
         self._inquired: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
 
-    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one row for each event
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
         match event:
             case ModelAsked(agent=agent, peer=peer):
                 self._peers[agent] = peer

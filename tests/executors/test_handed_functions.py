@@ -111,10 +111,10 @@ def test_a_model_is_told_heads_and_docstrings() -> None:
         ([uses_its_module], r"'uses_its_module' uses math of its module.*with_requirements\(global_imports="),
         ([by_default], "'by_default' uses Path of its module"),
         ([four], "'four' uses double of its module"),
-        ([made(1)], "'closure' takes number from where it was defined"),
-        ([lambda: 1], "no function that is defined by `def`"),
+        ([made(1)], "'closure' takes number from an outer function"),
+        ([lambda: 1], "is not defined by `def`"),
         ([print], "each must be a Python function"),
-        ([eval(compile("lambda: 1", "no file", "eval"))], "cannot be had"),
+        ([eval(compile("lambda: 1", "no file", "eval"))], "is not available"),
     ],
     ids=["global", "default", "not handed over", "closure", "lambda", "builtin", "no source"],
 )

@@ -71,7 +71,7 @@ def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: JupyterCodeExecutor(work_dir="a", output_dir="b"), "two names of one directory"),
+        (lambda: JupyterCodeExecutor(work_dir="a", output_dir="b"), "name the same directory"),
         (lambda: JupyterCodeExecutor(timeout=0), "timeout is 0"),
     ],
 )
