@@ -95,7 +95,7 @@ class Engine:
                 task.cancel()
             if working:
                 await asyncio.wait(working, timeout=LET_GO)
-            # Generators hold the connections to models and close them.
+            # Closing the generators closes their connections to models.
             await asyncio.get_running_loop().shutdown_asyncgens()
 
         wait_for([self.submit(end())], timeout=LAST + LET_GO)
@@ -105,9 +105,9 @@ engine = Engine()
 
 
 class StreamBridge(Generic[T]):
-    """A stream on the engine that another thread reads item by item, by waiting or awaiting.
+    """A stream on the engine that another thread reads item by item, with `get` or `await aget`.
 
-    The stream starts with the first read, when the caller is already able to end it.
+    The stream starts at the first read, so that the caller can already end it.
 
     The threads share only a queue implemented in C. An interrupt inside a lock of `threading` or `concurrent.futures`
     would leave it locked and block the engine.
@@ -198,13 +198,13 @@ class StreamBridge(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Item(Generic[T]):
-    """An item of a stream; wrapping lets an exception be an item too."""
+    """An item of a stream; the wrapper distinguishes an exception that is an item from one that ended the stream."""
 
     value: T
 
 
 def opened(item: Item[T] | BaseException | None) -> T:
-    """The item's value; raises an exception that took its place."""
+    """The item's value; raises the exception that ended the stream."""
     assert item is not None, "a stream is not read beyond its end"
     if isinstance(item, BaseException):
         raise item

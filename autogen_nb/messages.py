@@ -87,7 +87,7 @@ FIELDS = tuple(each.name for each in fields(Message))
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """A model's reasoning before its answer, with its seconds and tokens; `tokens` is None if it is unknown.
+    """A model's reasoning before its answer, with its duration and token count; `tokens` is None if it is unknown.
 
     The log and the view contain it, but no code in it runs, and no request includes it.
     """

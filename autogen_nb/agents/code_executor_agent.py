@@ -49,7 +49,7 @@ class CodeExecutorAgent(ConversableAgent):
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
     confirm
-        When a person is asked before code runs: "never", "risky", "always".
+        When the agent asks a person before code runs: "never", "risky", "always".
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""``autogen-nb demo``: the quickstart notebook in real kernels, without key and network."""
+"""``autogen-nb demo``: runs the quickstart notebook in real kernels, without an API key or network access."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
 
 _UNASKED = (
-    "Nobody is here to press Run, so AUTOGEN_NB_CONFIRM=never is set: code runs unasked.\n"
+    "Nobody is here to press Run, so AUTOGEN_NB_CONFIRM=never is set: code runs without questions.\n"
     "In JupyterLab the same notebook asks before each block."
 )
 _NO_NETWORK = """
@@ -89,7 +89,7 @@ def _reading(book: Any) -> str:
     sources = (cell.source for cell in book.cells if _TABLE in cell.metadata.get("tags", []))
     source: str | None = next(sources, None)
     if source is None:
-        raise ConfigError(f"--data: no cell of this notebook has the tag {_TABLE}, so it takes no table")
+        raise ConfigError(f"--data: no cell of this notebook has the tag {_TABLE}, so it reads no table")
     return source
 
 

@@ -47,13 +47,15 @@ def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str
     try:
         return save(notebook, Path(tempfile.mkdtemp(prefix="autogen-nb-")) / path.name, force=False), why
     except OSError as error:
-        raise ExecutionError(f"{why}, and no temporary file either ({error.strerror or error}); make room") from error
+        raise ExecutionError(
+            f"{why}, and no temporary file either ({error.strerror or error}); free some space"
+        ) from error
 
 
 def sign(path: Path) -> None:
     """Signs the notebook, so that Jupyter shows its outputs as trusted.
 
-    The signature is stored in Jupyter's data folder. An unsigned notebook only loses its colours.
+    The signature is stored in Jupyter's data folder. Without it, only the outputs' colours are missing.
     """
     import nbformat
     from nbformat.sign import NotebookNotary

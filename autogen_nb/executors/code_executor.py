@@ -2,9 +2,9 @@
 
 1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until they stop it.
    Otherwise it starts at first use, and the team that used it stops it at the end of the run.
-2. Each executor supports the calls of AutoGen 0.2, which wait, and of AgentChat, which await. `execute_code_blocks` is
-   awaited if it gets a cancellation token. In a program without a loop, `start`, `stop` and `restart` finish at
-   once; in a loop they may be awaited, and later calls wait for them.
+2. Each executor supports AutoGen 0.2's sync calls and AgentChat's async calls. `execute_code_blocks` must be awaited if
+   it gets a cancellation token. Without a running event loop, `start`, `stop` and `restart` finish before they return;
+   within a loop they may be awaited, and later calls wait for them.
 3. Agents run code with `run`, which streams; see `autogen_nb.core.ports.Executor`.
 """
 
@@ -34,7 +34,7 @@ _LAST = 2_000
 """How many characters at the end of a failed program's output are searched for its error."""
 
 _MISSING = re.compile(r"No such file or directory: '([^']+)'")
-# Output may contain anything, but a traceback ends like this.
+# The last line of a traceback; a looser pattern would match other output.
 _RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 _WAITS: Final = object()
@@ -55,7 +55,7 @@ class CodeResult:
     code_file: str | None = None
 
     def __await__(self) -> Generator[Any, Any, "CodeResult"]:
-        """Returns itself, for callers that await the result of a waiting call."""
+        """Returns itself, for callers that await the result of a sync call."""
         yield from ()
         return self
 
@@ -149,7 +149,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     def stop(self, told: str = "") -> Coroutine[Any, Any, None]:
         """Ends the executor; further calls do nothing, and it can be used again.
 
-        `told` is a note for the next block.
+        The model reads `told` with the next block.
         """
         self.held = False
         return in_background(self._stop(told))
@@ -215,7 +215,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         return files
 
     async def _prepare(self) -> None:
-        """Prepares what the code needs in its working directory."""
+        """Prepares the working directory."""
 
     def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - used by subclasses
         return None
@@ -237,8 +237,8 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     async def _cancelled_by(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
         if token is not None and token.is_cancelled():
             raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
-        came_to = self._run_to_result(blocks)
-        work = came_to if engine.here() else result(came_to, waits="async")
+        run = self._run_to_result(blocks)
+        work = run if engine.here() else result(run, waits="async")
         return await work if token is None else await token.link_future(asyncio.ensure_future(work))
 
     async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:

@@ -42,7 +42,7 @@ class ImportFromModule:
 
 
 Import = str | ImportFromModule | Alias
-"""An import of a module, under its own or another name, or of names from it."""
+"""A module's name, a module under another name, or names from a module."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class HandedFunctions:
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
-            raise ConfigError(f"functions_module is {module!r}; it must be a name that can be imported")
+            raise ConfigError(f"functions_module is {module!r}; it must be a valid name of a module")
         requirements = [_with_requirements(each) for each in functions]
         known = {each.func.__name__ for each in requirements}
         imports = dict.fromkeys(_import(each)[0] for one in requirements for each in one.global_imports)
@@ -124,7 +124,7 @@ def _with_requirements(requirements: Any) -> FunctionWithRequirements:
     if isinstance(requirements, FunctionWithRequirements):
         return requirements
     if not inspect.isfunction(requirements):
-        raise ConfigError(f"functions has {requirements!r}; each must be a Python function")
+        raise ConfigError(f"functions contains {requirements!r}; each must be a Python function")
     return FunctionWithRequirements(requirements)
 
 

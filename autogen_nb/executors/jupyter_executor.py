@@ -31,7 +31,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output
 
 _SHELL = SHELL | BASH
-_NO_KERNEL = "{why}, so each block runs as a program of its own, and no variables are kept between blocks."
+_NO_KERNEL = "{why}, so each block runs as a separate program, and no variables are kept between blocks."
 _NO_PYTHON = (
     "This kernel runs {language}: only a Python kernel can stop code at effects that were not allowed, "
     "transfer and list variables, or keep packages from %pip separate."
@@ -144,7 +144,7 @@ class JupyterExecutor(CommandLineExecutor):
     async def stop(self, told: str = "") -> None:
         """Ends the kernel and everything that it or a shell block started; further calls do nothing.
 
-        `told` is a note for the next block.
+        The model reads `told` with the next block.
         """
         await self._shell.stop()
         await self.kernel.shutdown(told)
@@ -195,7 +195,7 @@ class JupyterExecutor(CommandLineExecutor):
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
         """Raises the error if no kernel is possible; `what` is the purpose of the kernel."""
         if why := await self._why_no_kernel():
-            raise error(f"{why}, and no kernel that could {what}")
+            raise error(f"{why}, so no kernel can {what}")
 
     async def _block(self, block: CodeBlock, options: "_RunOptions") -> AsyncGenerator[Output | BlockOutcome]:
         if why := await self._why_no_kernel():

@@ -30,7 +30,7 @@ _PATIENCE = 1.0
 
 @dataclass(eq=False)
 class _Program:
-    """A running program, and how it is being ended."""
+    """A running program, and the reason why it was ended."""
 
     job: Job
     interrupted: bool = False
@@ -44,7 +44,7 @@ class _Program:
         self.killing = asyncio.ensure_future(self.job.kill())
 
     async def end(self, grace: float) -> None:
-        """Interrupts the program, and kills it after the grace."""
+        """Interrupts the program, and kills it after the grace period."""
         await _interrupt(self.job, grace)
         await self.job.kill()
         await asyncio.wait([self.job.exited])
@@ -116,7 +116,7 @@ class Shell:
                 await program.end(self._grace)
             elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
                 yield text
-        # Only output present at the end counts, since background processes may continue writing.
+        # Read only the output that exists now, since background processes may continue writing.
         for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
             if text := decoder.decode(data):
                 yield text

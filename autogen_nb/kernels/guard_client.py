@@ -53,7 +53,7 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # An active guard stays active, so code that continues after the block does not keep these permissions.
+            # Keep an active guard active, so that code which continues after the block loses these permissions.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope

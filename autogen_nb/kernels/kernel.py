@@ -2,10 +2,10 @@
 
 1. One request runs at a time; others wait for their turn.
 2. If a request is abandoned (its iterator is closed, or its task cancelled), its code is interrupted, and the next
-   request begins only when the kernel is idle. Code that does not stop within the grace is killed, or waits for the
-   decision of a person, if one can be asked; the caller does not wait.
+   request begins only when the kernel is idle. Code that does not stop within the grace period is
+   killed, or a person decides about it if one can be asked; the caller does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
-4. Modules are imported in advance one by one, each in its own turn. After the first request, no more are imported. A
+4. Modules are imported in advance one by one, each in its own turn, and only before the first request. A
    failed import may leave a module half loaded, so the kernel is replaced and the module is skipped.
 """
 
@@ -156,7 +156,7 @@ class Kernel(VariableExchange):
     async def shutdown(self, told: str = "") -> None:
         """Ends the kernel and its processes; further calls do nothing, and a later use starts a new kernel.
 
-        `told` is a note for the next block.
+        The next block reports `told`.
         """
         self._ending = "The kernel was shut down"
         await self._life.cancel_start()
@@ -215,13 +215,13 @@ class Kernel(VariableExchange):
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while not await _next_is_end(request):
                 pass
-            # If the kernel died, the next request finds out why.
+            # If the kernel died, the next request reports the reason.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
         finally:
             self._end_turn()
         if not self.alive and self._ending is None:
-            # In the background: the next request waits for it, but not the caller who abandoned this one.
+            # The next request waits for this start; the caller who abandoned the request does not.
             self._life.begin()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
@@ -241,7 +241,7 @@ class Kernel(VariableExchange):
     async def _ask_person(self) -> StuckAnswer:
         assert self.on_stuck is not None
         variables = None
-        # The kernel may be ending just now.
+        # The kernel may already be ending.
         if (launched := self._life.launched) is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LISTING):
@@ -264,7 +264,7 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # Only the first kernel's start waits for it.
+        # `prepare` waits for it, at the first start only.
         self._in_background(pack_modules())
         for patience in (_PREPARING, _PREPARING, None):
             launched = await launch(self._place, launch_spec)
@@ -296,7 +296,7 @@ class Kernel(VariableExchange):
                 if await import_ahead(launched, name, self._grace):
                     continue
                 self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
-                # Otherwise somebody else has ended this kernel.
+                # Another caller may have ended this kernel already.
                 if self._life.launched is launched:
                     self._ending = None
                     await self._life.end(grace=0)

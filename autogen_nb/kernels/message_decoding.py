@@ -1,4 +1,4 @@
-"""Converts a kernel's messages to outputs, whatever the messages contain.
+"""Converts a kernel's messages to outputs, including malformed messages.
 
 Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging specification.
 """
@@ -53,7 +53,7 @@ def exit_code(evalue: str) -> int | None:
 
 
 def size(output: Output) -> int:
-    """The approximate size of an output in bytes; bundles count by the length of their text."""
+    """The approximate size of an output in bytes; a bundle's size is the length of its text."""
     match output:
         case Stream(text=text):
             return len(text)

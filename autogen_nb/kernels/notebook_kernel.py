@@ -11,7 +11,7 @@ from autogen_nb.kernels.processes import private_folders
 
 _READY = 60.0
 _QUIT = 10.0
-"""Seconds for the kernel to end by itself; after half of them it gets SIGTERM, which keeps its cleanup of folders."""
+"""Seconds for the kernel to end by itself; SIGTERM after half of them still lets it remove its folders."""
 
 
 class NotebookKernel:
@@ -39,7 +39,7 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """Starts a kernel in this folder with this environment; ends it within seconds at the end."""
+    """Starts a kernel in this folder with this environment; ends it on exit, within seconds."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 

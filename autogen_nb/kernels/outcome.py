@@ -78,8 +78,8 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
     if not any("<frozen os>" in line or "os.py" in line for line in failure.traceback):
         return ""
     return (
-        f"The environment variable {match[2]} is set in the notebook and kept from the agent's code; "
-        "a person who wants it there lists its name."
+        f"The environment variable {match[2]} is set in the notebook but withheld from the agent's code; "
+        "a person can list its name to pass it on."
     )
 
 
@@ -91,6 +91,6 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""
     return (
-        f"In this sandbox files are written in {own_folder!r}; a person lets code write beside the notebook by "
-        "`%autogen rules add write ./`, once `%autogen kernel stop` has ended this kernel."
+        f"In this sandbox files are written in {own_folder!r}; to let code write next to the notebook, a person runs "
+        "`%autogen rules add write ./` after `%autogen kernel stop` has ended this kernel."
     )

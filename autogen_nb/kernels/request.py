@@ -1,21 +1,21 @@
 """One execute request, from sending until the kernel is idle again.
 
 1. A request ends when the shell reply *and* the idle status have arrived, in any order (messaging specification), when
-   the process has died, or when the code did not stop within the grace after an interrupt.
+   the process has died, or when the code did not stop within the grace period of an interrupt.
 2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
 4. An interrupt between two internal steps of ipykernel makes it drop the request: it becomes idle without a reply. The
-   shell channel keeps its order, so the reply to a later request proves the loss.
+   shell channel keeps its order: a reply to a later request proves that the earlier one was dropped.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
    interrupt inside its own hooks, and code may suspend its process before the kernel reports that it has begun. Code
-   that does not stop within the grace ends as "stuck". If a person interrupted it, the person decides first, and the
-   code gets no further interrupts in the meantime: no variables are lost without a question.
+   that does not stop within the grace period ends as "stuck". If a person interrupted it, the person decides first. The
+   code gets no further interrupts in the meantime, so no variables are lost without the person's consent.
 6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
 7. A question on stdin waits until earlier output has arrived on iopub, which is another socket. To detect this, the
    client sends a request on the control channel, which the kernel handles while code runs, and waits for its idle
    status on iopub. The wait has a time limit.
-8. If the person answers a question with Stop, the guard interrupts the code there. The client denies the code's later
-   questions at once, and rule 5 applies if the code does not stop.
+8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
+   the code's later questions at once, and rule 5 applies if the code does not stop.
 9. The request closes only after its interrupts have arrived: a late one would hit the next request.
 """
 
@@ -143,11 +143,11 @@ class ExecuteRequest:
             self.interrupt("kill")
 
     def _escalate(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
-        """Rule 5."""
+        """Rule 5: repeats the interrupt, and decides about code that does not stop."""
         if self.asking.is_set() and stuck != "kill":
             return
         if self._reminder is None:
-            # Without a person to ask, code that received the interrupt may take its time.
+            # If no person can be asked, give the code that received the interrupt more time.
             pause = self._grace if stuck == "wait" else self._grace / 2
             self._reminder = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":
@@ -184,7 +184,7 @@ class ExecuteRequest:
     async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
         answer = await stuck()
         self.asking.clear()
-        # After Stop at a question there is no later cell in which to ask, so the code is killed.
+        # After Stop, nobody is asked in a later cell, so the code is killed.
         if answer == "kill" or (answer == "later" and self._stopped.done()):
             self._inbox.put("stuck")
 
@@ -245,7 +245,7 @@ class ExecuteRequest:
         """Rule 7: forwards a stdin message after the earlier outputs."""
         guarding = None if self._guarded is None else self.launched.guarding
         if self._ask is None and (guarding is None or guarding.parse_question(str(question.get("prompt", ""))) is None):
-            # The code can send such a message itself; a message that nobody answers must not pause the clock.
+            # The code itself may send such a message; it must not pause the clock if nobody will answer it.
             return
         self._clock.pause()
         with suppress(TimeoutError):
@@ -303,7 +303,7 @@ class ExecuteRequest:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         self._open += 1
-        # If this question replaces another one, the end of that question has resumed the clock.
+        # If this question replaced another one, the clock resumed when that one ended.
         self._clock.pause()
         try:
             yield

@@ -1,10 +1,10 @@
 """The cost of tokens, by the price list in the installed `genai-prices` package, without network access.
 
-1. A model that is not on the list has an unknown cost, never 0: a model of another vendor, or one of the same name on
-   another server.
+1. A model that is not on the list has an unknown cost, never 0. This includes models of other vendors, and models of
+   the same name on other servers.
 2. A price from the user takes precedence over the list.
-3. The list is that of the standard service. Discounts for the server's prompt cache are not deducted, so a cost may be
-   slightly too high.
+3. The list has the prices of the standard service tier. Discounts for the server's prompt cache are not deducted, so a
+   cost may be slightly too high.
 """
 
 from typing import TypeAlias
@@ -29,7 +29,7 @@ def is_listed_at(url: str | None) -> bool:
 def price_at(model: str, url: str | None = None) -> Price | None:
     """The price of a short request at this address; None for a model that is not on the list.
 
-    A dated snapshot has the price of its family, unless the list has one for it.
+    A dated snapshot has the price of its family, unless the list has its own price.
     """
     # Prices depend on a request's length; 1,000 tokens are below every step.
     return _listed(model, Usage(1000, 1000), url)

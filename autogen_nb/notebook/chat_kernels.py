@@ -1,7 +1,7 @@
 """Limits the number and the idle time of a notebook's kernels, and announces a kernel's end.
 
-The last cell that ran shows a warning before and a line after the end of a kernel; the model reads it with the next
-block.
+The cell that ran last shows a warning before a kernel ends and a line afterwards. The model reads of the end with the
+next block.
 """
 
 import asyncio
@@ -40,14 +40,14 @@ class KernelChat(Protocol):
 
 @dataclass(slots=True)
 class _Use:
-    """The time of a kernel's last use, and whether its end was announced since."""
+    """The time of a kernel's last use, and True if its end was announced since."""
 
     last: float
-    told: bool = False
+    announced: bool = False
 
 
 class ChatKernels:
-    """The kernels of a notebook's chats; its methods run on the engine unless they say otherwise."""
+    """The kernels of a notebook's chats; its methods run on the engine unless documented otherwise."""
 
     def __init__(self) -> None:
         self._uses: dict[KernelChat, _Use] = {}
@@ -117,18 +117,18 @@ class ChatKernels:
 
     async def _look(self, chat: KernelChat, use: _Use, idle: float) -> None:
         over = _now() - use.last - idle
-        if over >= -self._notice and not use.told:
-            use.told = True
+        if over >= -self._notice and not use.announced:
+            use.announced = True
             # Guarantees the full notice period even after a late check.
             use.last = max(use.last, _now() + self._notice - idle)
             self._say(
                 f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables are "
                 "lost; a cell of that chat keeps it running, and `%config AutogenMagics.kernel_idle` sets the time."
             )
-        elif over >= 0 and use.told:
+        elif over >= 0 and use.announced:
             ended = f"was ended after {_time(idle)} without use"
             await chat.stop(f"The kernel {ended}; its variables are lost.")
-            use.told = False
+            use.announced = False
             self._say(f"The kernel of chat `{chat.name}` {ended}: its variables are gone.")
 
 

@@ -37,7 +37,7 @@ class Restarts:
         self._connection = connection
         self._ended: dict[str, EndedChat] = {}
         if connection is not None:
-            # An unreadable file only costs the remark.
+            # Without a readable file, only the remark is missing.
             with suppress(OSError, ValueError, TypeError, AttributeError), HeldFolder(connection.parent) as folder:
                 _remove_old(folder)
                 self._ended = _read(folder, _name(connection))
@@ -58,7 +58,7 @@ class Restarts:
         if ended is None or chat.runs or (origin is not None and origin.cell is not None and origin.cell == ended.cell):
             return ""
         cells = "the one cell before" if ended.runs == 1 else f"the {ended.runs} cells before"
-        files = f", besides its files in `{ended.folder}`" if (chat.cwd / ended.folder).is_dir() else ""
+        files = f", and the files in `{ended.folder}`" if (chat.cwd / ended.folder).is_dir() else ""
         return _GONE.format(cells=cells, files=files)
 
     def forget(self, chat: NotebookConversation) -> None:
@@ -73,7 +73,7 @@ def _name(connection: Path) -> str:
 def _read(folder: HeldFolder, name: str) -> dict[str, EndedChat]:
     with folder.open(name) as file:
         stored: Mapping[str, Any] = json.loads(file.read(_LARGEST))
-    # The same process has reloaded the extension; the kernel was not restarted.
+    # This process wrote the file: the extension was reloaded, but the kernel was not restarted.
     if stored["pid"] == os.getpid():
         return {}
     return {

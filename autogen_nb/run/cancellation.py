@@ -25,7 +25,7 @@ class CancellationToken:
         return self._cancelled
 
     def add_callback(self, callback: Callable[[], object]) -> None:
-        """Calls the function when the token is cancelled, or at once if it has been."""
+        """Calls the function when the token is cancelled, or at once if the token is already cancelled."""
         if self._cancelled:
             callback()
         else:

@@ -1,4 +1,4 @@
-"""Reads the organisation's policy, each time that something depends on it.
+"""Reads the organisation's policy anew whenever something depends on it.
 
 An untrusted or unreadable policy file is an error, since ignoring it would lift its restrictions.
 """

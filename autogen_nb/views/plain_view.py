@@ -139,7 +139,7 @@ class PlainView:
             self.line(f">>> {in_words.call_in_words(call)}")
 
     def _calling(self, question: tuple[FunctionCall, ...]) -> None:
-        # A team's member calls tools on the way to its answer; the requesting reply is not shown.
+        # A team member may call tools before it answers; the reply that requests them is not shown.
         self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = question

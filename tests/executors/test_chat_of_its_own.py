@@ -85,7 +85,7 @@ def test_a_variable_that_was_kept_from_the_code_is_named(
         each.loop.run(each.executor.stop())
         each.loop.close()
 
-    assert "MY_API_KEY is set in the notebook and kept from the agent's code" in end.note
+    assert "MY_API_KEY is set in the notebook but withheld from the agent's code" in end.note
     assert "planted" not in end.note
     assert other.note == ""
     assert said == "planted\n"

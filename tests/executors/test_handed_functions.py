@@ -125,5 +125,5 @@ def test_functions_that_cannot_stand_alone_are_refused(functions: list[Any], tol
 
 @pytest.mark.parametrize("name", ["my functions", "import", ""])
 def test_a_name_that_cannot_be_imported(name: str) -> None:
-    with pytest.raises(ConfigError, match="it must be a name that can be imported"):
+    with pytest.raises(ConfigError, match="it must be a valid name of a module"):
         HandedFunctions([double], name)

@@ -37,7 +37,7 @@ def test_invalid_address_is_reported_with_a_way_out(typed: str, said: str) -> No
             "https://mine.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
             "give 'https://mine.openai.azure.com/openai/v1', or set it up in OAI_CONFIG_LIST with api_type 'azure'",
         ),
-        ("http://me:secret@host/v1?key=secret", r"is no part of it; give 'http://me:\*\*\*\*@host/v1'"),
+        ("http://me:secret@host/v1?key=secret", r"contains a query or fragment; give 'http://me:\*\*\*\*@host/v1'"),
     ],
 )
 def test_an_address_below_which_nothing_is_asked_is_reported(typed: str, said: str) -> None:

@@ -84,7 +84,7 @@ def test_reference_of_older_pydantic_is_understood() -> None:
         (int, "BaseModel"),
         (RootModel[list[int]], "wrap it"),
         (Free, "'counts' of Free"),
-        (Extra, "Extra takes keys"),
+        (Extra, "Extra accepts keys"),
         (Odd, "Odd has no JSON schema"),
     ],
     ids=str,

@@ -33,7 +33,7 @@ def test_models_of_the_list_are_reported_with_their_hosts(notebook: Notebook) ->
     shown = text(*models_command.execute([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
 
     assert [line.split() for line in shown.splitlines()[:3]] == [
-        ["model", "asks", "what", "it", "is"],
+        ["model", "host", "source"],
         ["offline", "no", "host", "a", "fixed", "analysis", "of", "tables;", "no", "language", "model"],
         ["big", "models.example.org", "the", "default", "of", "cells"],
     ]

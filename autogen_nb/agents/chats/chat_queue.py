@@ -30,7 +30,7 @@ class _QueuedChat:
         self._arguments = arguments
 
     def arguments(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
-        """The arguments of ``initiate_chat``, with the summaries of the chats before."""
+        """The arguments of ``initiate_chat``, with the summaries of earlier chats."""
         carryover = self._arguments.get("carryover") or []
         own = carryover if isinstance(carryover, list) else [carryover]
         summaries = (result.summary for chat_id, result in before.items() if chat_id not in self._excluded)
@@ -99,7 +99,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
         waiting[chat.chat_id] = chat.prerequisites
     for chat_id, before in waiting.items():
         if unknown := sorted(set(before) - waiting.keys()):
-            raise ConfigError(f"chat {chat_id!r} waits for {unknown}, and no chat is called that")
+            raise ConfigError(f"chat {chat_id!r} waits for {unknown}, and no chat has this id")
     try:
         TopologicalSorter(waiting).prepare()
     except CycleError as error:

@@ -22,7 +22,7 @@ def naming_errors(what: str) -> Generator[None, None, None]:
 
 
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
-    """`read` of the call's result; an awaitable of it if the result is awaitable."""
+    """Returns `read(result)` for the result of the call, or an awaitable of it if the call is async."""
 
     async def read_later(pending: Awaitable[Any]) -> T:
         with naming_errors(what):

@@ -41,7 +41,7 @@ async def Console(  # noqa: N802 - AgentChat's name
     no_inline_images
         Ignored; images are not printed.
     output_stats
-        Whether tokens and seconds are printed.
+        Prints tokens and seconds too.
 
     Raises
     ------

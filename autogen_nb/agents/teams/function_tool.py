@@ -70,9 +70,11 @@ def read_tools(given: Any) -> list[FunctionTool]:
         else:
             raise ConfigError(f"{tool!r} is no tool; give a function, or FunctionTool(function, description)")
     names = [tool.call_name for tool in tools]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ConfigError(f"two tools are called {twice[0]!r}; give one of them another name by FunctionTool(name=...)")
+    duplicates = [name for name in names if names.count(name) > 1]
+    if duplicates:
+        raise ConfigError(
+            f"two tools are called {duplicates[0]!r}; give one of them another name with FunctionTool(name=...)"
+        )
     return tools
 
 

@@ -13,7 +13,7 @@ _STORING = frozenset({"append", "add"})
 
 @dataclass(frozen=True, slots=True)
 class BoundNames:
-    """An expression, or an element of it: `part` is a path of indexes, with None for any element."""
+    """An expression, or an element in it; `part` is the path of indexes to the element, and None is any index."""
 
     expression: ast.expr
     part: tuple[int | None, ...] = ()

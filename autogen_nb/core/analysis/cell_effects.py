@@ -1,7 +1,8 @@
 """Predicts the effects of a notebook cell: Python with IPython's syntax, read by a small parser.
 
 1. A `%%magic` in the first line applies to the rest of the cell.
-2. `%magic`, `!command`, `name = !command` and `name?` count where a statement begins, outside of strings and brackets.
+2. `%magic`, `!command`, `name = !command` and `name?` are recognised only where a statement begins, outside of strings
+   and brackets.
 3. Such a line is read on its own, and ``pass`` replaces it in the Python code.
 4. Code inside code, in a magic or in a string, is read after the code around it.
 """
@@ -15,7 +16,7 @@ from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.text.code_blocks import parse_python
 
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
-"""Line ends that only IPython recognises, and characters that make a line display differently from what it runs."""
+"""Line ends that only IPython recognises, and characters that make a line look different from the code that runs."""
 
 _ASSIGNED = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
 _HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
@@ -41,7 +42,7 @@ def read_cell(code: str, effects: FoundEffects) -> None:
         else:
             read_python(tree, effects)
         if not stands:
-            # The guard asks about a program if its command is known only at run time.
+            # A string may never run; the guard asks about the programs that it does start.
             del effects.started[started:]
         waiting += [(inner, nested + 1, stands) for inner in effects.inner]
         waiting += [(text, nested + 1, False) for text in effects.texts]
@@ -100,7 +101,7 @@ def _split(code: str) -> tuple[str, list[str]]:
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # Nothing may hide behind the line if it is inside a string after all.
+            # An open bracket makes the cell unreadable, since the quotes could hide code from this parser.
             python_lines.append("(")
         python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())

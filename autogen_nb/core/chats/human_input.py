@@ -1,6 +1,6 @@
 """AutoGen 0.2's three modes of human input, as a decision table: when to ask, and what an empty answer means.
 
-`terminated`: the last message ends the chat. `count`: consecutive automatic replies. `limit`: their allowed number.
+`terminated`: the last message ends the chat. `count`: consecutive automatic replies. `limit`: the maximum of `count`.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Delivers a message from one agent to another, through their own ``send`` and ``receive`` methods if they have any."""
+"""Delivers a message between two agents, through their own ``send`` and ``receive`` methods if they define any."""
 
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ WantsReply: TypeAlias = bool | None
 
 
 def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
-    """Sends a message and returns if a reply is requested; False if nothing arrived."""
+    """Sends a message; returns True if it requests a reply, and False if it does not or if nothing arrived."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
     answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)

@@ -1,9 +1,9 @@
-"""A person's lasting rules: effects that need no question, whatever the code.
+"""A person's lasting rules: effects that need no question in any code.
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
 2. Only a rule for a whole kind covers effects with an unknown target.
-3. A path covers everything below it, except hidden files and paths with ``..``, which only the disk could resolve.
-4. A program's name covers command lines that start this program and nothing else.
+3. A path covers everything below it, except hidden files and paths with ``..``, whose target depends on links.
+4. A program's name covers command lines that start only this program.
 """
 
 import re
@@ -67,7 +67,7 @@ class Rule:
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
-        """True if the rule covers the effect; a path must be absolute, as `with_absolute_path` makes it."""
+        """True if the rule covers the effect; `with_absolute_path` must have made its path absolute."""
         if effect.kind != self.kind:
             return False
         if not self.target:
@@ -91,7 +91,7 @@ class Rule:
         if self.kind == "network" and self.target.startswith("*."):
             return f"every host below {shown[2:]}"
         if self.kind == "process" and " " not in self.target:
-            return f"{shown}, whatever it is told to do"
+            return f"{shown} with any arguments"
         return shown
 
 
@@ -102,19 +102,19 @@ def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
     if not target:
         return Rule(kind)
     if visible(target) != target or "\n" in target:
-        raise ConfigError(f"the rule {text!r} holds characters that cannot be seen; write it without them")
+        raise ConfigError(f"the rule {text!r} contains invisible characters; write it without them")
     return Rule(kind, _target(kind, target, folder, home))
 
 
 def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
-    """The effect with an absolute path, or without a path if only the disk could resolve it."""
+    """The effect with an absolute path, or without a path if it contains ``..``."""
     if effect.kind not in PATHS:
         return effect
     return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
 
 
 def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover all of the effects, without duplicates; None if a question remains."""
+    """The rules that cover all of the effects, without duplicates; None if they do not cover every effect."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:
@@ -128,16 +128,16 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
-    """The rules to propose in a question about these effects, the narrowest of each effect first.
+    """The rules to propose in a question about these effects, the narrowest rule for each effect first.
 
-    All have a target: a person must write a rule for a whole kind themselves.
+    Each has a target; only a person writes a rule for a whole kind.
     """
     offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
     return tuple(dict.fromkeys(offered))
 
 
 def _lasts(rule: Rule) -> bool:
-    """True if `parse` reads the rule's text as the same rule: a name may begin with a space."""
+    """True if `parse` reads the rule's text as the same rule; a name that begins with a space would differ."""
     try:
         return parse(str(rule)) == rule
     except ConfigError:
@@ -150,10 +150,10 @@ def _kind(word: str) -> EffectKind:
     if kind is not None:
         return kind
     if name in HARMLESS:
-        raise ConfigError(f"{word!r} needs no rule: it is never asked about")
+        raise ConfigError(f"{word!r} needs no rule: it never needs a question")
     raise ConfigError(
-        f"a rule begins with what it is about ({', '.join(RULED)}), and {word!r} is none of them; "
-        "write it such as: network api.example.org"
+        f"a rule begins with a kind of effect ({', '.join(RULED)}), and {word!r} is none of them; "
+        "for example: network api.example.org"
     )
 
 
@@ -162,18 +162,18 @@ def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
         case "read_private" | "write" | "delete":
             found, way = (
                 effect_targets.absolute(target, folder=folder, home=home),
-                "give the path whole, without '..' in it",
+                "give an absolute path without '..'",
             )
         case "network":
             found, way = _host(target), "name one, as in: network api.example.org, or network *.example.org"
         case "install":
             found, way = effect_targets.package(target), "name one package, as in: install polars"
         case "unknown":
-            found, way = None, "code that cannot be read has none; the rule is 'unknown' alone, and lets all of it run"
+            found, way = None, "unreadable code has no target; the rule is only 'unknown', and lets all such code run"
         case _:
             found, way = target, ""
     if not found:
-        raise ConfigError(f"{target!r} is nothing that a rule about {kind!r} can be for: {way}")
+        raise ConfigError(f"{target!r} is no valid target of a rule for {kind!r}: {way}")
     return found
 
 
@@ -208,7 +208,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
         return
     yield path
     folder, _, name = path.rstrip("/").rpartition("/")
-    # A rule for one file proposes no folder of deletions, no home, and no folder with hidden files.
+    # Propose the folder too, except for deletions, hidden files, home folders and folders near the root.
     if (
         effect.kind != "delete"
         and not name.startswith(".")

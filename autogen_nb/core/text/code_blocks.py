@@ -43,7 +43,7 @@ _ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """The code in a text: the blocks in order, if a fence is unclosed, and the prose around the fences."""
+    """The code blocks of a text in order, a flag for an unclosed fence, and the prose around the fences."""
 
     blocks: tuple[CodeBlock, ...] = ()
     unclosed: bool = False
@@ -59,7 +59,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # The added newline lets all lines of a fence be counted.
+    # The added newline makes every line of a fence end with one.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue
@@ -100,11 +100,11 @@ def defined(code: str) -> set[str]:
 def parse_python(code: str) -> ast.Module | None:
     """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
-        # Warnings of the parser, such as for "\\d", are for those who run the code.
+        # The parser's warnings, such as for "\\d", appear when the code runs.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(code)
-        # NUL and surrogates raise ValueError; deep nesting raises one of the last two.
+        # NUL and surrogates raise ValueError; deep nesting raises RecursionError or MemoryError.
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 

@@ -1,7 +1,7 @@
 """The guard's view of its process: real paths, and the code that is running.
 
 Nothing here calls functions that the agent's code may have replaced. The module runs in the agent's kernel without the
-rest of the package, so it imports nothing of it.
+rest of the package, so it imports nothing from the package.
 """
 
 import os
@@ -25,7 +25,7 @@ _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.fstat,
 )
 _open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
-_getframe = sys._getframe  # noqa: SLF001  # the only way to the frames
+_getframe = sys._getframe  # noqa: SLF001  # the only access to the frames
 _get_ident = __import__("_thread").get_ident
 _getaddrinfo = __import__("_socket").getaddrinfo
 _gethostname = __import__("_socket").gethostname
@@ -137,7 +137,7 @@ class ProcessView:
         return False
 
     def is_importing(self) -> bool:
-        """True during the import of a library, whose actions are no effects."""
+        """True during the import of a library; the guard ignores the effects of imports."""
         importing = False
         for file, frame in self._frames():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -167,7 +167,7 @@ class ProcessView:
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The line number of the block that waits; 0 in other threads."""
+        """The line of the block that waits for the answer; 0 in other threads."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -197,7 +197,7 @@ class ProcessView:
 
 
 def _inside(path: str, folder: str) -> str:
-    """The resolved path; "" if it is outside of the folder, since code of an earlier kernel may have linked it."""
+    """The resolved path; "" if a link, perhaps from an earlier kernel's code, leads out of the folder."""
     real = os.path.realpath(path)
     return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 

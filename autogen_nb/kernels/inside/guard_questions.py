@@ -1,7 +1,7 @@
-"""Asks the guard's questions: signed, on the kernel's stdin channel, and without code that the agent can replace.
+"""Asks the guard's questions: signed, on the kernel's stdin channel, and by code that the agent cannot replace.
 
 Everything that a question calls is bound here before the agent's code runs; most of it is implemented in C.
-The module runs in the agent's kernel without the rest of the package, so it imports nothing of it.
+The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
 """
 
 import json
@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 FIELD = "autogen_nb_guard"
-"""The field of a request with the permissions of its code."""
+"""The request field that contains the permissions of the code."""
 MARK = "autogen_nb guard "
 """The beginning of a question's prompt."""
 
@@ -45,7 +45,7 @@ class Asker:
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
         self._socket = kernel.stdin_socket
-        # The methods of the C class, since those of the object can be replaced.
+        # Methods of the C class, since the agent can replace those of the object.
         self._send, self._receive, self._poll = Socket.send, Socket.recv, zmq_poll
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
         self._has_more = int(zmq.RCVMORE)
@@ -112,7 +112,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits briefly until the output is sent; the asking thread may hold a lock that the sender needs."""
+        """Waits for the output to be sent, but only briefly: this thread may hold a lock that the sender needs."""
         done = _allocate_lock()
         done.acquire()
 
@@ -124,7 +124,7 @@ class OutputStream:
 
         try:  # noqa: SIM105  # the agent may have replaced what contextlib uses
             self._schedule(flush)
-        # Without the earlier output, the question is still asked.
+        # If the output cannot be sent, the question is asked anyway.
         except Exception:  # noqa: BLE001, S110
             pass
         done.acquire(timeout=_FLUSH_SECONDS)

@@ -2,7 +2,7 @@
 
 The environment also has folders for caches, fonts and temporary files of libraries. The person's own folders are not
 used, because the agent's code could plant files there that later run in the person's kernel.
-Containers and kernels get this module as source, so it imports nothing of this package and supports older Pythons.
+Containers and kernels get this module as source, so it imports nothing from this package and supports older Pythons.
 """
 
 import os
@@ -41,7 +41,7 @@ def private(folder: str) -> str:
 
 
 def packages(folder: str) -> str:
-    """The folder of the packages, the same for every version of Python."""
+    """The folder of the packages; its path does not depend on the version of Python."""
     return join(folder, "packages")
 
 
@@ -56,7 +56,7 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
-    # pip sees the packages of the interpreter, but changes none of them, since they are outside of this environment.
+    # pip sees the interpreter's packages but does not change them, since they are outside of this environment.
     _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
@@ -76,7 +76,7 @@ def enter(folder: str, prefix: str) -> str:
     os.environ.update(variables(folder, os.environ.get("PYTHONPATH", "")))
     sys.path.insert(0, packages(folder))
     sys.dont_write_bytecode = True
-    # The folder for temporary files may be cached.
+    # `tempfile` may have cached another folder.
     tempfile.tempdir = None
     return folder
 

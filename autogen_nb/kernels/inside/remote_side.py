@@ -1,4 +1,4 @@
-"""Runs in kernels without access to our disk: transfers files by the kernel's channel, and starts shell blocks.
+"""Runs in kernels on another disk: transfers files over the kernel's channel, and starts shell blocks.
 
 Its source is sent to the kernel, so it imports nothing of this package. The kernel creates a module object from it; the
 execute reply carries the text that each call returns.

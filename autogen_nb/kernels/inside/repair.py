@@ -1,7 +1,7 @@
 """Repairs, before each block, what earlier code has broken in the kernel itself.
 
-Its source is sent to the kernel, so it imports nothing of this package. The code's variables stay as they are; repaired
-is what every block needs: standard streams, `print`, `get_ipython`, a working directory.
+Its source is sent to the kernel, so it imports nothing from this package. It keeps the code's variables, and restores
+only what every block needs: standard streams, `print`, `get_ipython`, a working directory.
 """
 
 import builtins
@@ -12,7 +12,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-# Code never needs these names for variables, unless the value is callable.
+# Variables with these names are deleted unless they are callable.
 _NEEDED = ("print", "get_ipython", "display")
 _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "super", "__import__", "__build_class__")
 
@@ -55,14 +55,14 @@ def install(shell: Any) -> None:
     shell.events.register("pre_run_cell", repair)
     # ipykernel flushes the streams before it replies.
     shell.events.register("post_execute", restore_originals)
-    _print_for_the_block_that_started(shell)
+    _keep_block_of_threads(shell)
 
 
-def _print_for_the_block_that_started(shell: Any) -> None:
+def _keep_block_of_threads(shell: Any) -> None:
     start = threading.Thread.start
-    tellers = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
-    found = [getattr(teller, "_parent_header", None) for teller in tellers]
-    parents = [parent for parent in found if isinstance(parent, ContextVar)]
+    senders = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
+    variables = [getattr(sender, "_parent_header", None) for sender in senders]
+    parents = [parent for parent in variables if isinstance(parent, ContextVar)]
 
     def started(self: threading.Thread) -> None:
         headers = [(parent, parent.get({})) for parent in parents]

@@ -1,10 +1,10 @@
 """A cgroup around an agent's processes, which enforces the limits on memory and processes.
 
-1. It is created below this process's own cgroup (version 2), or next to it if that one cannot delegate because it
-   contains processes. If neither is possible, only `limit_watch` enforces the limits.
+1. It is created below this process's own cgroup (version 2), or next to it: a cgroup that contains processes cannot
+   delegate controllers. If neither is possible, only `limit_watch` enforces the limits.
 2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are a bit
-   higher, for usage that grows between two measurements; there the system kills a process, or starts no new one.
-3. The owner removes the cgroup after its processes, or the supervisor does if the owner died.
+   higher and catch usage that grows between two measurements: the system then kills a process or refuses to start one.
+3. The owner removes the cgroup after its processes have ended; if the owner died, the supervisor removes it.
 """
 
 import os
@@ -27,7 +27,7 @@ _MOUNTED = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """The files of a cgroup controller: for the limit, and for the counter `event` of reached limits."""
+    """The files of a cgroup controller; the line `event` in `counter` counts how often the limit was reached."""
 
     limit: str
     counter: str
@@ -54,7 +54,7 @@ class Cgroup:
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # At most halfway between the limit and all memory.
+            # At most halfway between the limit and the machine's memory.
             between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
             values["memory"] = int(min(_FURTHER * limits.memory, between))
         if limits.processes is not None:
@@ -118,7 +118,7 @@ def _create_folder(folder: Path, walls: Mapping[str, Wall], values: Mapping[str,
         for each, wall in walls.items():
             (folder / wall.limit).write_text(str(values[each]), "ascii")
             if wall.swap:
-                # Swapped memory counts too, if the system supports that.
+                # Disables swap if the system supports that, so that the limit covers all memory.
                 with suppress(OSError):
                     (folder / wall.swap).write_text("0", "ascii")
     except OSError:

@@ -14,7 +14,7 @@ _OWN = Path("/proc/self/cgroup")
 
 
 def memory() -> int:
-    """The memory limit of this process and its children in bytes: the machine's, or a smaller one of its cgroups."""
+    """The bytes of memory for this process and its children: the machine's memory, or a smaller cgroup limit."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN, _CGROUPS)])
 

@@ -1,10 +1,10 @@
 """A sandbox of Linux namespaces, made by bubblewrap.
 
-1. The system is visible and read-only, except for parts of `/etc` that not everybody may read. The folders for
-   temporary files, `/run` and `/proc` are the sandbox's own.
+1. The system is visible and read-only, except for the parts of `/etc` that are not world-readable. The sandbox
+   has its own folders for temporary files, `/run` and `/proc`.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. Writable are only the working directory, or a given folder in it, the folder for the kernel's answers, and the folder
-   for installed packages. Files for the kernel are in a folder that it can only read.
+3. The code can write only to the working directory (or to one folder in it), to the folder for the kernel's answers,
+   and to the folder for installed packages. Files for the kernel are in a read-only folder.
 4. The network, including this machine's own ports, is unavailable unless it is requested.
 5. The sandbox ends with this process: the code's processes are in its own process tree and cannot leave it.
 """
@@ -35,7 +35,7 @@ from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, by_signal
 from autogen_nb.kernels.places.writable import Writable
 
 _HOMES = ("/home", "/root")
-_EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - they are made anew, for nobody else
+_EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
 _SETTINGS = "/etc"
 _INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
 
@@ -46,7 +46,7 @@ class BubblewrapPlace(LocalPlace):
     def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
         self._program = _found()
         if (refusal := _refusal(self._program)) is not None:
-            raise ConfigError(f"the bwrap sandbox cannot be had here: {refusal}; {_INSTEAD}")
+            raise ConfigError(f"the bwrap sandbox is not available here: {refusal}; {_INSTEAD}")
         self._net = net
         self.writable = writable
         self._opened: list[Path] = []
@@ -57,7 +57,7 @@ class BubblewrapPlace(LocalPlace):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         spec = manager.kernel_spec
-        # A signal would end the sandbox, but a message reaches the kernel in it.
+        # SIGINT would end the sandbox; a message interrupts only the kernel in it.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
         body = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
@@ -70,14 +70,14 @@ class BubblewrapPlace(LocalPlace):
         for home in hidden:
             if home == cwd or cwd in home.parents:
                 raise ExecutionError(
-                    f"the working directory {str(cwd)!r} holds the home folder {str(home)!r}, which the bwrap sandbox "
-                    "hides: choose a folder of its own for the code (work_dir=...)"
+                    f"the working directory {str(cwd)!r} contains the home folder {str(home)!r}, which the bwrap "
+                    "sandbox hides: choose a separate folder for the code (work_dir=...)"
                 )
         for folder in _temporary():
             if folder == cwd or cwd in folder.parents:
                 raise ExecutionError(
-                    f"the working directory {str(cwd)!r} holds the folder for temporary files {str(folder)!r}, where "
-                    "other kernels have their sockets: choose a folder of its own for the code (work_dir=...)"
+                    f"the working directory {str(cwd)!r} contains the folder for temporary files {str(folder)!r}, "
+                    "where other kernels have their sockets: choose a separate folder for the code (work_dir=...)"
                 )
         shown = list(self._shown())
         return [
@@ -97,7 +97,7 @@ class BubblewrapPlace(LocalPlace):
             *([] if launch_spec is None else _bound("--ro-bind", [launch_spec.folder.resolve()])),
             *([] if launch_spec is None else _bound("--bind", [launch_spec.outbox.resolve()])),
             *_each("--remount-ro", hidden),
-            # ipykernel ends at once if its parent has another process id.
+            # ipykernel exits at once if this variable is not its parent's process id.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),
             *argv,
         ]
@@ -106,7 +106,7 @@ class BubblewrapPlace(LocalPlace):
         try:
             binds = [(cwd, True)] if self.writable is None else self.writable.binds(cwd)
         except OSError as error:
-            raise ExecutionError(f"the folder for the chat's files cannot be made: {error}") from error
+            raise ExecutionError(f"the folder for the chat's files cannot be created: {error}") from error
         for path, written in binds:
             yield from _bound("--bind" if written else "--ro-bind", [path])
 
@@ -124,14 +124,12 @@ class BubblewrapPlace(LocalPlace):
 
 def _found() -> str:
     if sys.platform != "linux":
-        raise ConfigError(
-            f"the bwrap sandbox is made of Linux namespaces and cannot be had on {sys.platform}; {_INSTEAD}"
-        )
+        raise ConfigError(f"the bwrap sandbox uses Linux namespaces and is not available on {sys.platform}; {_INSTEAD}")
     program = shutil.which("bwrap")
     if program is None:
         raise ConfigError(
             "the bwrap sandbox needs the program bwrap, which is not on PATH: on Debian and Ubuntu, "
-            f"`apt-get install bubblewrap` brings it; {_INSTEAD}"
+            f"`apt-get install bubblewrap` installs it; {_INSTEAD}"
         )
     return program
 
@@ -146,7 +144,7 @@ def _refusal(program: str) -> str | None:
     if ran.returncode == 0:
         return None
     said = " ".join(ran.stderr.split()) or f"bwrap ended with exit code {ran.returncode}"
-    return f"this system does not let bwrap make namespaces ({said})"
+    return f"this system does not let bwrap create namespaces ({said})"
 
 
 def _hidden() -> list[Path]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
 
-_HOW = "start one (Docker Desktop, `systemctl start docker`, `podman system service`), set DOCKER_HOST to its address"
+_HOW = (
+    "start one (Docker Desktop, `systemctl start docker`, `podman system service`), or set DOCKER_HOST to its address"
+)
 
 
 def engine_error() -> type[Exception]:
@@ -43,7 +45,7 @@ def connect_engine() -> Any:
 
 def find_image(client: Any, names: Sequence[str]) -> str:
     errors = import_module("docker.errors")
-    whys = []
+    reasons = []
     for name in names:
         try:
             try:
@@ -51,12 +53,12 @@ def find_image(client: Any, names: Sequence[str]) -> str:
             except errors.ImageNotFound:
                 client.images.pull(name)
         except errors.DockerException as error:
-            whys.append(f"{name!r}: {error}")
+            reasons.append(f"{name!r}: {error}")
         else:
             return name
     raise ExecutionError(
-        f"no image is available ({'; '.join(whys)}): get one by `docker pull {names[0]}` or `docker build -t NAME .`, "
-        "and pass its name as use_docker='NAME'"
+        f"no image is available ({'; '.join(reasons)}): get one by `docker pull {names[0]}` or `docker build -t NAME .`"
+        ", and pass its name as use_docker='NAME'"
     )
 
 

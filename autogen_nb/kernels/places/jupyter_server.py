@@ -1,7 +1,7 @@
 """A kernel on a Jupyter Server, a JupyterHub server or a (Kernel or Enterprise) Gateway.
 
-The server decides about walls, limits and environment. Files are transferred by the kernel's own channel,
-and the kernel starts shell blocks.
+The server decides about walls, limits and environment. The kernel's own channel transfers
+files, and the kernel runs shell blocks.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from autogen_nb.kernels.places.file_transfer import ChannelTransfer
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 
-TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of the variable
-"""The environment variable with the server's token, if no token is given."""
+TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of a variable
+"""The environment variable that contains the server's token; the parameter `token` takes precedence."""
 
 _REFUSED = (401, 403)
 _GONE = (404, 410)
@@ -67,7 +67,7 @@ class JupyterServerPlace(Place):
             if isinstance(error, TimeoutError):
                 raise ExecutionError(f"the kernel on {self._base} did not answer within {_SLOW:g} s") from None
             if isinstance(error, OSError | HTTPClientError):
-                raise ExecutionError(f"the kernel on {self._base} cannot be talked to: {error}") from error
+                raise ExecutionError(f"the kernel on {self._base} cannot be reached: {error}") from error
             raise
         return kernel
 
@@ -97,10 +97,8 @@ class JupyterServerPlace(Place):
 
     def _explained(self, error: HTTPClientError) -> str:
         if error.code in _REFUSED or error.code in {301, 302, 303, 307, 308}:
-            return (
-                f"the kernel's server {self._base} refused {'the' if self._token else 'us without a'} token "
-                f"({error.code}): set {TOKEN}, or pass token="
-            )
+            refused = "the token" if self._token else "a request without a token"
+            return f"the kernel's server {self._base} refused {refused} ({error.code}): set {TOKEN}, or pass token="
         return f"the kernel's server {self._base} answered {error.code} {error.message}"
 
 
@@ -122,7 +120,7 @@ class ServerKernel(KernelHandle):
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # A server that is restarting a dead kernel may refuse, or forget the request.
+            # A server that is restarting a dead kernel may refuse or lose the request.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if await self._is_gone():

@@ -1,7 +1,7 @@
 """The base classes of places where code can run; `Kernel` uses their interface.
 
-A place starts kernels, as a `KernelHandle` with channels, and processes (shell blocks, blocks by command line), as
-a `Job` with one pipe. Both see the same files and have the same walls.
+A place starts kernels (a `KernelHandle` with channels) and processes for shell blocks and for blocks without a kernel
+(a `Job` with one pipe). Both see the same files and have the same walls.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ class KernelFiles:
     is_remote = False
 
     def there(self, source: str) -> str:
-        """The source with the paths of our private folder replaced by those on the kernel's side."""
+        """The source with the paths of this process's private folder replaced by those on the kernel's side."""
         return source
 
     async def send(self, path: Path) -> None:
         """Copies a file or folder to the kernel's side."""
 
     async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's side to ours."""
+        """Moves a file or folder from the kernel's side to this process's."""
 
     async def drop(self, path: Path) -> None:
         """Removes the copy that `send` made."""
@@ -186,7 +186,7 @@ class LaunchSpec:
 
 
 class Place(ABC):
-    """A place where code can run (jupyter_client's provisioner); it guarantees its walls and limits, or raises."""
+    """A place where code can run (jupyter_client's provisioner); it enforces its walls and limits or raises."""
 
     here = False
     runs_programs = True

@@ -1,11 +1,12 @@
 """The channels of a kernel on a Jupyter server: one WebSocket for all channels, which reconnects.
 
-1. The server stores a kernel's messages while nobody is connected, for a client that returns with the same session.
-2. A message is sent only after the server has answered a ping, since a broken connection often shows only then.
-3. Messages may be lost when the connection breaks. So each reconnection sends a request to the kernel: its reply comes
-   after those of all earlier requests, and requests still unfinished then get an end that reports the loss. Nothing is
-   sent twice, since it might run twice.
-4. The kernel counts as ended if the server does not answer within the patience, or reports that there is no kernel.
+1. The server stores a kernel's messages while the client is disconnected, until it returns with the same session.
+2. A message is sent only after the server has answered a ping, since a broken connection often shows only at a ping.
+3. Messages may be lost when the connection breaks. Each reconnection therefore sends a request to the kernel, whose
+   reply comes after those to all earlier requests. Earlier requests that are unfinished by then end with an error that
+   reports the loss. No request is sent twice, since its code might run twice.
+4. The kernel counts as ended if the server does not answer within `patience` seconds, or reports that the kernel is
+   gone.
 """
 
 import asyncio
@@ -27,9 +28,7 @@ _PING = 30.0
 _LARGEST = 2**30
 _GONE = (404, 410)
 _DEAD = ("dead", "restarting", "autorestarting")
-_LOST = (
-    "the connection to the kernel's server broke, and the end of the block did not come through; outputs may be missing"
-)
+_LOST = "the connection to the kernel's server broke, and the result of the block was lost; outputs may be missing"
 
 _log = logging.getLogger("autogen_nb.kernels")
 
@@ -77,8 +76,8 @@ class WebSocketChannels(KernelChannels):
     async def _connected(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
         connection = await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
-        # The connection offers no other notification.
-        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - a plain assignment to a method is refused
+        # Tornado offers no other notification of a pong.
+        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment to a method
         return connection
 
     async def _keep(self) -> None:
@@ -96,16 +95,16 @@ class WebSocketChannels(KernelChannels):
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 await self._try_again(last=loop.time() > deadline)
-            self._ask_what_is_over()
+            self._end_lost_requests()
 
     async def _try_again(self, *, last: bool) -> None:
         try:
             self._connection = await self._connected()
-        except Exception as error:  # noqa: BLE001 - whatever the network makes of it, it is no connection
+        except Exception as error:  # noqa: BLE001 - any error means that there is no connection
             if last or (isinstance(error, HTTPClientError) and error.code in _GONE):
                 self._end(f"its server cannot be reached any more ({error})")
 
-    def _ask_what_is_over(self) -> None:
+    def _end_lost_requests(self) -> None:
         if self._open:
             asyncio.ensure_future(self._conclude(set(self._open))).add_done_callback(_seen)
 
@@ -126,7 +125,7 @@ class WebSocketChannels(KernelChannels):
 
     def _check(self) -> None:
         """Rule 2: sends a ping before queued messages."""
-        # The connection may be closed before its reader knows.
+        # The connection may be closed before `_keep` notices.
         with suppress(WebSocketClosedError):
             if self._connection is not None:
                 self._connection.ping(b"?")
@@ -153,7 +152,7 @@ class WebSocketChannels(KernelChannels):
                 return
             self._hand(channel, message)
         # The kernel may send anything; unreadable messages are dropped.
-        except Exception as error:  # noqa: BLE001 - any exception may come out of what a kernel made up
+        except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)
 
     def _hand(self, channel: str, message: dict[str, Any]) -> None:

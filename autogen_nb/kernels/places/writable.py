@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Decides which paths of the working directory are writable, each time that something starts."""
+    """Decides which paths of the working directory are writable, whenever a process starts."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
@@ -34,6 +34,6 @@ def make_folder(cwd: Path, folder: str) -> None:
 
 
 def parted(cwd: Path, folder: str) -> tuple[Path, str]:
-    """Splits a path into its safe parent, which other code cannot replace, and the name in it."""
+    """Splits a path into its safe parent, which other code cannot replace, and the path below it."""
     path = PurePath(folder)
     return (Path(path.parent), path.name) if path.is_absolute() else (cwd, folder)

@@ -121,7 +121,7 @@ class Lifeline:
 
     def _cut_lifeline(self) -> None:
         if self._writing >= 0:
-            # A byte is sent because a forked child of the owner may keep the pipe open.
+            # The byte also reaches the supervisor if a forked child of the owner keeps the pipe open.
             with suppress(OSError):
                 os.write(self._writing, b".")
             os.close(self._writing)
@@ -149,7 +149,7 @@ class Lifeline:
                 self._set_exit_code(int(number))
 
     def _process_ended(self, gone: "asyncio.Future[int]") -> None:
-        # Its last message may still be in the pipe.
+        # The supervisor's last message may still be in the pipe.
         self._loop.call_soon(self._set_exit_code, gone.result())
 
     def _set_exit_code(self, code: int) -> None:

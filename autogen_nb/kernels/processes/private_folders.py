@@ -82,24 +82,24 @@ def _made(folder: Path) -> int | None:
             folder.mkdir(mode=0o700)
             made = True
         with suppress(FileNotFoundError):
-            if (locked := _locked(folder, for_sure=False)) is not None or not made:
+            if (locked := _locked(folder, require_lock=False)) is not None or not made:
                 return locked
         # Another process mistook the new folder for an abandoned one, and is removing it.
         time.sleep(_PAUSE)
     return None
 
 
-def _locked(folder: Path, *, for_sure: bool = True) -> int | None:
+def _locked(folder: Path, *, require_lock: bool = True) -> int | None:
     """A locked descriptor of this user's folder; None if it is locked, missing, or another user's.
 
-    With `for_sure`, a file system without locks counts as locked.
+    With `require_lock`, a folder on a file system without locks counts as locked.
     """
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         try:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            if for_sure or isinstance(error, BlockingIOError):
+            if require_lock or isinstance(error, BlockingIOError):
                 raise
         opened = os.fstat(number)
         if opened.st_uid == os.geteuid() and os.path.samestat(opened, os.lstat(folder)):

@@ -37,7 +37,7 @@ def decode(folder: HeldFolder) -> Any:
         raise
     except Exception as error:
         # For hostile input, numpy and pandas may raise any error.
-        raise TransferError(f"it is not in the form of data ({type(error).__name__})") from error
+        raise TransferError(f"its format is invalid ({type(error).__name__})") from error
 
 
 def _refuse_constant(name: str) -> Any:

@@ -63,8 +63,8 @@ class _Hash:
     def dump(self, value: Any, room: float = math.inf) -> None:
         """Hashes the first `room` bytes of the value's pickle; without a limit, the whole pickle and its buffers."""
         self._room = room
-        apart = None if room == math.inf else self.buffer
-        pickle.Pickler(self, protocol=5, buffer_callback=apart).dump(value)
+        callback = None if room == math.inf else self.buffer
+        pickle.Pickler(self, protocol=5, buffer_callback=callback).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
         with buffer.raw() as raw:

@@ -16,16 +16,16 @@ T = TypeVar("T")
 MAX_BYTES = 2**34
 """The maximum total size of a value's files."""
 
-# A container takes two lists in the manifest, and a frame's column a few more.
+# Each container nests two lists in the manifest, and a column of a data frame a few more.
 _MAX_DEPTH = 150
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
 
 
 def require(holds: bool) -> None:
-    """Raises an error for data that `encode` does not write."""
+    """Raises an error for data that `encode` never writes."""
     if not holds:
-        raise TransferError("it is not in the form of data")
+        raise TransferError("its format is invalid")
 
 
 def exactly(kind: type[T], value: Any) -> T:

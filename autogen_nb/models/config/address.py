@@ -19,7 +19,7 @@ _KEY_LIKE = re.compile(r"[\w-]{20,}", re.ASCII)
 
 
 def checked_url(url: str | None, what: str) -> str | None:
-    """The address without spaces around it; raises `ConfigError`, which names `what`, for an invalid address."""
+    """The address without surrounding spaces; for an invalid one, raises a `ConfigError` that names `what`."""
     if url is None:
         return None
     text = url.strip() if isinstance(url, str) else ""
@@ -32,7 +32,7 @@ def checked_url(url: str | None, what: str) -> str | None:
     if not text:
         shown = "empty" if isinstance(url, str) else repr(url)
         raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
-    # An invalid address may still contain a password (with a slash in it), or be a key.
+    # An invalid address may still contain a password (with a slash in it), or be an API key.
     shown = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
     near = _NO_SCHEME.fullmatch(text)
     if near is None:
@@ -47,9 +47,11 @@ def checked_base(url: str) -> str:
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
         way = "or set it up in OAI_CONFIG_LIST with api_type 'azure'"
-        raise ConfigError(f"this address of Azure is not OpenAI's API; give 'https://{host_of(base)}/openai/v1', {way}")
+        raise ConfigError(
+            f"this Azure address does not serve OpenAI's API; give 'https://{host_of(base)}/openai/v1', {way}"
+        )
     if parts.query or parts.fragment:
-        raise ConfigError(f"Base URL ends in a query, which is no part of it; give {shown_url(base)!r}")
+        raise ConfigError(f"Base URL contains a query or fragment; give {shown_url(base)!r}")
     return base
 
 
@@ -92,7 +94,7 @@ def basic_auth(login: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The address without its query, and with its password hidden, or the name if there is no password."""
+    """The address without its query; hides its password, or its name if it has no password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
     return re.split(r"[?#]", _LOGIN.sub(lambda found: f"{found[1]}{login}", url))[0]

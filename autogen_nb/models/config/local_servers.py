@@ -1,6 +1,7 @@
 """Finds model servers with OpenAI's API on the usual ports of this machine.
 
-Requests go to this machine only, when `listening` is called. The servers' lists of models are untrusted, and bounded.
+Only `listening` sends requests, and only to this machine. The servers' lists of models are untrusted, so their size is
+limited.
 """
 
 import http.client
@@ -15,7 +16,7 @@ USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "L
 
 _HOST = "127.0.0.1"
 MOST_BYTES = 1_000_000
-"""Bytes of a list of models; a longer one is ignored."""
+"""The maximum size of a list of models; longer lists are ignored."""
 
 _MOST_MODELS = 50
 _MOST_NAMES = 1000
@@ -32,7 +33,7 @@ class LocalServer:
 
 
 class LocalServers:
-    """The ports to look at."""
+    """Searches the given ports."""
 
     def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
         self._ports = dict(ports)
@@ -64,7 +65,7 @@ class LocalServers:
 
 
 def listed_names(body: bytes) -> tuple[str, ...] | None:
-    """The names in a server's response to ``GET /models``; None if it is no list of models."""
+    """The names in a server's response to ``GET /models``; None if it is not a list of models."""
     try:
         listing: Any = json.loads(body)
         return tuple(str(model["id"])[:_LONGEST] for model in listing["data"][:_MOST_NAMES])

@@ -1,7 +1,7 @@
 """The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. The first block of a new table reads it into a copy with proper types. Then each analysis is one block: those that
-   the task names, or a general exploration.
+1. The first block of a new table reads it into a copy with proper types. Then each analysis is one block: the
+   analyses that the task names, or a general exploration.
 2. A later task about the same table reuses the copy, and plots only on request.
 3. A failed or skipped block is left out, unless the reason for skipping it asks for another analysis.
 4. After a kernel restart, the approved code makes the copy again.
@@ -24,7 +24,7 @@ INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
 _LOOKS = 3
-"""The limit per turn, for kernels that restart repeatedly."""
+"""How often one turn may read the table, since a kernel may restart repeatedly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class _Strict:
         if schema.get("additionalProperties") or "patternProperties" in schema:
             what = f"the field {where!r} of {self._class_name}" if where else self._class_name
             raise ConfigError(
-                f"{what} takes keys of any name, which structured output cannot describe: "
+                f"{what} accepts keys of any name, which structured output cannot describe: "
                 "name the keys in a model of their own, or use a list of pairs"
             )
         properties = strict.setdefault("properties", {})

@@ -1,4 +1,4 @@
-"""An execute request that is answered while another cell runs, in place of the kernel's handler."""
+"""An execute request that this package, not the kernel, answers while another cell runs."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -11,7 +11,7 @@ Send = Callable[[str, dict[str, Any]], None]
 
 
 class TakenRequest:
-    """A cell that was run during another one, and is answered at once."""
+    """A cell that the person runs while another cell is running; it is answered at once."""
 
     def __init__(self, kernel: Any, message: dict[str, Any], reply: Send) -> None:
         self._kernel = kernel
@@ -59,13 +59,13 @@ class TakenRequest:
 
 
 class CellTaker(Protocol):
-    """Answers cells that are run during another one."""
+    """Answers cells that the person runs while another cell is running."""
 
     def on_page_loaded(self) -> None:
-        """Called on the reading thread when a page requests the widgets' state, before any click in it."""
+        """Called on the reading thread when a page requests the widgets' state, before the person can click in it."""
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns whether to take over the cell; called on the reading thread.
+        """Returns True to take over the cell; called on the reading thread.
 
         `is_next` means that no other cell is queued before it.
         """

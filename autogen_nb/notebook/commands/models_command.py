@@ -10,7 +10,7 @@ from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
-_HEADS = ("model", "asks", "what it is")
+_HEADS = ("model", "host", "source")
 _OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model")
 
 

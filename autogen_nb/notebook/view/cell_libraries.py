@@ -25,7 +25,7 @@ class CellLibraries:
                 load(name)
 
     def flush(self, *, wait: bool = False) -> None:
-        """Shows the libraries that are loaded by now; all of them with `wait`."""
+        """Shows the libraries that are loaded; with `wait`, waits for the others and shows them too."""
         for name, slot in list(self._loading.items()):
             if wait or load(name).done():
                 del self._loading[name]

@@ -10,7 +10,7 @@ from autogen_nb.notebook.rendering.output_merging import Content, merged
 Bundle = dict[str, Any]
 
 _MANY = 36
-"""From this number of outputs on, earlier ones are merged; with those of a turn, they stay below JupyterLab's 50."""
+"""The number of outputs at which earlier ones are merged; a further turn then stays below JupyterLab's limit of 50."""
 
 _NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
 
@@ -45,7 +45,7 @@ class Slot:
         self._publish(data, metadata, self._id, update=shown is not None)
 
     def leave(self, data: Bundle, metadata: Bundle) -> None:
-        """Replaces the output at its previous place, before it moves."""
+        """Replaces the output at its old place; call it before `move`."""
         self._publish(data, metadata, self._id, update=self.content is not None)
 
     def move(self) -> None:
@@ -80,7 +80,7 @@ class Slots:
         self._mirrors.append(publish)
 
     def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows a last output in the mirrors."""
+        """Shows a final output in the mirrors."""
         for mirror in self._mirrors:
             mirror(data, metadata, uuid4().hex)
 
@@ -106,8 +106,8 @@ class Slots:
             slot.clear()
 
     def tidy(self) -> bool:
-        """Merges outputs if there are too many; returns whether it did, which invalidates all slots."""
-        # A mirror has only the latest outputs.
+        """Merges outputs if there are too many; returns True if it merged any, so that all slots are invalid."""
+        # A mirror lacks earlier outputs, so it could not show the merged ones.
         if self._used < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]

@@ -70,7 +70,7 @@ class ButtonPerson:
             return CodeInputGiven(None, by=NOBODY)
 
     async def connection(self, form: ModelForm) -> ModelConnection:
-        """Asks for a model; its server has already answered."""
+        """Asks for a model, and returns it after its server has answered."""
         return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> CopyAnswer:

@@ -19,7 +19,7 @@ _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks
 
 
 class DecisionPanel(Panel):
-    """A question whose buttons may be replaced by a form, and return."""
+    """A question with buttons; a form may replace them until the person goes back."""
 
     def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
         super().__init__(question, chat_html.question(question) + below)

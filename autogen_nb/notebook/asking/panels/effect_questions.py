@@ -1,7 +1,7 @@
 """The open questions of running code: one in a panel, several as a list.
 
 1. When the list changes, a new panel replaces the old one, and a click on the old one is ignored.
-2. An open form is left alone when further questions arrive; it closes only when nobody waits for its answer.
+2. An open form stays when further questions arrive; it closes only when the code stops waiting for the answer.
 """
 
 import asyncio
