@@ -39,7 +39,7 @@ def started(front: FrontEnd, model: FakeOpenAI, code: str) -> Run:
 
 
 def listed(front: FrontEnd, count: int) -> None:
-    head = f"waits with {count} questions"
+    head = f"The running code asks {count} questions:"
     front.wait(lambda: any(head in str(state.get("value")) for _, state in front.visible()), f"a list of {count}")
 
 

@@ -116,7 +116,7 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
         (azure, "", "give &#x27;https://mine.openai.azure.com/openai/v1&#x27;"),
         (f"{right}?api-version=1", "", f"give &#x27;{right}&#x27;"),
         (right, "sk-one\nsk-two", "API key holds characters that no key has"),
-        (right.replace("http:", "https:"), "", "the address is http://…"),
+        (right.replace("http:", "https:"), "", "if it speaks plain HTTP, use an http:// address"),
         (f"http://127.0.0.1:{free_port()}", "", "refused the connection; is a server running there?"),
         (right, "sk-wrong-of-a-test", "answered 401: wrong key. Give a valid key"),
     ]

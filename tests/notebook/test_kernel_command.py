@@ -42,8 +42,8 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
     variables = fresh.run("%autogen kernel vars", "vars")
 
     assert interrupted.text == "Nothing runs in the agent's kernel."
-    assert "a fresh one" in restarted.text
-    assert "holds no variables" in variables.text
+    assert "has restarted, and its variables are lost" in restarted.text
+    assert "has no variables" in variables.text
 
 
 @pytest.mark.slow

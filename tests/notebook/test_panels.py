@@ -327,4 +327,4 @@ def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) ->
     notebook.finish(cell)
 
     assert cell.about("stream") == ["nothing\n"]
-    assert cell.about("decision")[0].startswith("Typed for the code: nothing")
+    assert cell.about("decision")[0].startswith("Typed for the code: the end of the input")

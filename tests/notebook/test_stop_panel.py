@@ -129,7 +129,7 @@ def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: Fake
     fresh.asked("Kill")
     asked = cell.html() + str(list(fresh.visible()))
     fresh.click("Wait")
-    fresh.wait(lambda: "The code goes on" in cell.text, "the word on it")
+    fresh.wait(lambda: "The code continues" in cell.text, "the word on it")
     (fresh.cwd / "let go").touch()
     fresh.wait(lambda: bool(IDLE.search(fresh.run("%autogen kernel status", "status").text)), "the code to end")
     after = fresh.run("%%autogen --confirm never\nShow it.", "after")
