@@ -61,6 +61,8 @@ def _are_alive(area: Locator | Page) -> None:
     plotly.locator(".nsewdrag").hover()
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
+    # A frame out of sight is not laid out.
+    area.locator("iframe[data-autogen-nb]").nth(3).scroll_into_view_if_needed()
     expect(folium.locator(".leaflet-control-zoom-in")).to_be_visible()
 
     _drag(altair.locator("svg.marks"), (60, 60), (200, 200))

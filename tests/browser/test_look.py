@@ -40,8 +40,10 @@ def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: Fake
 
     assert misfits == []
     expect(area.locator("img")).to_be_visible()
-    expect(area.locator("details summary")).to_contain_text("JSONDecodeError")
-    expect(area.locator("details pre")).to_be_hidden()
+    summaries = area.locator("details summary")
+    expect(summaries).to_contain_text(["import matplotlib", "", "import json", "JSONDecodeError"])
+    for folded in area.locator("details pre").all():
+        expect(folded).to_be_hidden()
 
 
 def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:

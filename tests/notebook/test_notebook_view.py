@@ -6,6 +6,7 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import (
+    ApprovalAsked,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -359,3 +360,39 @@ def test_the_sums(events: list[Event], text: str) -> None:
 )
 def test_dollars(amount: float, text: str) -> None:
     assert dollars(amount) == text
+
+
+FAILS = "```python\n# Load the table\nx = '``'\n```\nand\n```python\n1 / 0\n```"
+
+
+@pytest.mark.parametrize(("exit_code", "marks"), [(0, ["\u2713", "\u2713"]), (1, ["\u2713", "\u2715"])])
+def test_blocks_that_ran_fold_to_a_line_with_their_end(page: Page, exit_code: int, marks: list[str]) -> None:
+    page.show(Said("assistant", "user", Message(FAILS)))
+    unfolded = page.html[0]
+    blocks = (CodeBlock("python", "# Load the table\nx = '``'"), CodeBlock("python", "1 / 0"))
+    page.show(CodeAsked("user", blocks), CodeRan(exit_code, ran=2, seconds=1.0))
+
+    assert "<details>" not in unfolded
+    summaries = [text_of(part.partition("</summary>")[0]) for part in page.html[0].split("<summary")[1:]]
+    assert [summary.partition(">")[2][:1] for summary in summaries] == marks
+    assert "Load the table \u00b7 2 lines" in summaries[0]
+    assert "1 / 0 \u00b7 1 line" in summaries[1]
+    assert text_of(page.html[0]).count("x = '``'") == 1
+
+
+def test_code_of_a_waiting_block_scrolls_within_itself(page: Page) -> None:
+    page.show(Said("assistant", "user", Message(FAILS)))
+    page.show(ApprovalAsked("user", CodeBlock("python", "1 / 0"), 1, 2))
+
+    assert page.html[0].count("max-height:max(calc(60vh / 2)") == 2
+
+
+@pytest.mark.parametrize(("lines", "folded"), [(40, False), (60, True)])
+def test_long_prints_show_their_ends(page: Page, lines: int, folded: bool) -> None:
+    page.show(CodeAsked("user", (CodeBlock("python", "print()"),)))
+    page.show(OutputAdded("user", Stream("stdout", "".join(f"line {number}\n" for number in range(lines)))))
+    page.show(CodeRan(0))
+
+    assert page.texts[0].count("line") == lines
+    html = "".join(output["data"].get("text/html", "") for output in page.published)
+    assert ("30 more lines" in html) is folded

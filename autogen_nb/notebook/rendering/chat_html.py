@@ -14,12 +14,36 @@ from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.scripts import script
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 
+_TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")
+_TITLE_LIMIT = 80
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def code(block: CodeBlock, *, label: str = "") -> str:
     """Returns the block as highlighted HTML below a small label, by default its language."""
     return code_block(block.code, block.language, label)
+
+
+def fold(html: str, block: CodeBlock, *details: str, tone: Tone) -> str:
+    """Folds a block in a message to a line: its first comment or its first line, its length, and details."""
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", block.code)), 3)
+    shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
+    lines = block.code.strip().splitlines() or [""]
+    comment = _TITLE.match(lines[0])
+    title = (comment[1] if comment else lines[0])[:_TITLE_LIMIT]
+    words = escape_text(title) if comment else f"<code>{escape_plain(visible(title))}</code>"
+    size = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
+    rest = escape_text("".join(f" \u00b7 {detail}" for detail in (size, *details) if detail))
+    head = f'{sign(tone)} {words}<span style="{styles.DETAIL}">{rest}</span>'
+    return html.replace(shown, opened_by(head, shown, style=styles.SUMMARY), 1)
+
+
+def folded_text(text: str, head: int, tail: int) -> str:
+    """Returns the first and last lines of text around the others, which are folded."""
+    lines = text.rstrip("\n").split("\n")
+    first, others, last = ("\n".join(part) for part in (lines[:head], lines[head:-tail], lines[-tail:]))
+    summary = f'<span style="{styles.DETAIL}">{len(lines) - head - tail:,} more lines</span>'
+    return preformatted(first) + opened_by(summary, preformatted(others), style=styles.SUMMARY) + preformatted(last)
 
 
 def card(

@@ -40,9 +40,11 @@ from autogen_nb.events import (
     SpeakerGiven,
     SummaryAsked,
 )
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
+from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.cell_libraries import CellLibraries
@@ -88,6 +90,7 @@ class NotebookView(FootedView):
         self._replied: ModelReplied | None = None
         self._reported = False
         self._running = ""
+        self._blocks: tuple[CodeBlock, ...] = ()
         self.asked: PersonAsked | None = None
         self._decision_output: tuple[Slot, list[decision_line.Decided]] | None = None
         self._pair: ChatStarted | None = None
@@ -127,6 +130,7 @@ class NotebookView(FootedView):
                     RunOutputs(self._next_slot, self._libraries),
                     status_line.RUNNING.format(blocks[0].language),
                 )
+                self._blocks = blocks
                 self.set_status(self._running)
                 self._run_since = self._status_since
             case OutputAdded(output=output):
@@ -333,7 +337,20 @@ class NotebookView(FootedView):
         slot.show(*chat_html.bundle(*decision_line.render_effects(decisions), kind="decision"))
         self._decision_output = slot, decisions
 
+    def _fold_blocks(self, ran: CodeRan) -> None:
+        if self._last_message is None:
+            return
+        slot, html, plain = self._last_message
+        blocks = self._blocks[: ran.ran]
+        seconds = status_line.duration(ran.seconds) if len(blocks) == 1 else ""
+        for block in blocks:
+            tone: Tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
+            html = chat_html.fold(html, block, seconds, tone=tone)
+        self._last_message = slot, html, plain
+        slot.show(*chat_html.bundle(html, plain, kind="message"))
+
     def _show_code_result(self, ran: CodeRan) -> None:
+        self._fold_blocks(ran)
         outputs, self._run = self._run or RunOutputs(self._next_slot, self._libraries), None
         self._status = ""
         if outputs.empty:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
 from autogen_nb.core.text.output_images import MAGIC
-from autogen_nb.notebook.rendering.chat_html import bundle, folded
+from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text
 from autogen_nb.notebook.rendering.frames.documents import document, is_preparation
 from autogen_nb.notebook.rendering.frames.frame import frame_html
 from autogen_nb.notebook.rendering.mime import safe
@@ -21,6 +21,8 @@ from autogen_nb.notebook.view.slots import Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 _LONG_TRACEBACK = 21
+_LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
+"""Lines of printed text from which it is folded, and of its visible ends."""
 
 _RATE = 250_000
 """The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
@@ -80,15 +82,19 @@ class RunOutputs:
     def flush(self, *, at_last: bool = False) -> None:
         """Shows pending outputs; long text less often, except `at_last`."""
         self._show_pending()
-        if not self._dirty or self._text is None or self._text_slot is None:
+        if self._text is None or self._text_slot is None or not (self._dirty or at_last):
             return
         now = time.monotonic()
         if not at_last and now - self._flushed < self._sent / _RATE:
             return
         # A line may have any length.
         text = elided(self._text.text, LIMIT + _REMARK)
+        # Colours need the text itself.
+        is_folded = at_last and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
+        if self._dirty or is_folded:
+            html = {"text/html": folded_text(text, _HEAD, _TAIL)} if is_folded else {}
+            self._text_slot.show({"text/plain": text, **html}, _about("stream"))
         self._dirty, self._flushed, self._sent = False, now, len(text)
-        self._text_slot.show({"text/plain": text}, _about("stream"))
 
     def part(self) -> None:
         self.flush(at_last=True)
