@@ -59,7 +59,7 @@ def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
     assert cell.about("note")[0] == "`pair`: `coder`, `runner`."
     assert cell.about("end")[0].startswith("Done · 2 replies")
     assert "How much is six by seven?" not in cell.text
-    assert after.text.splitlines()[0] == "It is 42. DONE"
+    assert after.text.splitlines()[0] == "It is 42."
     assert "DONE" in after.text.splitlines()[1]
 
 
