@@ -32,7 +32,7 @@ class ApprovalResponse:
 
 
 class CodeExecutorAgent(ConversableAgent):
-    """An agent that runs the code of the last message with code.
+    """An agent that runs the code in the last message that contains code.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """The outcome of a block; `note` adds to the outputs, and `lost` is True if the kernel's state is gone."""
+    """The outcome of a block; `note` is shown after the outputs, and `lost` is True if the kernel's state is gone."""
 
     exit_code: int
     note: str = ""
@@ -56,10 +56,10 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, met: str) -> Bloc
         return BlockOutcome(LIMITED, note, lost=True)
     if request.end == "died":
         code = request.launched.exited.result()
-        event = ending or f"{death(code)} while the block ran and was restarted"
+        event = ending or f"{death(code)} while the block ran; the kernel was restarted"
         return BlockOutcome(_SIGNALLED - code if code < 0 else code or 1, f"{event}; {LOST}.", lost=True)
     event = "ran out of time" if request.expired else "was interrupted"
-    note = f"The block {event} and did not yield; the kernel was killed and restarted; {LOST}."
+    note = f"The block {event} and did not stop; the kernel was killed and restarted; {LOST}."
     return BlockOutcome(TIMED_OUT if request.expired else INTERRUPTED, note, lost=True)
 
 
@@ -79,7 +79,7 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
         return ""
     return (
         f"The environment variable {match[2]} is set in the notebook but withheld from the agent's code; "
-        "a person can list its name to pass it on."
+        "to pass it on, a person can add its name to the option `passed`."
     )
 
 
@@ -91,6 +91,6 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""
     return (
-        f"In this sandbox files are written in {own_folder!r}; to let code write next to the notebook, a person runs "
-        "`%autogen rules add write ./` after `%autogen kernel stop` has ended this kernel."
+        f"In this sandbox, code must write its files in {own_folder!r}; to let code write next to the notebook, a "
+        "person runs `%autogen rules add write ./` after `%autogen kernel stop` has ended this kernel."
     )

@@ -29,9 +29,9 @@ def is_listed_at(url: str | None) -> bool:
 def price_at(model: str, url: str | None = None) -> Price | None:
     """The price of a short request at this address; None for a model that is not on the list.
 
-    A dated snapshot has the price of its family, unless the list has its own price.
+    A dated snapshot of a model has the price of the model, unless the list has a price for the snapshot.
     """
-    # Prices depend on a request's length; 1,000 tokens are below every step.
+    # Some models cost more per token above a certain length of the request; 1,000 tokens are below each such length.
     return _listed(model, Usage(1000, 1000), url)
 
 

@@ -133,7 +133,7 @@ class ScriptedHuman:
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         self.asked.append(question)
         if not self._typing:
-            raise AssertionError(f"{self!r}: the script types nothing for {question.prompt!r}")
+            raise AssertionError(f"{self!r}: the script has no typed input for {question.prompt!r}")
         return CodeInputGiven(self._typing.pop(0), by="scripted")
 
 
@@ -147,8 +147,8 @@ class ScriptedExecutor:
     Parameters
     ----------
     outputs
-        The outcome of each block, by its exact code, or a function of the block. A `Failure` among the outputs ends
-        the run with exit code 1.
+        A mapping from the exact source code of each block to its outcome, or a function that takes a block and returns
+        its outcome. A `Failure` among the outputs ends the run with exit code 1.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ def test_what_does_not_yield_to_stop_is_ended_with_a_sentence(tmp_path: Path) ->
         after = own.run("print('usable')")
 
     assert ran.finished.lost
-    assert ran.finished.note.startswith("The block was interrupted and did not yield; the kernel was killed")
+    assert ran.finished.note.startswith("The block was interrupted and did not stop; the kernel was killed")
     assert after.stdout == "usable\n"
 
 
@@ -174,7 +174,7 @@ def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None
         time.sleep(0.1)
     ran = kernel.run("thread.join()\nprint(seen)")
 
-    assert "no block of it runs" in ran.stdout
+    assert "none of its blocks is running" in ran.stdout
     assert not (kernel.folder / "late").exists()
 
 

@@ -85,7 +85,10 @@ class MessageHooks(Agent):
 def without_repeats(
     changed: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str, Any]]
 ) -> tuple[Kept | Message, ...]:
-    """The changed messages, with ranges in place of unchanged ones (compared by position from the start or the end)."""
+    """The messages that the hooks returned, with unchanged ones replaced by ranges of the originals.
+
+    A message is unchanged if it equals the original at the same position, counted from the start or from the end.
+    """
     missing = len(originals) - len(changed)
     parts: list[Kept | Message] = []
     for index, message in enumerate(changed):

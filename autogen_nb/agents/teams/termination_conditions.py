@@ -2,7 +2,7 @@
 
 1. Each run creates a watch for its condition, and passes it the messages of each turn, once and in order.
 2. A watch returns the reason once its condition is met. Conditions that depend on the clock, on a call from outside or
-   on the user's function ask a question of the flow (`JudgedConditions`).
+   on the user's function are judged outside of the team's flow (`JudgedConditions`).
 3. A text that ends a run counts in the messages of agents and persons, but not in the task (which may mention it), in
    the output of code, or in code blocks.
 4. Conditions combined with `&` need not be met in the same turn.

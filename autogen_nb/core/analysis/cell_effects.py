@@ -42,7 +42,7 @@ def read_cell(code: str, effects: FoundEffects) -> None:
         else:
             read_python(tree, effects)
         if not stands:
-            # A string may never run; the guard asks about the programs that it does start.
+            # Code in a string may never run; if it does and starts a program, the guard asks then.
             del effects.started[started:]
         waiting += [(inner, nested + 1, stands) for inner in effects.inner]
         waiting += [(text, nested + 1, False) for text in effects.texts]
@@ -69,7 +69,7 @@ def _read_ipython(code: str, effects: FoundEffects) -> None:
 
 def _read_line(command: str, effects: FoundEffects) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
-        # IPython evaluates these expressions; a format after a colon is not code.
+        # IPython evaluates the expressions in braces; a format after a colon, as in `{x:>8}`, is not code.
         if not part.isidentifier() and part.strip():
             effects.add_inner(part, "puts together a command")
     if _HELP.fullmatch(command):
@@ -101,7 +101,7 @@ def _split(code: str) -> tuple[str, list[str]]:
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # An open bracket makes the cell unreadable, since the quotes could hide code from this parser.
+            # The triple quotes could hide code from this parser, so this bracket makes the Python code invalid.
             python_lines.append("(")
         python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())

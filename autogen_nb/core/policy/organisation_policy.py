@@ -46,7 +46,10 @@ class OrganisationPolicy:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Raises an error if these walls do not meet the policy; `what` names their owner."""
+        """Raises an error if this sandbox is weaker than the policy requires.
+
+        `what` names what runs in the sandbox, such as "this cell".
+        """
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "

@@ -1,9 +1,9 @@
 """Decides if a running block may have an effect without a question.
 
 1. Harmless effects need no permission.
-2. A permission covers effects of its kind. If it has a target, it covers that target only: for a path everything below
-   it (and for writing, the folders above it), for a host all ports, for a command the same program, for an installation
-   the named packages.
+2. A permission covers effects of its kind. If it has a target, it covers only effects on that target. A path includes
+   everything below it (and for writing, the folders above it), a host includes all its ports, a command includes all
+   commands of the same program, and an installation includes only the named packages.
 3. A permission for unreadable code covers nothing else, since nobody approved the effects it turns out to have.
 
 The module also runs in the agent's kernel without the rest of the package, so it imports nothing of it.

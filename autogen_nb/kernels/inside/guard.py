@@ -2,13 +2,15 @@
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions. A signature is valid only once, and only before a later one is used.
+2. Each request carries signed permissions. A signature is valid only once, and not after the signature of a later
+   request was used.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
 4. Questions are possible only in the block's own process while it runs; otherwise effects are denied. Effects during a
    question in the same thread are denied too, since nobody can answer them.
 5. An answer is valid until the block ends.
 
-The guard is a rail, not a wall: malicious code in the same process can evade it (docs/safety.md has the limits).
+The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md has the
+limits).
 It runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
@@ -124,7 +126,7 @@ class _Guard:
         self._own_thread: int | None = None
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
-        """Returns the exception to raise instead of the event; None if it may happen."""
+        """Returns the exception that prevents the event; None if the event may happen."""
         if event in (_BEGIN, _END):
             self._block = self._own_thread = None
             if event == _BEGIN:
@@ -189,7 +191,7 @@ class _Guard:
     def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
         block = self._block
         if block is None:
-            return PermissionError(f"denied: the code {words} while no block of it runs, so it cannot ask")
+            return PermissionError(f"denied: the code {words}, but none of its blocks is running, so it cannot ask")
         if block.is_allowed(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:

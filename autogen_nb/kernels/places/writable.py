@@ -1,4 +1,4 @@
-"""The writable part of the working directory behind walls: a folder in it, or more if a person allows it."""
+"""The part of the working directory that a sandbox makes writable: one folder, or more if a person allows more."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
