@@ -218,7 +218,9 @@ _BY_SPAN = 'numbers.groupby(when.dt.to_period("M" if days > 120 else "D")).$stat
 _LINES = """
     lines = $lines
     size = (9, 1 + 2 * lines.shape[1])
-    lines.plot(subplots=True, title=list(lines), xlabel=$time, legend=False, marker="o", markersize=3, figsize=size)
+    # A margin would begin before the year 1 if the dates are ancient, where matplotlib has no ticks.
+    with plt.rc_context({"axes.xmargin": 0}):
+        lines.plot(subplots=True, title=list(lines), xlabel=$time, legend=False, marker="o", markersize=3, figsize=size)
     plt.suptitle("The $word over time")
     print("\\nThe plot:")
     plt.show()

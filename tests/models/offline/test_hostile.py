@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -39,6 +40,10 @@ FRAMES: dict[str, pd.DataFrame] = {
     "time zones": pd.DataFrame({"t": pd.date_range("2020", periods=40, tz="Europe/Berlin"), "n": range(40)}),
     "date objects": pd.DataFrame({"t": [dt.date(2020, 1, day) for day in range(1, 21)], "n": range(20)}),
     "ancient dates": pd.DataFrame({"t": [f"00{year}-01-01" for year in range(90, 99)], "n": range(9)}),
+    "ancient, and without a name": pd.DataFrame(
+        [[0.0, "0300-01-01", 0.0, 0.0], [0.0, "0300-01-01", None, 0.0], [1.0, "0015-01-01", 0.0, 0.0]],
+        columns=["0", "", "", ""],
+    ),
     "ancient and late": pd.DataFrame({"t": ["0097-01-01", "9999-12-31", "0001-01-01"] * 3, "n": range(9)}),
     "dates as index": pd.DataFrame({"n": range(40)}, index=pd.date_range("2020", periods=40, name="day")),
     "repeated index": pd.DataFrame({"n": ["1", "2"] * 5, "m": range(10)}, index=[0] * 10),
@@ -118,3 +123,14 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     frame = pd.DataFrame(dict(enumerate(columns)), index=range(rows))
     frame.columns = pd.Index(labels, dtype=object)
     return frame
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    frame=frames(), task=st.sampled_from(["Explore", "Plot count by year over time", "correlation, distribution", ""])
+)
+def test_any_small_table_comes_to_an_end(frame: pd.DataFrame, task: str) -> None:
+    chat = Chat({"df": frame})
+    chat.say(with_frames(task, df=frame))
+
+    assert "exitcode: 1" not in chat.text
