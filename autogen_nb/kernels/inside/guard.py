@@ -9,8 +9,8 @@
    question in the same thread are denied too, since nobody can answer them.
 5. An answer is valid until the block ends.
 
-The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md has the
-limits).
+The guard is a rail, not a wall: it prevents accidents, not attacks. Malicious code in the same process can evade it
+(docs/safety.md has the limits).
 It runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """
 
