@@ -105,6 +105,13 @@ def test_tables_and_preparations_need_no_frame() -> None:
     assert not any("not shown" in html for html in places)
 
 
+@pytest.mark.parametrize("place", ['<div id="a" data-root-id="p"></div>', '<p class="logo-block">x</p>'])
+def test_a_page_that_looks_like_a_preparation_is_shown(place: str) -> None:
+    html = f"{place}<script>draw()</script>"
+
+    assert "draw()" in page_of(frames(shown({"text/html": html}))[0])
+
+
 def test_a_missing_library_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LIBRARIES, "plotly", Library("plotly", "no-such-distribution", (), ""))
 

@@ -10,6 +10,7 @@ from autogen_nb.core.chats.termination_checks import without
 from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import CodeBlock
+from autogen_nb.notebook.rendering.frames.documents import document
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
 
@@ -41,6 +42,9 @@ TEXTS: dict[str, Callable[[], object]] = {
     "attributes with signs of tags": _html(
         "<td " + " ".join(f"a{number}='<b>'" for number in range(LENGTH // 4)) + ">x"
     ),
+    "frames that do not end": lambda: document({"text/html": "<iframe " * (LENGTH // 8)}),
+    "scripts that do not end": lambda: document({"text/html": "<script " * (LENGTH // 8)}),
+    "a script of many sources": lambda: document({"text/html": "<script " + "src=" * (LENGTH // 4)}),
     "a JPEG of one byte": lambda: safe({"image/jpeg": base64.b64encode(b"\xff\xd8" + b"\xff" * LENGTH).decode()}),
     "signs of thoughts in code": lambda: split_unopened("\n```<think>" * (LENGTH // 11)),
     "signs of thoughts in a line": lambda: split_unopened("`</think>" * (LENGTH // 9)),

@@ -143,9 +143,9 @@ def _queue_without_limit(kernel: Any) -> None:
 
 def _local_page(frame: Any) -> str:
     """The page itself where it is a file here: the notebook's page cannot load it."""
-    if not os.path.isfile(frame.src):
+    if not (frame.src.endswith((".html", ".htm")) and os.path.isfile(frame.src)):
         return str(frame._repr_html_())
-    with open(frame.src, encoding="utf-8") as file:
+    with open(frame.src, encoding="utf-8", errors="replace") as file:
         return file.read()
 
 

@@ -34,13 +34,14 @@ _PANDAS = re.compile(r"<style(?: scoped)?(?: type=\"text/css\")?>\s*(?:\.datafra
 """The style sheet of a table, whose colours the sanitizer moves into the cells."""
 
 _PREPARATION = re.compile(
-    r'class="(?:bk-notebook-logo|logo-block)"|type="esms-options"|\A\s*<div id="[\w-]+" data-root-id="'
+    r'class="bk-notebook-logo"|<div class="logo-block">\s*<a href="https://(?:holoviews|panel|bokeh)\.'
+    r'|\A\s*<script type="esms-options">|\A\s*<div id="[\w-]+" data-root-id="[^<>]*>\s*</div>\s*\Z'
 )
 """HTML of `output_notebook()` and `hv.extension()`, and the empty place of a Bokeh plot whose script comes next."""
 
-_PREPARATION_HEAD = 5_000
-_IFRAME = re.compile(r'<iframe\b[^>]*?\bsrcdoc="([^"]*)"', re.IGNORECASE)
-_REMOTE_SCRIPT = re.compile(r"<script\b[^>]*\bsrc\s*=[^>]*>\s*</script\s*>", re.IGNORECASE)
+# Bounded, since each unfinished tag would be read to the end of the text.
+_IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
+_EMPTY_SCRIPT = re.compile(r"<script\b([^<>]{0,2000})>\s*</script\s*>", re.IGNORECASE)
 _BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
 
 # The default templates are white; the figure's own settings override its template.
@@ -89,7 +90,7 @@ def is_preparation(data: Mapping[str, Any]) -> bool:
     if _EXECUTES & data.keys():
         return False
     text = joined_text(data.get("text/html")) or ""
-    return bool(_LOADS & data.keys() or _PREPARATION.search(text[:_PREPARATION_HEAD]))
+    return bool(_LOADS & data.keys() or _PREPARATION.search(text))
 
 
 def _plotly(figure: Mapping[str, Any]) -> Document:
@@ -127,7 +128,8 @@ def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
     frame = _IFRAME.search(text)
     if frame is not None and "<script" not in text[: frame.start()]:
         text = html.unescape(frame[1])
-    return Document(LIBRARIES_HERE + _REMOTE_SCRIPT.sub("", text), libraries or named_in(text))
+    local = _EMPTY_SCRIPT.sub(lambda script: "" if "src" in script[1].lower() else script[0], text)
+    return Document(LIBRARIES_HERE + local, libraries or named_in(text))
 
 
 def _json(value: object) -> str:
