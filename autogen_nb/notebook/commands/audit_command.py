@@ -1,18 +1,58 @@
-"""``%autogen audit``: the decisions in a chat and the requests to models, from its log."""
+"""``%autogen audit``: the decisions in a chat and the requests to models, filtered from its log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 
-from autogen_nb.core.audit import Sent, decisions, requests
 from autogen_nb.core.text.visible_text import visible
+from autogen_nb.effects import ENDED, EffectJudged
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Recorded
-from autogen_nb.messages import Message
+from autogen_nb.events import (
+    ApprovalAsked,
+    ApprovalGiven,
+    CodeAsked,
+    CodeInputAsked,
+    CodeInputGiven,
+    CodeRan,
+    EffectAsked,
+    HumanInputAsked,
+    HumanInputGiven,
+    ModelAsked,
+    ModelReplied,
+    Recorded,
+    Said,
+    SpeakerAsked,
+    SpeakerGiven,
+    SummaryAsked,
+    SummaryGiven,
+)
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 
 _DECISION_HEADS = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
 _REQUEST_HEADS = ("#", "agent", "for", "host", "model", "new content")
 _NUMBERS = frozenset({"#"})
+_APPROVED = "not run yet"
+
+
+@dataclass(slots=True)
+class Decision:
+    agent: str
+    question: str
+    reasons: str = ""
+    answer: str = "open"
+    by: str = ""
+    result: str = ""
+    code: str = ""
+
+
+@dataclass(slots=True)
+class Request:
+    agent: str
+    purpose: str
+    host: str = "(unknown: no reply)"
+    model: str = ""
+    new_content: str = ""
 
 
 def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
@@ -24,17 +64,14 @@ def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
 
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
-    rows = [
-        (str(number), row.agent, row.what, "; ".join(row.reasons), row.answer, row.by, row.came_to, row.code)
-        for number, row in enumerate(decisions(log), 1)
-    ]
+    rows = [(str(number), *astuple(row)) for number, row in enumerate(decisions(log), 1)]
     if not rows:
         return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
     return table(_DECISION_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
 
 
 def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
-    rows = [_request_row(number, row) for number, row in enumerate(requests(log), 1)]
+    rows = [(str(number), *astuple(row)) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")
     displayed = table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"new content"}))
@@ -45,20 +82,130 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     return data, displayed[1]
 
 
-def _request_row(number: int, row: Sent) -> tuple[str, ...]:
-    host = "(unknown: no reply)" if row.host is None else row.host or "(none)"
-    host = "(none: from the cache)" if row.cached else host
-    return (
-        str(number),
-        row.agent,
-        row.why,
-        host,
-        row.model,
-        "\n\n".join(_said(*author_and_message) for author_and_message in row.new),
-    )
+def decisions(log: Iterable[Recorded]) -> list[Decision]:
+    """The questions to a person and the code that ran, in order, including nested chats."""
+    rows: list[Decision] = []
+    running: list[list[Decision]] = []
+    password = False
+    for event in _flat(log):
+        match event:
+            case ApprovalAsked() | EffectAsked() | CodeInputAsked() | HumanInputAsked():
+                password = isinstance(event, CodeInputAsked) and event.password
+                rows.append(_question(event))
+            case ApprovalGiven(code=code):
+                edited = code not in (None, rows[-1].code)
+                rows[-1].code = rows[-1].code if code is None else code
+                rows[-1].result = _APPROVED if event.decision == "run" else ""
+                rows[-1].answer, rows[-1].by = _approval(event, edited=edited), event.by
+            case EffectJudged() | CodeInputGiven() | HumanInputGiven():
+                rows[-1].answer, rows[-1].by = _answer(event, password=password), event.by
+            case CodeAsked(blocks=blocks):
+                running.append([_code_row(rows, event, block) for block in blocks])
+            case CodeRan() if running:
+                for row, result in zip(running[-1], _results(event, len(running.pop())), strict=True):
+                    row.result = result
+            case _:
+                pass
+    return rows
 
 
-def _said(author: str, message: Message) -> str:
+def _question(event: ApprovalAsked | EffectAsked | CodeInputAsked | HumanInputAsked) -> Decision:
+    match event:
+        case ApprovalAsked(block=block):
+            number = f", block {event.index + 1} of {event.total}" if event.total > 1 else ""
+            reasons = "; ".join(event.reasons)
+            return Decision(event.agent, f"{block.language} code{number}", reasons, code=block.code)
+        case EffectAsked(effect=effect):
+            what = effect.words or f"{effect.kind} {effect.target}".strip()
+            return Decision(event.agent, f"running code {what}", event.line and f"at the line {event.line.strip()}")
+        case CodeInputAsked():
+            return Decision(event.agent, _with_note("input of running code", event.prompt))
+        case HumanInputAsked():
+            return Decision(event.agent, _with_note("your words", event.prompt))
+
+
+def _results(event: CodeRan, blocks: int) -> list[str]:
+    last = min(max(event.ran, 1), blocks)
+    return [*["exit code 0"] * (last - 1), f"exit code {event.exit_code}", *["did not run"] * (blocks - last)]
+
+
+def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decision:
+    """The row of the block's approval, or else a new one."""
+    row = next((row for row in rows if row.code == block.code and row.result == _APPROVED), None)
+    if row is None:
+        reason = "confirm is never" if event.permissions is None else "no risks were found in it"
+        row = Decision(event.agent, f"{block.language} code", reason, "nobody was asked", "the policy", code=block.code)
+        rows.append(row)
+    row.result = ""
+    return row
+
+
+def _approval(event: ApprovalGiven, *, edited: bool) -> str:
+    words = {"run": "edited and run" if edited else "run", "skip": "skipped", "stop": "stopped"}
+    rules = f"; from now on: {'; '.join(event.rules)}" if event.rules else ""
+    onwards = ", and all that follows" if event.onwards else ""
+    return f"{_with_note(words[event.decision], event.reason)}{onwards}{rules}"
+
+
+def _answer(event: EffectJudged | CodeInputGiven | HumanInputGiven, *, password: bool) -> str:
+    match event:
+        case EffectJudged(allowed=allowed, stop=stop):
+            answer = "allowed" if allowed else "denied, and the chat stopped" if stop else "denied"
+            return _with_note("not decided" if event == ENDED else answer, event.reason)
+        case CodeInputGiven(text=None):
+            return "no input"
+        case CodeInputGiven(text=text):
+            return "a password" if password else f"typed: {text}"
+        case HumanInputGiven(text=text):
+            return f"said: {text}" if text else "said nothing"
+
+
+def requests(log: Iterable[Recorded]) -> list[Request]:
+    rows: list[Request] = []
+    pending: list[Request] = []
+    said: list[Said] = []
+    seen: dict[tuple[str, str], int] = {}
+    for event in _flat(log):
+        match event:
+            case Said():
+                said.append(event)
+            case ModelAsked(agent=agent, peer=peer):
+                new = [each for each in said[seen.get((agent, peer), 0) :] if _is_new(each, agent, peer)]
+                seen[agent, peer] = len(said)
+                rows.append(Request(agent, "a reply", new_content="\n\n".join(_text(each, agent) for each in new)))
+                pending.append(rows[-1])
+            case SpeakerAsked(agent=agent, method="auto") | SummaryAsked(agent=agent):
+                rows.append(Request(agent, "a summary" if isinstance(event, SummaryAsked) else "who speaks next"))
+                pending.append(rows[-1])
+            # Without a model, the caller's function or chance chose the speaker or the summary.
+            case ModelReplied() | SpeakerGiven() | SummaryGiven() if pending:
+                row = pending.pop()
+                row.host = "(none: from the cache)" if event.cached else event.host or "(none)"
+                row.model = event.model
+                if not (isinstance(event, ModelReplied) or event.model):
+                    rows.remove(row)
+            case _:
+                pass
+    return rows
+
+
+def _is_new(said: Said, agent: str, peer: str) -> bool:
+    """True for messages from the peer to the agent, and from others to the peer, such as a group's manager."""
+    return said.sender != agent and (said.recipient == peer or (said.sender, said.recipient) == (peer, agent))
+
+
+def _text(said: Said, agent: str) -> str:
+    message = said.by(agent)
     pictures = f"\n[{len(message.pictures)} picture(s)]" if message.pictures else ""
     calls = "".join(f"\n[call of {visible(call.name)}: {call.arguments}]" for call in message.calls)
-    return f"{author}: {message.text}{pictures}{calls}"
+    return f"{said.sender}: {message.text}{pictures}{calls}"
+
+
+def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:
+    for event in log:
+        yield from _flat(getattr(event, "inner", ()))
+        yield event
+
+
+def _with_note(text: str, note: str) -> str:
+    return f"{text} ({note.strip()})" if note.strip() else text
