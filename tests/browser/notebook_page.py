@@ -33,7 +33,7 @@ _LISTEN_FOR_RESTART = f"""() => {{
     }});
 }}"""
 _END = re.compile(r"^Done \u00b7")
-_RUN = re.compile(r"^\u2713 (?:Run|Block \d+ of \d+: run) \u00b7 by you")
+_RUN = re.compile(r"\u00b7 run by you, \d\d:\d\d$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def test_quickstart_from_the_first_cell_to_a_reload_without_a_kernel(notebook: N
     notebook.reload()
     shown = notebook.outputs(FIRST)
     assert shown.images == plots
-    assert "\u2713 Run \u00b7 by you" in shown.text
+    assert "\u00b7 run by you, " in shown.text
     assert "Done \u00b7" in shown.text
     assert "offline analyst" in shown.text
     assert notebook.button(FIRST, "Run").count() == 0

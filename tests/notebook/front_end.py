@@ -24,6 +24,8 @@ Clicks: TypeAlias = Literal["main", "sub"]
 """Whether a click is sent to the kernel's main shell, as VS Code does, or to a subshell, as JupyterLab does."""
 
 _PATIENCE = 60.0
+_BLOCK_DECISION = re.compile(r" \u00b7 ((?:edited and run|run|skipped|not run)\b.*)$", re.MULTILINE)
+_CLOCK = re.compile(r"(?: \u00b7|,) \d\d:\d\d(?=\W|$)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _MODEL = "IPY_MODEL_"
@@ -72,6 +74,15 @@ class Run:
 
     def about(self, kind: str) -> list[str]:
         return [output.text for output in self.outputs if output.about == kind]
+
+    @property
+    def decisions(self) -> list[str]:
+        """The decisions without their times: lines of their own, and ends of the lines of blocks."""
+        lines: list[str] = []
+        for output in self.outputs:
+            lines += [output.text] if output.about == "decision" else []
+            lines += _BLOCK_DECISION.findall(output.text) if output.about == "message" else []
+        return [_CLOCK.sub("", line) for line in lines]
 
     def html(self) -> str:
         return "\n".join(str(output.data.get("text/html", "")) for output in self.outputs)

@@ -42,7 +42,7 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     nothing = fresh.run("%autogen audit", "before")
     cell = fresh.start("%%autogen\nGo.")
     fresh.click("Run")
-    fresh.wait(lambda: len(cell.about("decision")) == 1, "the first decision")
+    fresh.wait(lambda: len(cell.decisions) == 1, "the first decision")
     fresh.click("Run")
     fresh.finish(cell)
 

@@ -44,7 +44,7 @@ def listed(front: FrontEnd, count: int) -> None:
 
 
 def decided(cell: Run) -> list[str]:
-    return [line.rsplit(" · by you · ", 1)[0] for line in cell.about("decision")[1:]]
+    return [line.rsplit(" · by you · ", 1)[0] for line in cell.about("decision")]
 
 
 def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
@@ -77,7 +77,7 @@ def test_question_of_code_that_has_ended_goes(either: FrontEnd, model: FakeOpenA
 
     assert "Done." in cell.text
     assert "not decided (the code has ended)" in audit
-    assert "Not decided, since the code has ended: writes" in cell.about("decision")[1]
+    assert "Not decided, since the code has ended: writes" in cell.about("decision")[0]
     assert "Allowed" not in cell.text
     assert not (either.cwd.parent / "late").exists()
     assert list(either.visible()) == []
@@ -99,4 +99,4 @@ def test_an_install_is_one_question(fresh: FrontEnd, model: FakeOpenAI, confirm:
 
     assert cell.done
     assert cell.about("stream")[-1].endswith("1.0\n")
-    assert [line.split(" · ")[0] for line in cell.about("decision")] == ["Run", "Run"]
+    assert cell.decisions == ["run by you", "run by you"]

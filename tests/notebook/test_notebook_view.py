@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ import pytest
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import (
     ApprovalAsked,
+    ApprovalGiven,
     ChatStarted,
     CodeAsked,
     CodeInputAsked,
@@ -378,6 +380,32 @@ def test_blocks_that_ran_fold_to_a_line_with_their_end(page: Page, exit_code: in
     assert "Load the table \u00b7 2 lines" in summaries[0]
     assert "1 / 0 \u00b7 1 line" in summaries[1]
     assert text_of(page.html[0]).count("x = '``'") == 1
+
+
+def test_a_decision_is_in_the_line_of_its_block(page: Page) -> None:
+    load, divide = CodeBlock("python", "# Load the table\nx = '``'"), CodeBlock("python", "1 / 0")
+    page.show(Said("assistant", "user", Message(FAILS)), ApprovalAsked("user", load, 0, 2))
+    page.show(ApprovalGiven("skip", reason="no table", by="you"))
+    skipped = text_of(page.html[0])
+    page.show(ApprovalAsked("user", divide, 1, 2), ApprovalGiven("run", code="1 / 1", by="you"))
+    running = page.html[0]
+    page.show(CodeAsked("user", (CodeBlock("python", "1 / 1"),)), CodeRan(0, seconds=1.0))
+
+    assert re.search(r"Load the table \u00b7 2 lines \u00b7 skipped by you, \d\d:\d\d \(no table\)", skipped)
+    assert running.count("<details open>") == 1
+    assert re.search(r"\u2713 1 / 1 \u00b7 1 line \u00b7 1 s \u00b7 edited and run by you, \d", text_of(page.html[0]))
+    assert "as edited" in page.html[0]
+    assert page.kinds == ["message", "note"]
+
+
+def test_a_block_that_fails_has_no_check_mark(page: Page) -> None:
+    page.show(
+        Said("assistant", "user", Message("```python\n1\n```")), ApprovalAsked("user", CodeBlock("python", "1"), 0, 1)
+    )
+    page.show(ApprovalGiven("run", by="you"), CodeAsked("user", (CodeBlock("python", "1"),)), CodeRan(1))
+
+    assert "\u2713" not in "".join(page.html)
+    assert "\u2715 1 \u00b7 1 line" in text_of(page.html[0])
 
 
 def test_code_of_a_waiting_block_scrolls_within_itself(page: Page) -> None:

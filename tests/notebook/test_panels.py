@@ -38,7 +38,7 @@ def start(front: FrontEnd, method: str, question: str) -> Run:
 
 
 def shown(cell: Run) -> list[str]:
-    return [line.rsplit(" · ", 1)[0] for line in cell.about("decision")]
+    return cell.decisions
 
 
 # Your turn, and code that waits
@@ -57,7 +57,7 @@ def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) 
     either.finish(cell)
 
     assert labels == ["Run", "Edit", "Skip", "Run all from here", "Send", "Exit"]
-    assert shown(cell) == ["Run · by you", "Ended the chat · by you"]
+    assert shown(cell) == ["run by you", "Ended the chat · by you"]
     assert cell.about("stream") == ["42\n"]
 
 
@@ -114,8 +114,8 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
 
     assert cell.about("stream") == ["one\n", "two\n"]
     assert shown(cell) == [
-        "Run, together with all later code of this cell · by you",
-        "Run · by you (run all from here)",
+        "run by you, together with all later code of this cell",
+        "run by you (run all from here)",
     ]
     assert again.error == "Stopped by you."
 
@@ -160,8 +160,8 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     assert boxes[0] == f"Always allow writing {path}"
     assert cell.about("stream") == ["one\n", "two\n"]
     assert shown(cell) == [
-        f"Run · from now on: always allow writing {path} · by you",
-        f"Run · by your rule: write {path}",
+        f"run by you · from now on: always allow writing {path}",
+        f"run by your rule: write {path}",
     ]
 
 

@@ -103,8 +103,8 @@ def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: Fake
     fresh.finish(asked)
 
     assert "always allow code that cannot be read" in added.text
-    assert by_rule.about("decision")[0].startswith("Run · by your rule: unknown")
+    assert by_rule.decisions[0].startswith("run by your rule: unknown")
     assert by_rule.about("stream") == ["42\n"]
     assert fresh.prompts[-1] == "Revoke the one rule? [y/n] "
     assert cleared.text == "Revoked the one rule."
-    assert asked.about("decision")[0].startswith("Run · by you")
+    assert asked.decisions == ["run by you"]

@@ -13,6 +13,7 @@ from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.scripts import script
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
+from autogen_nb.notebook.rendering.terminal_text import only_colours
 
 _TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")
 _TITLE_LIMIT = 80
@@ -24,18 +25,39 @@ def code(block: CodeBlock, *, label: str = "") -> str:
     return code_block(block.code, block.language, label)
 
 
-def fold(html: str, block: CodeBlock, *details: str, tone: Tone) -> str:
-    """Folds a block in a message to a line: its first comment or its first line, its length, and details."""
+def fold(
+    html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
+) -> tuple[str, str]:
+    """Folds a block in a message to a line; returns the message up to its end, and the rest."""
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", block.code)), 3)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
-    lines = block.code.strip().splitlines() or [""]
-    comment = _TITLE.match(lines[0])
-    title = (comment[1] if comment else lines[0])[:_TITLE_LIMIT]
-    words = escape_text(title) if comment else f"<code>{escape_plain(visible(title))}</code>"
-    size = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
-    rest = escape_text("".join(f" \u00b7 {detail}" for detail in (size, *details) if detail))
-    head = f'{sign(tone)} {words}<span style="{styles.DETAIL}">{rest}</span>'
-    return html.replace(shown, opened_by(head, shown, style=styles.SUMMARY), 1)
+    before, is_there, rest = html.partition(shown)
+    if not is_there:
+        return "", html
+    title, is_comment = _title(edited or block)
+    words = escape_text(title) if is_comment else f"<code>{escape_plain(visible(title))}</code>"
+    about = _with_code_spans(_about(edited or block, *details))
+    mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
+    head = f'{mark}{words}<span style="{styles.DETAIL}">{about}</span>'
+    body = (code(edited, label="as edited") if edited else "") + shown
+    return before + opened_by(head, body, style=styles.SUMMARY, opened=opened), rest
+
+
+def block_text(block: CodeBlock, *details: str) -> str:
+    """Returns the line of a folded block: its first comment or its first line, its length, and details."""
+    return only_colours(_title(block)[0]) + _about(block, *details)
+
+
+def _title(block: CodeBlock) -> tuple[str, bool]:
+    first = (block.code.strip().splitlines() or [""])[0]
+    comment = _TITLE.match(first)
+    return (comment[1] if comment else first)[:_TITLE_LIMIT], comment is not None
+
+
+def _about(block: CodeBlock, *details: str) -> str:
+    lines = len(block.code.strip().splitlines() or [""])
+    size = f"{lines} line{'' if lines == 1 else 's'}"
+    return "".join(f" \u00b7 {detail}" for detail in (size, *details) if detail)
 
 
 def folded_text(text: str, head: int, tail: int) -> str:
@@ -67,10 +89,14 @@ def card(
     return f'<div style="{box}">{head}<div>{body_html}</div>{feet}</div>'
 
 
-def waiting(html: str, blocks: int) -> str:
-    """Limits the height of the code in a message, and lets the page follow to the panel below it."""
-    follow = f'<script data-question="{uuid4().hex}">{script("follow.js")}</script>'
-    return html.replace(styles.PRE, styles.WAITING_PRE.format(blocks)) + follow
+def limited(html: str, blocks: int) -> str:
+    """Limits the height of the code in a message."""
+    return html.replace(styles.PRE, styles.WAITING_PRE.format(blocks))
+
+
+def follow() -> str:
+    """Returns a script that lets the page follow to the panel below."""
+    return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script>'
 
 
 def line(text: str, *, tone: Tone = "muted") -> str:
@@ -97,9 +123,10 @@ def folded(summary: str, text: str) -> str:
     return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
 
 
-def opened_by(head_html: str, body_html: str, *, style: str) -> str:
+def opened_by(head_html: str, body_html: str, *, style: str, opened: bool = False) -> str:
     """Returns HTML folded below a head; both must come from this package's functions."""
-    return f'<details><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
+    tag = "<details open>" if opened else "<details>"
+    return f'{tag}<summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
 
 
 def sign(tone: Tone) -> str:

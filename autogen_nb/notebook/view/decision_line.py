@@ -31,7 +31,7 @@ _NAMED = 8
 
 def render_effects(decisions: Sequence[Decided]) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line of HTML and text."""
-    line = effects_text(decisions, _now())
+    line = effects_text(decisions, now())
     return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
 
@@ -67,18 +67,17 @@ def _listed(abouts: Sequence[str]) -> str:
     return f": {named_effects}" if named_effects else ""
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.now().astimezone().strftime("%H:%M")
 
 
 def render(answer: PersonGiven, question: PersonAsked | None) -> tuple[str, str] | None:
     """Renders the decision as HTML and text, with edited code; None if a later line shows it."""
-    line = decision_text(answer, question, _now())
+    line = decision_text(answer, question, now())
     if not line:
         return None
-    runs = answer.allowed if isinstance(answer, EffectJudged) else getattr(answer, "decision", "") == "run"
-    html = chat_html.line(line, tone="good" if runs else "muted")
-    code = _edited(answer, question)
+    html = chat_html.line(line)
+    code = edited(answer, question)
     if code is None:
         return html, line
     return html + chat_html.code(code, label="as edited"), f"{line}\n{only_colours(code.code)}"
@@ -88,7 +87,10 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
     """Formats the decision; "" if a later line shows it."""
     match answer:
         case ApprovalGiven():
-            what = _block(answer, question if isinstance(question, ApprovalAsked) else None)
+            line = block_text(answer, question, clock)
+            if isinstance(question, ApprovalAsked) and question.total > 1:
+                return f"Block {question.index + 1} of {question.total}: {line}"
+            return line[:1].upper() + line[1:]
         case HumanInputGiven(text=text):
             # The same click also decided about the code; the line of that decision follows.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
@@ -103,7 +105,7 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
     return joined(what, f"by {answer.by}" if answer.by else "", clock)
 
 
-def _edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | None:
+def edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | None:
     if not isinstance(answer, ApprovalGiven) or not isinstance(question, ApprovalAsked):
         return None
     if answer.code is None or answer.code == question.block.code:
@@ -111,15 +113,15 @@ def _edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | No
     return CodeBlock(question.block.language, answer.code)
 
 
-def _block(answer: ApprovalGiven, question: ApprovalAsked | None) -> str:
-    which = f"Block {question.index + 1} of {question.total}: " if question is not None and question.total > 1 else ""
-    what = {
-        "run": "edited and run" if _edited(answer, question) else "run",
-        "skip": f"skipped{_why(answer.reason)}",
-        "stop": "stopped",
-    }[answer.decision]
-    line = which + what + (", together with all later code of this cell" if answer.onwards else "")
-    return joined(line[:1].upper() + line[1:], *_ruled(answer.rules))
+def block_text(answer: ApprovalGiven, question: PersonAsked | None, clock: str) -> str:
+    """Formats the decision about a block for the end of its line."""
+    if answer.decision == "stop":
+        # The last line of the chat says by whom it was stopped.
+        return "not run"
+    what = "skipped" if answer.decision == "skip" else "edited and run" if edited(answer, question) else "run"
+    who_and_when = ", ".join(filter(None, (f"{what} by {answer.by}" if answer.by else what, clock)))
+    onwards = ", together with all later code of this cell" if answer.onwards else ""
+    return joined(f"{who_and_when}{_why(answer.reason)}{onwards}", *_ruled(answer.rules))
 
 
 def _typed(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:

@@ -44,10 +44,10 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.cell_libraries import CellLibraries
+from autogen_nb.notebook.view.code_message import CodeMessage
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
@@ -82,7 +82,7 @@ class NotebookView(FootedView):
         self._begun = self._run_since = clock()
         self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
-        self._last_message: tuple[Slot, str, str] | None = None
+        self._last_message: CodeMessage | None = None
         self._interval = _INTERVAL
         self._flushed = 0.0
         self._run: RunOutputs | None = None
@@ -259,7 +259,7 @@ class NotebookView(FootedView):
         else:
             html = styles.FULL_HEIGHT + around("")
             slot.show(*chat_html.bundle(html, plain, kind="message"))
-            self._last_message = slot, html, plain
+            self._last_message = CodeMessage(slot, html, plain)
 
     def _shown_before(self, statement: Said) -> bool:
         text, results, self._returned_text = statement.message.text, self._returned_text, None
@@ -314,13 +314,13 @@ class NotebookView(FootedView):
             self._run.part()
         approval = question.then if isinstance(question, HumanInputAsked) else question
         if self._last_message is not None:
-            slot, html, plain = self._last_message
-            blocks = approval.total if isinstance(approval, ApprovalAsked) else 1
-            slot.show(*chat_html.bundle(chat_html.waiting(html, blocks), plain, kind="message"))
+            self._last_message.wait(approval.total if isinstance(approval, ApprovalAsked) else 1)
 
     def _show_decision(self, answer: PersonGiven) -> None:
         if isinstance(answer, EffectJudged):
             self._show_judged(answer, self.asked if isinstance(self.asked, EffectAsked) else None)
+        elif self._is_in_block_line(answer):
+            pass
         elif (line := decision_line.render(answer, self.asked)) is not None:
             self.add(*chat_html.bundle(*line, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
@@ -337,20 +337,15 @@ class NotebookView(FootedView):
         slot.show(*chat_html.bundle(*decision_line.render_effects(decisions), kind="decision"))
         self._decision_output = slot, decisions
 
-    def _fold_blocks(self, ran: CodeRan) -> None:
-        if self._last_message is None:
-            return
-        slot, html, plain = self._last_message
-        blocks = self._blocks[: ran.ran]
-        seconds = status_line.duration(ran.seconds) if len(blocks) == 1 else ""
-        for block in blocks:
-            tone: Tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
-            html = chat_html.fold(html, block, seconds, tone=tone)
-        self._last_message = slot, html, plain
-        slot.show(*chat_html.bundle(html, plain, kind="message"))
+    def _is_in_block_line(self, answer: PersonGiven) -> bool:
+        message, question = self._last_message, self.asked
+        if message is None or not isinstance(answer, ApprovalGiven) or not isinstance(question, ApprovalAsked):
+            return False
+        return message.decide(answer, question)
 
     def _show_code_result(self, ran: CodeRan) -> None:
-        self._fold_blocks(ran)
+        if self._last_message is not None:
+            self._last_message.end(ran, self._blocks[: ran.ran])
         outputs, self._run = self._run or RunOutputs(self._next_slot, self._libraries), None
         self._status = ""
         if outputs.empty:
