@@ -16,7 +16,7 @@ from autogen_nb.cli.task_options import TaskOptions
 from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
+from autogen_nb.events import Ended
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
@@ -28,30 +28,6 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.views.plain_view import PlainView
 
 _MOST_TURNS = 20
-
-
-class TerminalView(PlainView):
-    """The plain view without the task and outputs that the terminal already shows."""
-
-    def __init__(self, task: str) -> None:
-        super().__init__()
-        self._task = task
-        self._reported = False
-
-    def show(self, event: Event) -> None:
-        match event:
-            case Said() if event.message.text == self._task:
-                self._task = ""
-            case Said() if self._reported:
-                # This message repeats the outputs for the model.
-                self._reported = False
-            case Ended(reason="answered" | "terminated"):
-                self.close()
-            case _:
-                self._reported = isinstance(event, CodeRan) or (
-                    isinstance(event, ApprovalGiven) and event.decision == "skip"
-                )
-                super().show(event)
 
 
 class TerminalConversation:
@@ -87,7 +63,10 @@ class TerminalConversation:
             waits="sync",
             human=self._approver(),
         )
-        view = TerminalView(message)
+        view = PlainView(
+            repeats=False, last_line=lambda end: "" if end.reason in ("answered", "terminated") else end.detail
+        )
+        view.hide(message)
         ended: Ended | None = None
         with closing(view), closing(chat.exchange().events(view.tick)) as events:
             for event in events:

@@ -8,6 +8,7 @@ from autogen_nb.core.text.execution_report import plain, text_of
 from autogen_nb.core.text.visible_text import visible, without_controls
 from autogen_nb.effects import EffectJudged
 from autogen_nb.events import (
+    ApprovalGiven,
     CodeAsked,
     CodeInputAsked,
     CodeInputGiven,
@@ -35,7 +36,7 @@ _RULE = "-" * 80
 _LONG = 300
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -44,10 +45,22 @@ class PlainView:
     """Streams each message once, and the outputs of code as they arrive.
 
     Control characters from models and code are removed, since a terminal would interpret them.
+    Without `repeats`, messages that only repeat the outputs for the model are left out.
+    `last_line` replaces the rule and the detail at the end.
     """
 
-    def __init__(self, write: Callable[[str], None] = _write) -> None:
+    def __init__(
+        self,
+        write: Callable[[str], None] = write,
+        *,
+        repeats: bool = True,
+        last_line: Callable[[Ended], str] | None = None,
+    ) -> None:
         self._raw = write
+        self._repeats = repeats
+        self._last_line = last_line or (lambda end: f"{_RULE}\n{end.detail}")
+        self._hidden: str | None = None
+        self._reported = False
         self._streaming = ""
         self._lines = WordFilter(END_WORD)
         self._thinking = False
@@ -61,7 +74,11 @@ class PlainView:
         self._inquired: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
 
-    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
+    def hide(self, opening: str) -> None:
+        """Skips the opening message with this text."""
+        self._hidden = opening
+
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
         match event:
             case ModelAsked(agent=agent, peer=peer):
                 self._peers[agent] = peer
@@ -77,6 +94,10 @@ class PlainView:
                 self._stream(agent, self._lines.add(text))
             case ModelReplied():
                 self._replied = event
+            case Said() if event.message.text == self._hidden:
+                self._hidden = None
+            case Said() if self._reported and not self._repeats:
+                self._reported = False
             case Said():
                 self._said(event)
             case FunctionsAsked():
@@ -102,12 +123,15 @@ class PlainView:
                 self._inquired = event
             case EffectJudged() | CodeInputGiven() if self._inquired is not None:
                 self.line(f">>> {_settled(self._inquired, event)}")
+            case ApprovalGiven(decision="skip"):
+                self._reported = True
             case CodeRan():
+                self._reported = True
                 if not self._shown_live:
                     self.line(text_of(event.outputs))
                 self.line(f">>> exit code {event.exit_code}")
-            case Ended(detail=detail):
-                self.line(f"{_RULE}\n{detail}")
+            case Ended() if line := self._last_line(event):
+                self.line(line)
             case _:
                 pass
 

@@ -1,6 +1,5 @@
 """`Console`: shows the run of a team and returns its result."""
 
-import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -21,7 +20,7 @@ from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, witho
 from autogen_nb.core.text.execution_report import plain
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.client_types import RequestUsage
+from autogen_nb.views.plain_view import write
 
 _RULE = "-" * 10
 
@@ -78,44 +77,34 @@ class _Printer:
 
     def show(self, item: Any) -> None:
         match item:
-            case TaskResult():
+            case TaskResult() if self._stats:
                 self._end(item)
             case Response():
                 self._message(item.chat_message)
-            case UserInputRequestedEvent():
-                pass
-            case BaseMessage():
+            case BaseMessage() if not isinstance(item, UserInputRequestedEvent):
                 self._message(item)
-            case _:
-                pass
 
     def _message(self, message: BaseMessage) -> None:
         if not self._streaming:
-            _write(f"{_RULE} {type(message).__name__} ({visible(message.source)}) {_RULE}\n")
+            write(f"{_RULE} {type(message).__name__} ({visible(message.source)}) {_RULE}\n")
         if isinstance(message, ModelClientStreamingChunkEvent):
             self._streaming = True
-            _write(_printable(self._lines.add(message.content)))
+            write(_printable(self._lines.add(message.content)))
             return
         text = self._lines.end() if self._streaming else _text(message)
-        _write(f"{_printable(text)}\n")
+        write(f"{_printable(text)}\n")
         self._streaming, self._lines = False, WordFilter(END_WORD)
-        self._count(message.models_usage)
-
-    def _count(self, usage: RequestUsage | None) -> None:
-        if usage is None:
-            return
-        self._prompt += usage.prompt_tokens
-        self._completion += usage.completion_tokens
-        if self._stats:
-            _write(f"({usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens)\n")
+        if usage := message.models_usage:
+            self._prompt += usage.prompt_tokens
+            self._completion += usage.completion_tokens
+            if self._stats:
+                write(f"({usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens)\n")
 
     def _end(self, result: TaskResult) -> None:
-        if self._stats:
-            seconds = time.monotonic() - self._started
-            _write(
-                f"{_RULE} Summary {_RULE}\n{len(result.messages)} messages in {seconds:.1f} s, "
-                f"{self._prompt:,} + {self._completion:,} tokens\n{result.stop_reason or ''}\n"
-            )
+        write(
+            f"{_RULE} Summary {_RULE}\n{len(result.messages)} messages in {time.monotonic() - self._started:.1f} s, "
+            f"{self._prompt:,} + {self._completion:,} tokens\n{result.stop_reason or ''}\n"
+        )
 
 
 def _text(message: BaseMessage) -> str:
@@ -132,8 +121,3 @@ def _text(message: BaseMessage) -> str:
 
 def _printable(text: str) -> str:
     return visible(plain(text))
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from autogen_nb.core.text.execution_report import plain
-from autogen_nb.events import ApprovalGiven, CodeRan, Ended, Event, Said
+from autogen_nb.events import CodeRan, Ended, Event
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.totals import Totals
@@ -12,38 +12,20 @@ from autogen_nb.views.plain_view import PlainView
 
 
 class PlainCellView(PlainView):
-    """The plain view with a cell's notes, without the task and outputs that the terminal already shows."""
+    """The plain view with a cell's notes and totals."""
 
     def __init__(self, *, remark: str = "") -> None:
-        super().__init__()
-        self._hidden: str | None = None
+        super().__init__(repeats=False, last_line=self._ended)
         self._remark = remark
         self._spent: Callable[[], str] = str
-        self._reported = False
         self._totals = Totals()
         self._begun = time.monotonic()
 
     def show(self, event: Event) -> None:
         self._totals.count(event)
-        match event:
-            case Said() if event.message.text == self._hidden:
-                self._hidden = None
-            case Said() if self._reported:
-                # This message repeats the outputs for the model.
-                self._reported = False
-            case ApprovalGiven(decision="skip"):
-                self._reported = True
-            case CodeRan():
-                self._reported = True
-                super().show(event)
-                if event.note:
-                    self.note(event.note, tone="warning")
-            case Ended():
-                self.note(
-                    status_line.ended(event, self._totals, time.monotonic() - self._begun, self._remark, self._spent())
-                )
-            case _:
-                super().show(event)
+        super().show(event)
+        if isinstance(event, CodeRan) and event.note:
+            self.note(event.note, tone="warning")
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         del kind
@@ -59,6 +41,5 @@ class PlainCellView(PlainView):
     def unasked(self, chosen: Callable[[], bool]) -> None:
         """Does nothing; a written line could not be removed."""
 
-    def hide(self, opening: str) -> None:
-        """Skips the opening message with this text."""
-        self._hidden = opening
+    def _ended(self, end: Ended) -> str:
+        return plain(status_line.ended(end, self._totals, time.monotonic() - self._begun, self._remark, self._spent()))
