@@ -34,7 +34,7 @@ from autogen_nb.errors import (
     ModelUnavailable,
     TransferError,
 )
-from autogen_nb.events import INCOMPLETE, ApprovalGiven, Ended, ModelDelta, ReasoningDelta
+from autogen_nb.events import INCOMPLETE, Ended, ModelDelta, ReasoningDelta
 from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
@@ -88,6 +88,7 @@ class ChatCell:
             with _chat_folder(chat):
                 cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
                 done = await self._converse(chat, cell_run, model)
+                self._offer_less(chat)
             try:
                 self._check_finished(cell_run)
                 self._notebook.publish(done)
@@ -261,8 +262,6 @@ class ChatCell:
                         if position < skipped:
                             continue
                     self._view.show(event)
-                    if isinstance(event, ApprovalGiven):
-                        self._offer_less(conversation)
         except BudgetReached as error:
             policy = self._settings.policy_budget
             most = f" (at most {policy}, by your organisation's policy)" if policy else ""
@@ -276,11 +275,9 @@ class ChatCell:
         return chat.result()
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
-        if self._settings.confirm != "always" or conversation.offer_made:
-            return
-        if lets_all_run(event for cell_run in conversation.runs for event in cell_run.log):
-            conversation.offer_made = True
-            self._view.note(OFFER, kind="offer")
+        log = (event for cell_run in conversation.runs for event in cell_run.log)
+        if self._settings.confirm == "always" and lets_all_run(log) and (offer := self._notebook.tip(OFFER)):
+            self._view.note(offer, kind="offer")
 
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
@@ -316,7 +313,7 @@ class ChatCell:
     def _check_finished(self, cell_run: CellRun) -> None:
         reason = cell_run.last.reason if isinstance(cell_run.last, Ended) else None
         if reason == "stopped":
-            raise ChatUnfinished("Stopped by you.", reason=reason)
+            raise ChatUnfinished("Not finished. Run this cell again to start over.", reason=reason)
         if reason == "max_auto_replies":
             raise ChatUnfinished(
                 f"Not finished: the limit of {self._settings.max_turns} turns was reached. "
@@ -346,7 +343,9 @@ class ChatCell:
             unlisted = [variable for variable in variables if variable.name not in chat.listed_variables]
             chat.listed_variables |= {variable.name for variable in unlisted}
             if copied := [variable for variable in unlisted if variable.data]:
-                self._view.note(variable_choice.new_variables_line(copied, self._name_for_commands(chat)))
+                line, way = variable_choice.new_variables_line(copied, self._name_for_commands(chat))
+                tip = way if self._notebook.tip("pull") else ""
+                self._view.note(status_line.joined(line, tip))
 
     def _name_for_commands(self, chat: NotebookConversation) -> str | None:
         return chat.name if chat.name != self._notebook.conversations.current else None

@@ -93,7 +93,6 @@ class NotebookConversation:
         self.shared = SharedVariables(lambda: self.executor.pid)
         self.declined_variables: set[str] = set()
         self.stop_question = StopQuestion()
-        self.offer_made = False
         self.listed_variables: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
         self._budgets: Sequence[Budget] = ()

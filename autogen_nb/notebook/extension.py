@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.hints import print_loop_hint, print_name_hint
+from autogen_nb.notebook.hints import loop_hint, name_hint
 from autogen_nb.notebook.options import documented
 from autogen_nb.notebook.settings import Defaults, begin_first_kernel
 from autogen_nb.notebook.transformer import Transformer
@@ -54,6 +54,7 @@ class Extension:
         self._cwd = Path.cwd()
         self._lock = threading.Lock()
         self._made: Session | None = None
+        self._hints: set[str] = set()
         self._magics = AutogenMagics(shell, self.session)
         self._transformer = Transformer(shell)
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
@@ -107,9 +108,10 @@ class Extension:
                 sys.setswitchinterval(usual)
 
     def _print_hints(self, result: Any) -> None:
-        print_loop_hint(result)
-        if self._made is not None:
-            print_name_hint(result, self._made.conversations)
+        for hint in (loop_hint(result), "" if self._made is None else name_hint(result, self._made.conversations)):
+            if hint and hint not in self._hints:
+                self._hints.add(hint)
+                print(hint)  # noqa: T201  # it is the hint
 
 
 _loaded: dict[int, Extension] = {}

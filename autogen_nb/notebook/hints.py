@@ -1,4 +1,4 @@
-"""Hints after a failed cell: how to copy a missing variable, and how to await in a notebook."""
+"""Hints after a failed cell: how to copy a missing variable, and how to await in a notebook; "" for none."""
 
 import ast
 from typing import TYPE_CHECKING, Any
@@ -10,20 +10,20 @@ if TYPE_CHECKING:
 _NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made from it."
 
 
-def print_name_hint(result: Any, chats: "Conversations") -> None:
-    """Prints how to copy a missing variable from a chat."""
+def name_hint(result: Any, chats: "Conversations") -> str:
+    """Returns how to copy a missing variable from a chat."""
     error = getattr(result, "error_in_exec", None)
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if not name:
-        return
+        return ""
     from autogen_nb.notebook.variable_choice import pull_command
 
     for chat in chats:
         if chat.alive and (variable := _find_variable(chat, name)) is not None:
             named = None if chat.name == chats.current else chat.name
             way = f"{pull_command(name, named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
-            print(f"{name!r} is in the agent's kernel: {way}")  # noqa: T201  # it is the hint
-            return
+            return f"{name!r} is in the agent's kernel: {way}"
+    return ""
 
 
 def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
@@ -36,12 +36,12 @@ def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable |
         return None
 
 
-def print_loop_hint(result: Any) -> None:
-    """Prints how to await in a notebook, after a cell that called ``asyncio.run``."""
+def loop_hint(result: Any) -> str:
+    """Returns how to await in a notebook, after a cell that called ``asyncio.run``."""
     error = getattr(result, "error_in_exec", None)
     if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
-        return
-    print(f"In a notebook: `await {_awaited(getattr(result.info, 'raw_cell', ''))}`.")  # noqa: T201  # it is the hint
+        return ""
+    return f"In a notebook: `await {_awaited(getattr(result.info, 'raw_cell', ''))}`."
 
 
 def _awaited(cell: str) -> str:

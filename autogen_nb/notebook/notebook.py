@@ -56,6 +56,7 @@ class Notebook:
     rules: RulesFile = field(default_factory=RulesFile)
     restarts: Restarts = field(default_factory=Restarts)
     announced: set[tuple[str, Share]] = field(default_factory=set, repr=False)
+    tips: set[str] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +69,12 @@ class Notebook:
         if key not in self._models:
             self._models[key] = model_for(spec, record=record)
         return self._models[key]
+
+    def tip(self, text: str) -> str:
+        """Returns the tip at its first use in this notebook, then ""."""
+        shown = text in self.tips
+        self.tips.add(text)
+        return "" if shown else text
 
     def task(self, options: CellOptions) -> str:
         """Returns the task; a template is filled with the notebook's variables."""

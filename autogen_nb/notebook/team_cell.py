@@ -63,7 +63,7 @@ async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) 
             result = await stream.result()
     last = exchange.log[-1] if exchange.log else None
     if isinstance(last, Ended) and last.reason == "stopped":
-        raise ChatUnfinished("Stopped by you.", reason=last.reason)
+        raise ChatUnfinished("Not finished.", reason=last.reason)
     notebook.publish(result)
     if options.answer:
         messages = [message for message in result.messages if isinstance(message, BaseChatMessage)]

@@ -82,11 +82,11 @@ def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
     return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
 
 
-def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> str:
-    """Lists the agent's new variables, with a command that copies one."""
+def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> tuple[str, str]:
+    """Lists the agent's new variables; the second text is a tip how to copy one."""
     variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)
     listing = listed([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
-    return f"In the agent's kernel: {listing}. `{pull_command(variables[0].name, chat)}` copies one here."
+    return f"In the agent's kernel: {listing}", f"`{pull_command(variables[0].name, chat)}` copies one here"
 
 
 def listed(variables: Sequence[tuple[str, ...]], most: int) -> str:

@@ -94,6 +94,23 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 
 
 @pytest.mark.slow
+def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    cells = []
+    for name in ("one", "two"):
+        model.add(*(python(f"{name}_{number} = {number}\nprint({number})") for number in range(3)), "Done.")
+        cells.append(fresh.start("%%autogen --new\nGo.", name))
+        for number in range(3):
+            fresh.wait(lambda n=number: len(cells[-1].decisions) == n and fresh.has("Run"), "the next question")
+            fresh.click("Run")
+        fresh.finish(cells[-1])
+
+    kinds = [output.about for output in cells[0].outputs]
+    assert kinds.index("end") < kinds.index("offer")
+    assert cells[1].about("offer") == []
+    assert ["copies one here" in cell.text for cell in cells] == [True, False]
+
+
+@pytest.mark.slow
 def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
     model.add(python("print('three')"))
@@ -117,7 +134,7 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
         "run by you, together with all later code of this cell",
         "run by you (run all from here)",
     ]
-    assert again.error == "Stopped by you."
+    assert again.error == "Not finished. Run this cell again to start over."
 
 
 @pytest.mark.slow

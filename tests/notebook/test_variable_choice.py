@@ -72,9 +72,10 @@ def test_values_that_hold_braces_are_not_filled_again() -> None:
 
 def test_new_variables_in_one_line() -> None:
     numbers = [HandedVariable(f"n{number}", "int", "", None) for number in range(7)]
-    line = variable_choice.new_variables_line(
+    line, tip = variable_choice.new_variables_line(
         [*numbers, HandedVariable("table", "DataFrame", "2 rows x 3 columns", None)], "side"
     )
 
     assert line.startswith("In the agent's kernel: `table` (DataFrame, 2 rows x 3 columns), `n0` (int), ")
-    assert line.endswith("`n4` (int) and 2 more. `%autogen pull table -c side` copies one here.")
+    assert line.endswith("`n4` (int) and 2 more")
+    assert tip == "`%autogen pull table -c side` copies one here"
