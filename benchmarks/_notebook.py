@@ -65,7 +65,7 @@ def measured(client: BlockingKernelClient, call: str) -> tuple[Any, list[dict[st
 
 def _serve(pipe: Connection, text: str, pieces: list[str] | None, delay: float) -> None:
     def answer(_: Received) -> FakeReply:
-        return FakeReply(text, pieces=pieces, flush="each", piece_delay=delay) if pieces else FakeReply(text)
+        return FakeReply(text, pieces=pieces, piece_delay=delay) if pieces else FakeReply(text)
 
     with FakeOpenAI(answer) as server:
         pipe.send(server.base_url)

@@ -3,8 +3,7 @@
 The package itself does not use them.
 """
 
-from autogen_nb.testing.fake_openai import FakeOpenAI, Received, Scripted
-from autogen_nb.testing.fake_wire import FakeReply
+from autogen_nb.testing.fake_openai import FakeOpenAI, FakeReply, Received, Scripted
 from autogen_nb.testing.replay_client import ReplayChatCompletionClient
 from autogen_nb.testing.scripted import Ran, ScriptedExecutor, ScriptedHuman, ScriptedModel, ScriptedReply
 

@@ -3,20 +3,22 @@
 It listens only on 127.0.0.1, on a free port.
 """
 
+import itertools
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import MSG_PEEK, SHUT_RDWR, socket
 from types import TracebackType
-from typing import Any, Self, TypeAlias
-
-from autogen_nb.testing.fake_wire import FakeReply, completion_body, error_body, events
+from typing import Any, Literal, Self, TypeAlias
 
 _POLL = 0.02
+_PIECE = 8
+_CREATED = 1_700_000_000
+_NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,54 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FakeReply:
+    """A scripted reply of `FakeOpenAI`, or a fault.
+
+    Parameters
+    ----------
+    content, tool_calls
+        The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
+    reasoning, more
+        The field ``reasoning_content`` of the message, and further fields, such as ``reasoning_details``.
+        They are streamed before the content.
+    pieces
+        The streamed pieces of `content`; by default pieces of 8 characters.
+    finish_reason, model
+        By default derived from the reply and from the request.
+    usage
+        The token counts to report: "words" counts words, "none" reports nothing.
+    status, error, headers
+        A status other than 200 answers ``{"error": ...}``; a string is the error's message.
+    delay, piece_delay
+        Seconds before the first byte, and before each further piece.
+    ending
+        "cut" breaks the connection before the end of a streamed reply.
+    events
+        The data of the server-sent events, instead of events for the fields above.
+    body, content_type
+        The raw body of the response, instead of all fields above, and its media type.
+    """
+
+    content: str | None = None
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    reasoning: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    pieces: Sequence[str] | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    usage: Mapping[str, Any] | Literal["words", "none"] = "words"
+    status: int = 200
+    error: Mapping[str, Any] | str = "a scripted error"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    piece_delay: float = 0.0
+    ending: Literal["whole", "cut"] = "whole"
+    events: Sequence[str] | None = None
+    body: bytes | None = None
+    content_type: str | None = None
 
 
 Plain: TypeAlias = str | Mapping[str, Any] | FakeReply
@@ -49,8 +99,6 @@ class FakeOpenAI:
         The requests for the list of models so far.
     requests : list of Received
         The other requests so far.
-    connections : int
-        The number of connections so far.
 
     Examples
     --------
@@ -64,17 +112,14 @@ class FakeOpenAI:
         self.models = tuple(models)
         self.lookups: list[Received] = []
         self.requests: list[Received] = []
-        self.connections = 0
         self._always = replies if callable(replies) else None
         self._replies: list[Scripted] = [] if callable(replies) else list(replies)
-        self._taken = 0
-        self._lock = threading.Lock()
-        self._arrived = threading.Condition(self._lock)
+        self._arrived = threading.Condition()
         self._aborted = threading.Event()
         self._server: _Server | None = None
 
     def __repr__(self) -> str:
-        return f"<FakeOpenAI: {self._taken} of {len(self._replies)} replies given>"
+        return f"<FakeOpenAI: {len(self.requests)} requests, {len(self._replies)} replies>"
 
     @property
     def base_url(self) -> str:
@@ -84,42 +129,33 @@ class FakeOpenAI:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def add(self, *replies: Scripted) -> None:
-        with self._lock:
+        with self._arrived:
             self._replies.extend(replies)
 
     def wait_requests(self, count: int, timeout: float) -> bool:
         """Waits up to `timeout` seconds for `count` requests; returns whether they have arrived."""
-        with self._lock:
+        with self._arrived:
             return self._arrived.wait_for(lambda: len(self.requests) >= count, timeout)
 
     def wait_aborted(self, timeout: float) -> bool:
         """Waits up to `timeout` seconds for a client to disconnect during a reply; returns whether one did."""
         return self._aborted.wait(timeout)
 
-    def start(self) -> None:
-        if self._server is None:
-            self._server = _Server(self)
-
-    def stop(self) -> None:
-        server, self._server = self._server, None
-        if server is not None:
-            server.stop()
-
     def __enter__(self) -> Self:
-        self.start()
+        self._server = _Server(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        if self._server is not None:
+            self._server.stop()
 
-    def _answer(self, received: Received) -> FakeReply:
-        with self._lock:
+    def _reply(self, received: Received) -> FakeReply:
+        with self._arrived:
+            number = len(self.requests)
             self.requests.append(received)
             self._arrived.notify_all()
-            number = self._taken
-            self._taken += 1
             scripted = self._always or (self._replies[number] if number < len(self._replies) else None)
         if scripted is None:
             return FakeReply(status=400, error=f"FakeOpenAI has no further reply: {number} were scripted")
@@ -131,7 +167,6 @@ class FakeOpenAI:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
-    block_on_close = True
     request_queue_size = 64
 
     def __init__(self, fake: FakeOpenAI) -> None:
@@ -142,7 +177,6 @@ class _Server(ThreadingHTTPServer):
         self._thread.start()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        self.fake.connections += 1
         self._open.add(request)
         super().process_request(request, client_address)
 
@@ -153,12 +187,14 @@ class _Server(ThreadingHTTPServer):
     def stop(self) -> None:
         self.shutdown()
         for connection in tuple(self._open):
-            _hang_up(connection)
+            with suppress(OSError):  # it may be closed already
+                connection.shutdown(SHUT_RDWR)
         self.server_close()
         self._thread.join()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores clients that close their connection."""
+    def handle_error(self, *_: Any) -> None:
+        """A client has closed its connection."""
+        self.fake._aborted.set()  # noqa: SLF001 - both classes form one test double
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -168,75 +204,54 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
     connection: socket
 
-    def finish(self) -> None:
-        try:
-            super().finish()
-        except OSError:
-            self.server.fake._aborted.set()  # noqa: SLF001 - both classes form one test double
-
     def log_message(self, *_: Any) -> None:
         """Logs nothing."""
 
     def do_GET(self) -> None:
         fake = self.server.fake
-        if fake.models and self.path.endswith("/models"):
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            fake.lookups.append(Received(self.path, headers, {}))
-            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in fake.models]}
-            self._whole(200, json.dumps(listed).encode(), {"Content-Type": "application/json"})
-        else:
-            self._refuse()
-
-    def _refuse(self) -> None:
-        self._whole(404, b'{"error": {"message": "FakeOpenAI answers chat completions only"}}', {})
+        if not fake.models or not self.path.endswith("/models"):
+            self._whole(404, _error("FakeOpenAI answers chat completions only"), {})
+            return
+        fake.lookups.append(self._received({}))
+        models = {"object": "list", "data": [{"id": name, "object": "model"} for name in fake.models]}
+        self._whole(200, json.dumps(models).encode(), {"Content-Type": "application/json"})
 
     def do_POST(self) -> None:
-        fake = self.server.fake
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         if not self.path.split("?")[0].endswith("/chat/completions"):
-            self._refuse()
+            self._whole(404, _error("FakeOpenAI answers chat completions only"), {})
             return
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = fake._answer(Received(self.path, headers, body))  # noqa: SLF001 - as above
-        try:
-            self._pause(reply.delay)
-            self._send(reply, body)
-        except OSError:
-            self.close_connection = True
-            fake._aborted.set()  # noqa: SLF001 - as above
-
-    def _send(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
+        reply = self.server.fake._reply(self._received(request))  # noqa: SLF001 - as above
+        self._pause(reply.delay)
         headers = {"Content-Type": reply.content_type or "application/json", **reply.headers}
         if reply.body is not None:
             self._whole(reply.status, reply.body, headers)
         elif reply.status != HTTPStatus.OK:
-            self._whole(reply.status, error_body(reply), headers)
+            self._whole(reply.status, _error(reply.error), headers)
         elif not request.get("stream"):
-            self._whole(200, completion_body(reply, request), headers)
+            self._whole(200, json.dumps(_completion(reply, request)).encode(), headers)
         else:
             self._stream(reply, request)
+
+    def _received(self, body: Mapping[str, Any]) -> Received:
+        return Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
 
     def _whole(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
         self._head(status, {"Content-Length": str(len(body)), **headers})
         self.wfile.write(body)
-        self.wfile.flush()
 
     def _stream(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
         kind = reply.content_type or "text/event-stream"
         self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
-        piecewise = reply.flush == "each" or reply.piece_delay
-        blocks = events(reply, request)
-        for block in blocks if piecewise else filter(None, [b"".join(blocks)]):
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
-            if piecewise:
+        for data in _events(reply, request) if reply.events is None else reply.events:
+            event = b"data: " + data.encode() + b"\n\n"
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+            if reply.piece_delay:
                 self.wfile.flush()
                 self._pause(reply.piece_delay)
-        if reply.ending != "cut":
+        if reply.ending == "whole":
             self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
-        if reply.ending == "cut":
-            self.close_connection = True
-            _hang_up(self.connection)
+        self.close_connection = reply.ending == "cut"
 
     def _head(self, status: int, headers: Mapping[str, str]) -> None:
         self.send_response(status)
@@ -249,16 +264,77 @@ class _Handler(BaseHTTPRequestHandler):
         if seconds <= 0:
             return
         self.connection.settimeout(seconds)
-        try:
-            gone = not self.connection.recv(1, MSG_PEEK)
-        except TimeoutError:
-            gone = False
-        finally:
-            self.connection.settimeout(None)
-        if gone:
-            raise ConnectionAbortedError
+        with suppress(TimeoutError):
+            if not self.connection.recv(1, MSG_PEEK):
+                raise ConnectionAbortedError
+        self.connection.settimeout(None)
 
 
-def _hang_up(connection: socket) -> None:
-    with suppress(OSError):  # it may be closed already
-        connection.shutdown(SHUT_RDWR)
+def _error(error: Mapping[str, Any] | str) -> bytes:
+    shape = {"message": error, "type": "fake_error", "code": None} if isinstance(error, str) else error
+    return json.dumps({"error": shape}).encode()
+
+
+def _completion(reply: FakeReply, request: Mapping[str, Any]) -> dict[str, Any]:
+    reasoning = {"reasoning_content": reply.reasoning} if reply.reasoning else {}
+    calls = {"tool_calls": [_tool_call(*each) for each in enumerate(reply.tool_calls)]} if reply.tool_calls else {}
+    return {
+        "id": f"chatcmpl-{next(_NUMBERS)}",
+        "object": "chat.completion",
+        "created": _CREATED,
+        "model": reply.model or request.get("model") or "fake",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", **reasoning, **reply.more, "content": reply.content, **calls},
+                "finish_reason": reply.finish_reason or ("tool_calls" if calls else "stop"),
+            }
+        ],
+        "usage": _usage(reply, request),
+    }
+
+
+def _events(reply: FakeReply, request: Mapping[str, Any]) -> Iterator[str]:
+    """The data of the server-sent events of a streamed reply."""
+    completion = _completion(reply, request) | {"object": "chat.completion.chunk"}
+    usage, (choice,) = completion.pop("usage"), completion.pop("choices")
+    opening = json.dumps(completion)[:-1] + ', "choices": [{"index": 0, "delta": '
+    for delta in _deltas(choice["message"], reply.pieces):
+        yield f'{opening}{json.dumps(delta)}, "finish_reason": null}}]}}'
+    if reply.ending == "whole":
+        yield f'{opening}{{}}, "finish_reason": {json.dumps(choice["finish_reason"])}}}]}}'
+        if usage and (request.get("stream_options") or {}).get("include_usage"):
+            yield json.dumps({**completion, "choices": [], "usage": usage})
+        yield "[DONE]"
+
+
+def _deltas(message: dict[str, Any], pieces: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    calls, content = message.pop("tool_calls", ()), message.pop("content")
+    yield {"role": message.pop("role"), "content": None if content is None else ""}
+    for name, value in message.items():
+        yield from ({name: piece} for piece in (_cut(value) if isinstance(value, str) else [value]))
+    yield from ({"content": piece} for piece in (_cut(content or "") if pieces is None else pieces))
+    for index, call in enumerate(calls):
+        yield {"tool_calls": [{**call, "index": index, "function": {**call["function"], "arguments": ""}}]}
+        for piece in _cut(call["function"]["arguments"]):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
+
+
+def _cut(text: str) -> list[str]:
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def _tool_call(index: int, call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function", call)
+    arguments = function["arguments"]
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    own = {name: call[name] for name in call if name not in ("name", "arguments")}
+    return {"id": f"call_{index}", "type": "function", **own, "function": {"name": function["name"], "arguments": text}}
+
+
+def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if isinstance(reply.usage, Mapping) or reply.usage == "none":
+        return None if reply.usage == "none" else reply.usage
+    prompt = sum(len(str(message.get("content") or "").split()) for message in request.get("messages", ()))
+    written = len((reply.content or "").split())
+    return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}

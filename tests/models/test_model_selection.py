@@ -147,7 +147,7 @@ def test_closing_early_closes_the_model_that_answers() -> None:
         await reply.aclose()
         return await asyncio.to_thread(server.wait_aborted, 2)
 
-    with FakeOpenAI([FakeReply("word " * 1000, flush="each", piece_delay=0.05)]) as server:
+    with FakeOpenAI([FakeReply("word " * 1000, piece_delay=0.05)]) as server:
         assert asyncio.run(run(server))
 
 

@@ -169,7 +169,7 @@ def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model:
 
 def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) -> None:
     def echo(received: Received) -> FakeReply:
-        return FakeReply(received.body["messages"][0]["content"] * 3, flush="each", piece_delay=0.005)
+        return FakeReply(received.body["messages"][0]["content"] * 3, piece_delay=0.005)
 
     server.add(echo, echo)
 

@@ -51,20 +51,6 @@ def test_openai_library_understands_a_whole_reply(server: FakeOpenAI, client: op
     ]
 
 
-def test_function_call_is_streamed(server: FakeOpenAI, client: openai.OpenAI) -> None:
-    reply = FakeReply(function_call={"name": "f", "arguments": {"x": "a longer value"}})
-    server.add(reply, reply)
-
-    whole = client.chat.completions.create(model="m", messages=HELLO).choices[0].message.function_call
-    chunks = [
-        chunk.choices[0].delta.function_call
-        for chunk in client.chat.completions.create(model="m", messages=HELLO, stream=True)
-    ]
-
-    assert whole is not None
-    assert "".join(chunk.arguments or "" for chunk in chunks if chunk) == whole.arguments == '{"x": "a longer value"}'
-
-
 def test_calls_may_be_given_as_the_protocol_has_them(server: FakeOpenAI, wire: HTTPConnection) -> None:
     call = {"id": "mine", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     server.add({"tool_calls": [call]})
@@ -102,16 +88,12 @@ def test_waiting_for_requests_gives_up() -> None:
     assert not FakeOpenAI().wait_requests(1, 0.01)
 
 
-def test_stop_ends_replies_that_are_on_their_way_and_leaves_no_thread() -> None:
+def test_end_of_the_with_statement_ends_replies_that_are_on_their_way_and_leaves_no_thread() -> None:
     before = set(threading.enumerate())
-    server = FakeOpenAI([FakeReply("x", delay=30)])
-    server.start()
-    server.start()
-    wire = HTTPConnection(urlsplit(server.base_url).netloc, timeout=5)
-    wire.request("POST", "/v1/chat/completions", "{}")
-    assert server.wait_requests(1, 2)
-    server.stop()
-    server.stop()
+    with FakeOpenAI([FakeReply("x", delay=30)]) as server:
+        wire = HTTPConnection(urlsplit(server.base_url).netloc, timeout=5)
+        wire.request("POST", "/v1/chat/completions", "{}")
+        assert server.wait_requests(1, 2)
     wire.close()
 
     assert set(threading.enumerate()) == before
@@ -122,4 +104,4 @@ def test_server_that_was_not_started_has_no_address() -> None:
 
     with pytest.raises(RuntimeError, match="with statement"):
         _ = server.base_url
-    assert repr(server) == "<FakeOpenAI: 0 of 1 replies given>"
+    assert repr(server) == "<FakeOpenAI: 0 requests, 1 replies>"
