@@ -96,12 +96,17 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 @pytest.mark.slow
 def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI) -> None:
     cells = []
+
+    def ask_next() -> None:
+        ran = len(cells[-1].decisions)
+        fresh.click("Run")
+        fresh.wait(lambda: len(cells[-1].decisions) > ran, "the decision")
+
     for name in ("one", "two"):
         model.add(*(python(f"{name}_{number} = {number}\nprint({number})") for number in range(3)), "Done.")
         cells.append(fresh.start("%%autogen --new\nGo.", name))
-        for number in range(3):
-            fresh.wait(lambda n=number: len(cells[-1].decisions) == n and fresh.has("Run"), "the next question")
-            fresh.click("Run")
+        for _ in range(3):
+            ask_next()
         fresh.finish(cells[-1])
 
     kinds = [output.about for output in cells[0].outputs]
