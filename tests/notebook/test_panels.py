@@ -95,7 +95,7 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
 
 @pytest.mark.slow
 def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    cells = []
+    cells: list[Run] = []
 
     def ask_next() -> None:
         ran = len(cells[-1].decisions)

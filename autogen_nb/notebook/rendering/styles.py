@@ -73,10 +73,21 @@ DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 
 # Notebook 7 puts a long output into a scrolling box of 24em, where an open question would be out of sight.
 _BOXED = "[data-notebook] .jp-CodeCell.jp-mod-outputsScrolled:has(style.autogen-nb) .jp-Cell-outputArea"
-FULL_HEIGHT = (
-    f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
-    f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}}</style>"
+_AREA = ".jp-OutputArea:has(style.autogen-nb)"
+_PLOT = ":has(> .jp-RenderedImage)"
+_PLOT_WIDTH = "calc(400px + var(--jp-cell-prompt-width,64px))"
+# Adjacent pictures stand side by side where each keeps 400 px; they stay outputs of their own for other pages.
+_SIDE_BY_SIDE = (
+    f"{_AREA} {{display:flex;flex-flow:row wrap}} "
+    f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "
+    f"{_AREA} > {_PLOT}:is(:has(+ * > .jp-RenderedImage), {_PLOT} + *) "
+    f"{{flex:1 1 {_PLOT_WIDTH};width:auto;max-width:max(50%,{_PLOT_WIDTH})}}"
 )
+PAGE = (
+    f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
+    f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}} {_SIDE_BY_SIDE}</style>"
+)
+"""The style of a cell with a chat."""
 
 PARAGRAPH = "margin:0 0 8px"
 LIST = "margin:0 0 8px;padding-left:24px"

@@ -47,7 +47,7 @@ class FunctionCallsOutput:
         for call, (html, text) in zip(self.calls, outcomes, strict=True):
             rows += call_html(call) + html
             lines += filter(None, (only_colours(wording.call_in_words(call)), text))
-        html = styles.FULL_HEIGHT + self._around(rows)
+        html = styles.PAGE + self._around(rows)
         self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
 
 

@@ -257,7 +257,7 @@ class NotebookView(FootedView):
             self._calls = FunctionCallsOutput(slot, calls, around=around, text=plain)
             self._calls.show()
         else:
-            html = styles.FULL_HEIGHT + around("")
+            html = styles.PAGE + around("")
             slot.show(*chat_html.bundle(html, plain, kind="message"))
             self._last_message = CodeMessage(slot, html, plain)
 

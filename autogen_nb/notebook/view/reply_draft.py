@@ -52,7 +52,7 @@ class ReplyDraft:
         html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
         thought_line = status_line.thought(thought) if thought.text and detail != "thinking" else ""
         plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", thought_line, only_colours(text))))
-        return styles.FULL_HEIGHT + html, plain
+        return styles.PAGE + html, plain
 
 
 def folded_thought(thought: Reasoning) -> str:
