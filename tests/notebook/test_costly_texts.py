@@ -11,6 +11,7 @@ from autogen_nb.core.policy import effect_targets
 from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.frames.documents import document
+from autogen_nb.notebook.rendering.highlighting import code_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
 
@@ -38,6 +39,9 @@ TEXTS: dict[str, Callable[[], object]] = {
     "bold whose end is in an attribute": _html(
         "<p>" + "".join(f"<b id='></b>{number}'>" for number in range(4_000)) + "<p>x" * (LENGTH // 4)
     ),
+    "bold that a cell begins": _html(
+        "<table>" + "".join(f"<b id={number}><td></b>" for number in range(4_000)) + "</table>" + "<p>x" * (LENGTH // 4)
+    ),
     "attributes": _html("<td " + " ".join(f"a{number}" for number in range(LENGTH // 2)) + ">x"),
     "attributes with signs of tags": _html(
         "<td " + " ".join(f"a{number}='<b>'" for number in range(LENGTH // 4)) + ">x"
@@ -45,6 +49,7 @@ TEXTS: dict[str, Callable[[], object]] = {
     "frames that do not end": lambda: document({"text/html": "<iframe " * (LENGTH // 8)}),
     "scripts that do not end": lambda: document({"text/html": "<script " * (LENGTH // 8)}),
     "a script of many sources": lambda: document({"text/html": "<script " + "src=" * (LENGTH // 4)}),
+    "empty lines of Python": lambda: code_html("\n " * 9_900, "python"),
     "a JPEG of one byte": lambda: safe({"image/jpeg": base64.b64encode(b"\xff\xd8" + b"\xff" * LENGTH).decode()}),
     "signs of thoughts in code": lambda: split_unopened("\n```<think>" * (LENGTH // 11)),
     "signs of thoughts in a line": lambda: split_unopened("`</think>" * (LENGTH // 9)),

@@ -1,51 +1,27 @@
-"""Highlights code as HTML that contains every character of the source.
+"""Highlights code as HTML that contains every character of the source."""
 
-One regular expression tokenises Python, so that blocks appear without a delay. It takes a tenth of the time of
-Pygments, which needs 2 to 3 ms for 1,000 characters, more than the rest of a message. The
-expression only chooses colours, so it need not be exact.
-"""
-
-import builtins
-import keyword
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain
 
-LONGEST = 100_000
+_LONGEST = 20_000
 """The maximum length of highlighted code; longer code is shown plain, because lexing would cause a delay."""
 
-_LEXED_LONGEST = 20_000
 # Some of Pygments' lexers never end on crafted text, so models can only choose these languages.
 _LEXERS = frozenset(
     "sh bash shell console powershell json yaml toml ini sql r julia javascript js typescript ts html xml css "
-    "c cpp c++ java go rust diff docker dockerfile make pycon tex".split()
+    "c cpp c++ java go rust diff docker dockerfile make pycon tex python".split()
 )
-_STRING = (
-    r"\b[rRbBfFuU]{1,2}(?=[\"'])|"
-    r"\"\"\"[^\\\"]*(?:(?:\\.|\"(?!\"\"))[^\\\"]*)*(?:\"\"\")?"
-    r"|'''[^\\']*(?:(?:\\.|'(?!''))[^\\']*)*(?:''')?"
-    r"|\"[^\"\\\n]*(?:\\.[^\"\\\n]*)*\"?"
-    r"|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"
-)
-_NUMBER = r"\b(?:0[xXoObB][\da-fA-F_]+|\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?[jJ]?)"
-_KEYWORDS = "|".join((*keyword.kwlist, "match(?= [^=)]*:$)", "case(?= [^=)]*:$)"))
-_BUILTINS = "|".join(name for name in dir(builtins) if not name.startswith("_"))
-
-_PYTHON_TOKEN = re.compile(
-    rf"(?P<comment>\#[^\n]*)|(?P<string>{_STRING})|(?P<meta>^[ \t]*(?:@[\w.]+|[%!]{{1,2}}[A-Za-z][^\n]*))"
-    rf"|(?P<def>(?<=\bdef )\w+|(?<=\bclass )\w+)|(?P<keyword>\b(?:{_KEYWORDS})\b)"
-    rf"|(?P<builtin>(?<![.\w])(?:{_BUILTINS})\b(?!\s*=[^=]))|(?P<number>{_NUMBER})"
-    r"|(?P<operator>[-+*/%=<>!&|^~@]+)|\w+",
-    re.MULTILINE | re.DOTALL,
-)
-_PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "jupyter"})
+_PYTHON = frozenset({"py", "python3", "ipython", "ipython3", "jupyter"})
+# The lexer of Python reads a long gap again from each of its lines.
+_GAP = re.compile(r"\s{1000}")
 _STYLES: dict[str, str] = {
     "Token.Keyword.Type": "builtin",
     "Token.Keyword": "keyword",
@@ -58,6 +34,7 @@ _STYLES: dict[str, str] = {
     "Token.Name.Function": "def",
     "Token.Name.Class": "def",
     "Token.Name.Builtin": "builtin",
+    "Token.Name.Exception": "builtin",
     "Token.Name.Decorator": "meta",
     "Token.Name.Tag": "keyword",
     "Token.Name.Attribute": "property",
@@ -87,30 +64,13 @@ def _span(name: str, inner: str) -> str:
 
 
 def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
-    """Yields pairs of a style's name ("" for none) and text, which together make up the source."""
-    if len(source) > LONGEST:
+    """Returns pairs of a style's name ("" for none) and text, which together make up the source."""
+    language = "python" if language.lower() in _PYTHON else language.lower()
+    if language not in _LEXERS or len(source) > _LONGEST or _GAP.search(source):
         return [("", source)]
-    if language.lower() in _PYTHON:
-        return _python_pieces(source)
-    return _lexed(source, language.lower()) or [("", source)]
-
-
-def _python_pieces(source: str) -> Iterator[tuple[str, str]]:
-    plain_from = 0
-    for match in _PYTHON_TOKEN.finditer(source):
-        if match.lastgroup and match[0]:
-            yield "", source[plain_from : match.start()]
-            yield match.lastgroup, match[0]
-            plain_from = match.end()
-    yield "", source[plain_from:]
-
-
-def _lexed(source: str, language: str) -> list[tuple[str, str]]:
-    if language not in _LEXERS or len(source) > _LEXED_LONGEST:
-        return []
-    match = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
-    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(match, key=itemgetter(0))]
-    return runs if "".join(text for _, text in runs) == source else []
+    pieces = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
+    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(pieces, key=itemgetter(0))]
+    return runs if "".join(text for _, text in runs) == source else [("", source)]
 
 
 @cache
@@ -121,6 +81,12 @@ def _style(kind: Any) -> str:
 
 @cache
 def _lexer(language: str) -> Any:
-    from pygments.lexers import get_lexer_by_name
+    from pygments.lexer import inherit
+    from pygments.lexers import PythonLexer, get_lexer_by_name
+    from pygments.token import Comment
 
-    return get_lexer_by_name(language)
+    # Pygments has no types.
+    class NotebookLexer(PythonLexer):  # type: ignore[misc]
+        tokens: ClassVar = {"root": [(r"^[ \t]*[%!]{1,2}[A-Za-z].*", Comment.Preproc), inherit]}
+
+    return NotebookLexer() if language == "python" else get_lexer_by_name(language)
