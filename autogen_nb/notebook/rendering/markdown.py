@@ -1,7 +1,7 @@
 """Renders a model's Markdown as inert HTML: no markup, no remote images, only links to the web and mail.
 
-There are two layers: markdown-it with HTML disabled writes only the tags named here, and nh3 parses its output and
-passes only the tags, attributes and styles named here.
+There are two layers: markdown-it with HTML disabled writes the markup, and nh3 parses it and passes only the
+tags and attributes of `sanitize.net` and the styles named here.
 """
 
 import re
@@ -14,6 +14,7 @@ from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles, tex
 from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, escape_plain, escape_text
 from autogen_nb.notebook.rendering.highlighting import code_html
+from autogen_nb.notebook.rendering.sanitize import net
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -24,13 +25,27 @@ if TYPE_CHECKING:
 LONGEST = 50_000
 """The maximum length of rendered Markdown; longer text is shown as plain text."""
 
-REL = "noopener noreferrer nofollow"
-
 _SHOWN_TARGET = 120
 _LONG = 25
 """Lines of code; the label of a longer block says how many it has."""
-_CLOSERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]"}
-_BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
+
+
+def _between(opener: str, closer: str) -> str:
+    return rf"{opener}(?!{closer})[^`]{{1,{tex.LONGEST}}}?{closer}"
+
+
+_FORMULA = re.compile(
+    "|".join(
+        (
+            _between(r"\$\$", r"\$\$"),
+            _between(r"\\\(", r"\\\)"),
+            _between(r"\\\[", r"\\\]"),
+            _between(r"\\begin\{([A-Za-z]+\*?)\}", r"\\end\{\1\}"),
+            # Pandoc's rule, by which "from $5 to $10" is about money.
+            rf"\$(?![\s$])[^`$]{{1,{tex.LONGEST}}}(?<![\s\\])\$(?![\d$])",
+        )
+    )
+)
 _OPEN_LINKS = "open links"
 """The key in markdown-it's environment for the targets of open links."""
 
@@ -42,9 +57,6 @@ _STYLES = {
     "table": styles.TABLE,
     "hr": styles.RULE,
 }
-_TAGS = frozenset(
-    "p h3 h4 h5 h6 strong em s code pre span div ul ol li blockquote hr br table thead tbody tr th td a".split()
-)
 
 
 def markdown(text: str) -> str:
@@ -54,7 +66,7 @@ def markdown(text: str) -> str:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
     import nh3
 
-    return nh3.clean(_parser().render(text), **_net())
+    return nh3.clean(_parser().render(text), **net(_own_style))
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
@@ -67,27 +79,8 @@ def code_block(source: str, language: str, label: str = "") -> str:
     return head + code_html(source, language)
 
 
-@cache
-def _net() -> dict[str, Any]:
-    return {
-        "tags": set(_TAGS),
-        "attributes": {"*": {"style"}, "a": {"href", "target"}, "ol": {"start"}},
-        "attribute_filter": _known_value,
-        "url_schemes": {"http", "https", "mailto"},
-        "link_rel": REL,
-    }
-
-
-def _known_value(_tag: str, attribute: str, value: str) -> str | None:
-    match attribute:
-        case "style":
-            return value if value in _own_styles() else None
-        case "href":
-            return value if WEB_OR_MAIL.match(value) else None
-        case "target":
-            return "_blank"
-        case _:
-            return value
+def _own_style(style: str) -> str | None:
+    return style if style in _own_styles() else None
 
 
 @cache
@@ -156,34 +149,13 @@ def _parser() -> "MarkdownIt":
 
 
 def _formula(state: "StateInline", silent: bool) -> bool:
-    end = _formula_end(state.src, state.pos)
-    if end < 0:
+    match = _FORMULA.match(state.src, state.pos)
+    if match is None:
         return False
     if not silent:
-        state.push("formula", "", 0).content = state.src[state.pos : end]
-    state.pos = end
+        state.push("formula", "", 0).content = match[0]
+    state.pos = match.end()
     return True
-
-
-def _formula_end(source: str, start: int) -> int:
-    """Returns the end of the formula that starts here, or -1."""
-    if source[start] not in "$\\":
-        return -1
-    begin, two = _BEGIN.match(source, start), source[start : start + 2]
-    opener = begin[0] if begin else two if two in _CLOSERS else source[start]
-    closer = f"\\end{{{begin[1]}}}" if begin else _CLOSERS.get(opener, "")
-    first = start + len(opener)
-    last = source.find(closer, first, first + tex.LONGEST) if closer else -1
-    body = source[first:last] if last > first else ""
-    if not body or "`" in body or (opener == "$" and not _reads_as_formula(body, source[last + 1 : last + 2])):
-        return -1
-    return last + len(closer)
-
-
-def _reads_as_formula(body: str, following: str) -> bool:
-    """Applies Pandoc's rule, by which "from $5 to $10" is about money."""
-    touches = not body[0].isspace() and not body[-1].isspace() and body[-1] != "\\"
-    return touches and not following.isdigit() and following != "$"
 
 
 def _dress(token: "Token") -> None:

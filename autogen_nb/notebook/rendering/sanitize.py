@@ -8,7 +8,7 @@
 """
 
 import re
-from functools import cache
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -22,34 +22,30 @@ _TAGS = frozenset(
 )
 _DROPPED_WITH_CONTENT = frozenset("script style template noscript iframe object svg math title textarea select".split())
 _CELL = frozenset({"colspan", "rowspan", "scope", "style"})
-_PROPERTIES = frozenset(
-    "text-align vertical-align color background-color font-weight font-style text-decoration white-space".split()
+_DECLARATION = re.compile(
+    r"(?:\A|;)\s*(text-align|vertical-align|color|background-color|font-weight|font-style|text-decoration|white-space)"
+    r"\s*:\s*(#[0-9a-f]{3,8}|[a-z-]+|[0-9.]+%?|(?:rgb|hsl)a?\([0-9.,%\s/]+\))\s*(?=;|\Z)",
+    re.IGNORECASE,
 )
-_PLAIN_VALUE = re.compile(r"\s*(?:#[0-9a-f]{3,8}|[a-z-]+|[0-9.]+%?|(?:rgb|hsl)a?\([0-9.,%\s/]+\))\s*\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,4}\Z")
 _STYLER_ID = re.compile(r"\s*#(T_\w{1,80})\s*\Z")
 _STYLER_CELL = re.compile(r'\sid="(T_\w{1,80})"')
 _LONGEST_STYLE = 300
 # All parsers recognise these tags, and treat the characters between them as text.
 _SIMPLE = re.compile(
-    r"<!(?!\[)[^<>]*>|</?[a-zA-Z][a-zA-Z0-9-]*+"
+    r"<!(?!\[)[^<>]*>|<(/?)([a-zA-Z][a-zA-Z0-9-]*+)"
     r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
 )
-_FORMATTING = "a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-"""Elements that a parser reopens in each paragraph until they are closed."""
-_NESTING = re.compile(r"<(?!(?:p|li|td|th|tr|thead|tbody|tfoot|dd|dt|br|hr|col|img)[\s/>])[a-z]", re.IGNORECASE)
-_FORMATS = re.compile(rf"<(?:{_FORMATTING})[\s/>]", re.IGNORECASE)
-_LEAF = re.compile(r"<([a-z][a-z0-9]*+)(?:[^<>\"']|\"[^\"<>]*+\"|'[^'<>]*+')*+>[^<]*+</\1>", re.IGNORECASE)
-"""An element that contains only text."""
+_TAG = re.compile(rf"{_SIMPLE.pattern}|(<)")
+_PARTS = frozenset("td th tr thead tbody tfoot col".split())
+_ENDLESS = frozenset("p li dd dt br hr img".split())
+"""Elements without an end tag, or closed by the next one."""
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
-_MOST_STEPS = 200_000_000
-"""The limit for open containers times tags: for each tag, a parser searches the open elements."""
-_MOST_COPIES = 2_000_000
-"""The limit for open formatting elements times tags: each paragraph may reopen them all."""
+_MOST_STEPS = 2_000_000
+"""The limit for the open elements, summed over the tags: a parser searches or repeats them all."""
 _MOST_ODD = 60_000
 """The maximum length of a possible tag; a parser compares each of its attributes with all previous ones."""
-_DEEPEST_LEAF = 10
 
 
 def clean_html(html: str) -> str:
@@ -59,9 +55,9 @@ def clean_html(html: str) -> str:
     """
     import nh3
 
-    if _is_costly(html):
+    if len(html) > _SMALL and _is_costly(html):
         return ""
-    cleaned = nh3.clean(_with_styler_colours(encodable(html)), **_net())
+    cleaned = nh3.clean(_with_styler_colours(encodable(html)), **net(_plain_style))
     # Parsers drop the first newline in `pre`, and nh3 does not restore it.
     return still_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
@@ -72,20 +68,24 @@ def has_content(html: str) -> bool:
 
 
 def _is_costly(html: str) -> bool:
-    if len(html) <= _SMALL:
-        return False
-    tags = html.count("<")
-    nested, ended = html, 1
-    for _ in range(_DEEPEST_LEAF):
-        nested, ended = _LEAF.subn("", nested) if ended else (nested, 0)
-    if len(_NESTING.findall(nested)) * tags > _MOST_STEPS or len(_FORMATS.findall(nested)) * tags > _MOST_COPIES:
-        return True
     odd = _SIMPLE.sub("", html)
-    return len(odd) - max(0, odd.find("<")) > _MOST_ODD if "<" in odd else False
+    if "<" in odd and len(odd) - odd.find("<") > _MOST_ODD:
+        return True
+    steps, still_open = 0, [""]
+    for end, name, unknown in _TAG.findall(html.lower()):
+        if name in _PARTS:
+            # Parts of a table outside of one let no element around them end.
+            still_open += [] if end or still_open[-1] == "table" else [""]
+        elif end and name == still_open[-1]:
+            still_open.pop()
+        elif unknown or (name and not end and name not in _ENDLESS):
+            still_open.append(name)
+        steps += len(still_open)
+    return steps > _MOST_STEPS
 
 
-@cache
-def _net() -> dict[str, Any]:
+def net(style: Callable[[str], str | None]) -> dict[str, Any]:
+    """Returns nh3's arguments: only inert tags and attributes, and the styles that `style` returns."""
     return {
         "tags": set(_TAGS),
         "clean_content_tags": set(_DROPPED_WITH_CONTENT),
@@ -99,17 +99,15 @@ def _net() -> dict[str, Any]:
             "colgroup": {"span"},
             "ol": {"start"},
         },
-        "attribute_filter": _plain_attribute,
+        "attribute_filter": lambda _, name, value: style(value) if name == "style" else _attribute(name, value),
         "url_schemes": {"http", "https", "mailto"},
         "link_rel": "noopener noreferrer nofollow",
         "set_tag_attribute_values": {"a": {"target": "_blank"}},
     }
 
 
-def _plain_attribute(_tag: str, attribute: str, value: str) -> str | None:
+def _attribute(attribute: str, value: str) -> str | None:
     match attribute:
-        case "style":
-            return _plain_style(value)
         case "class":
             return "dataframe" if "dataframe" in value.split() else None
         case "href":
@@ -123,13 +121,7 @@ def _plain_attribute(_tag: str, attribute: str, value: str) -> str | None:
 
 
 def _plain_style(style: str) -> str | None:
-    parts = (part.partition(":") for part in style.split(";"))
-    declarations = [
-        f"{name.strip().lower()}:{value.strip()}"
-        for name, _, value in parts
-        if name.strip().lower() in _PROPERTIES and _PLAIN_VALUE.match(value)
-    ]
-    return ";".join(declarations) or None
+    return ";".join(f"{name.lower()}:{value}" for name, value in _DECLARATION.findall(style)) or None
 
 
 def _with_styler_colours(html: str) -> str:
