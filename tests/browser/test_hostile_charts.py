@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from autogen_nb.notebook.rendering.frames.documents import Document, document
-from autogen_nb.notebook.rendering.frames.frame import frame_html, library_html
+from autogen_nb.notebook.rendering.frames import Document, document, frame_html, library_html
 
 # Each is tried by itself; `URL` is a server that counts what it is asked.
 SCRIPTS = (

@@ -11,9 +11,7 @@ import pytest
 
 from autogen_nb.events import CodeAsked, CodeRan, OutputAdded
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering.frames.documents import Document
-from autogen_nb.notebook.rendering.frames.frame import frame_html
-from autogen_nb.notebook.rendering.frames.libraries import LIBRARIES, Library
+from autogen_nb.notebook.rendering.frames import LIBRARIES, Document, Library, frame_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.outputs import Display
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -11,7 +13,6 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import highlighting, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
-from autogen_nb.notebook.rendering.scripts import script
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 
@@ -148,6 +149,13 @@ def preformatted(text: str, *, inset: str = "0") -> str:
 def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns the data and metadata of a display; `kind` identifies the output for tools."""
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
+
+
+@cache
+def script(name: str) -> str:
+    """Returns a script of this folder without its comments and indentation."""
+    lines = (text.strip() for text in (Path(__file__).parent / name).read_text("utf-8").splitlines())
+    return "\n".join(text for text in lines if text and not text.startswith("//"))
 
 
 def warm_up() -> None:

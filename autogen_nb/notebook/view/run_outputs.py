@@ -11,13 +11,11 @@ from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text
-from autogen_nb.notebook.rendering.frames.documents import document, is_preparation
-from autogen_nb.notebook.rendering.frames.frame import frame_html
+from autogen_nb.notebook.rendering.frames import document, frame_html, is_preparation
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
 from autogen_nb.notebook.view import status_line
-from autogen_nb.notebook.view.cell_libraries import CellLibraries
-from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.notebook.view.slots import CellLibraries, Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 _LONG_TRACEBACK = 21

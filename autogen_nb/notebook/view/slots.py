@@ -1,10 +1,13 @@
 """The outputs of a cell, each replaceable while the kernel lives."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 from uuid import uuid4
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from autogen_nb.notebook.rendering.chat_html import bundle
+from autogen_nb.notebook.rendering.frames import LIBRARIES, library_html, load
 from autogen_nb.notebook.rendering.output_merging import Content, merged
 
 Bundle = dict[str, Any]
@@ -119,3 +122,31 @@ class Slots:
             slot.clear()
         self._used = len(merged_contents)
         return True
+
+
+class CellLibraries:
+    """Shows each library of a cell's charts once, however many frames need it, as soon as it is loaded."""
+
+    def __init__(self, place: Callable[[], Slot]) -> None:
+        self._place = place
+        self._required: set[str] = set()
+        self._loading: dict[str, Slot] = {}
+
+    def require(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self._required and LIBRARIES[name].version:
+                self._required.add(name)
+                self._loading[name] = slot = self._place()
+                slot.clear()
+                load(name)
+
+    def flush(self, *, wait: bool = False) -> None:
+        """Shows the libraries that are loaded; with `wait`, waits for the others and shows them too."""
+        for name, slot in list(self._loading.items()):
+            if wait or load(name).done():
+                del self._loading[name]
+                slot.show(*bundle(library_html(name), "", kind="library"))
+
+    def forget(self) -> None:
+        """After a page is reloaded, shows libraries again for later frames."""
+        self._required.clear()

@@ -1,0 +1,302 @@
+"""Interactive charts and other HTML with scripts, each as a page in a sandboxed frame of its own.
+
+1. A page is made from a MIME bundle of the agent's kernel, and may hold any script.
+2. It is in a frame without an origin (``sandbox="allow-scripts"``), inside another one, whose policy keeps both
+   from the network and from other addresses: a frame of its own could go elsewhere by itself.
+3. A library is an element of the cell's output, once for all frames; `page.js` hands it to them. It comes from a Python
+   package in the notebook's environment; nothing is downloaded, and nothing is taken from the agent's kernel.
+4. A line stands in the frame's place where the notebook's page shows no frames: not trusted, or on GitHub.
+"""
+
+import base64
+import gzip
+import importlib.metadata
+import json
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from html import escape, unescape
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.text.execution_report import joined_text
+from autogen_nb.notebook.rendering.chat_html import line, script
+
+_LIBRARIES_HERE = "@libraries@"
+"""The place in a page where its libraries go."""
+
+_HEIGHT = 400
+_HIGHEST = 4_000
+_LIMIT = 2_000_000
+"""Characters of HTML, or of a script."""
+
+_PLOTLY = "application/vnd.plotly.v1+json"
+_VEGA = re.compile(r"application/vnd\.(vega|vegalite)\.v\d+\+json\Z")
+_JAVASCRIPT = "application/javascript"
+_EXECUTES = frozenset({"application/vnd.bokehjs_exec.v0+json", "application/vnd.holoviews_exec.v0+json"})
+_LOADS = frozenset({"application/vnd.bokehjs_load.v0+json", "application/vnd.holoviews_load.v0+json"})
+_ACTIVE = re.compile(
+    r"<(?:script|style|iframe|canvas|svg|video|audio|object|embed|button|input|select)\b|<\w[^<>]*\son\w+\s*=",
+    re.IGNORECASE,
+)
+_PANDAS = re.compile(r"<style(?: scoped)?(?: type=\"text/css\")?>\s*(?:\.dataframe|#T_)")
+"""The style sheet of a table, whose colours the sanitizer moves into the cells."""
+
+_PREPARATION = re.compile(
+    r'class="bk-notebook-logo"|<div class="logo-block">\s*<a href="https://(?:holoviews|panel|bokeh)\.'
+    r'|\A\s*<script type="esms-options">|\A\s*<div id="[\w-]+" data-root-id="[^<>]*>\s*</div>\s*\Z'
+)
+"""HTML of `output_notebook()` and `hv.extension()`, and the empty place of a Bokeh plot whose script comes next."""
+
+# Bounded, since each unfinished tag would be read to the end of the text.
+_IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
+_EMPTY_SCRIPT = re.compile(r"<script\b([^<>]{0,2000})>\s*</script\s*>", re.IGNORECASE)
+_BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
+
+# The default templates are white; the figure's own settings override its template.
+_PLOTLY_SCRIPT = """
+const figure = %s, look = figure.layout?.template?.layout;
+if (autogenNbTheme === "dark" && look?.paper_bgcolor === "white") {
+  Object.assign(look, {paper_bgcolor: "#111", plot_bgcolor: "#111", font: {...look.font, color: "#ddd"}});
+  for (const name of ["xaxis", "yaxis"])
+    Object.assign(look[name] ??= {}, {gridcolor: "#333", linecolor: "#333", zerolinecolor: "#555"});
+}
+figure.config = {responsive: true, ...figure.config, displaylogo: false, modeBarButtonsToRemove: ["toImage"]};
+Plotly.newPlot("chart", figure);
+"""
+_VEGA_SCRIPT = 'vegaEmbed("#chart", %s, {mode: "%s"}).catch((error) => document.body.append(error.message));'
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page, the libraries that it needs, and its first height in pixels."""
+
+    body: str
+    libraries: tuple[str, ...] = ()
+    height: int = _HEIGHT
+
+
+def document(data: Mapping[str, Any]) -> Document | None:
+    """The page of a bundle; None if nothing in it needs a frame."""
+    if isinstance(figure := data.get(_PLOTLY), Mapping):
+        return _plotly(figure)
+    for mime, spec in data.items():
+        if (vega := _VEGA.match(mime)) and isinstance(spec, Mapping):
+            script = _VEGA_SCRIPT % (_json(spec), "vega-lite" if vega[1] == "vegalite" else "vega")
+            return Document(_chart("width:100%", script), ("vega",))
+    text, script = joined_text(data.get("text/html")) or "", joined_text(data.get(_JAVASCRIPT)) or ""
+    if max(len(text), len(script)) > _LIMIT:
+        return None
+    if script and not text:
+        return _of_script(script)
+    if not _ACTIVE.search(text) or (_PANDAS.search(text) and "<script" not in text):
+        return None
+    return _of_html(text, ("bokeh", "panel") if _EXECUTES & data.keys() else None)
+
+
+def is_preparation(data: Mapping[str, Any]) -> bool:
+    """True if a bundle shows nothing and only prepares a page for later charts."""
+    if _EXECUTES & data.keys():
+        return False
+    text = joined_text(data.get("text/html")) or ""
+    return bool(_LOADS & data.keys() or _PREPARATION.search(text))
+
+
+def _plotly(figure: Mapping[str, Any]) -> Document:
+    layout = figure.get("layout")
+    height = layout.get("height") if isinstance(layout, Mapping) else None
+    pixels = int(height) if isinstance(height, int | float) and 0 < height <= _HIGHEST else 450
+    return Document(_chart(f"height:{pixels}px", _PLOTLY_SCRIPT % _json(figure)), ("plotly",), pixels)
+
+
+def _chart(style: str, script: str) -> str:
+    return f'<div id="chart" style="{style}"></div>{_LIBRARIES_HERE}<script>{script}</script>'
+
+
+def _of_script(script: str) -> Document:
+    roots = [root for text in _BOKEH_ROOTS.findall(script) for root in _bokeh_roots(text).items()]
+    # Scripts of IPython's `Javascript` write their output to `element`.
+    places = '<div id="element"></div>' + "".join(
+        f'<div id="{escape(place)}" data-root-id="{escape(root)}" style="display:contents"></div>'
+        for root, place in roots
+    )
+    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+    return Document(f"{places}{_LIBRARIES_HERE}<script>{script}</script>", ("bokeh",) if roots else ())
+
+
+def _bokeh_roots(text: str) -> dict[str, str]:
+    try:
+        roots = json.loads(text)
+    except ValueError:
+        return {}
+    return {root: place for root, place in roots.items() if isinstance(place, str)}
+
+
+def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
+    # Folium embeds its page in a frame; our frame shows that page directly.
+    frame = _IFRAME.search(text)
+    if frame is not None and "<script" not in text[: frame.start()]:
+        text = unescape(frame[1])
+    local = _EMPTY_SCRIPT.sub(lambda script: "" if "src" in script[1].lower() else script[0], text)
+    return Document(_LIBRARIES_HERE + local, libraries or _named_in(text))
+
+
+def _json(value: object) -> str:
+    """JSON that is safe in a script element."""
+    return json.dumps(value).replace("<", r"\u003c")
+
+
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "font-src data:; media-src data: blob:; frame-src 'none'; form-action 'none'; base-uri 'none'"
+)
+_NOT_TRUSTED = "An interactive chart, which an untrusted page does not show: trust the notebook, or run the cell."
+_MISSING = (
+    "An interactive chart is not shown: the notebook's environment lacks its JavaScript. "
+    "`%pip install {}` brings it; then run the cell again."
+)
+
+
+def frame_html(document: Document) -> str:
+    """The frame of a page; `library_html` of each of its libraries must be in the same cell."""
+    libraries = [LIBRARIES[name] for name in document.libraries]
+    if missing := [library.distribution for library in libraries if not library.version]:
+        return line(_MISSING.format(" ".join(dict.fromkeys(missing))), tone="warning")
+    keys = escape(json.dumps([library.key for library in libraries]))
+    page = _pack(f"<script>{script('inner.js')}</script>{document.body}")
+    outer = (
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        "<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>"
+        f'<script data-libraries="{keys}" data-page="{page}">{script("outer.js")}</script>'
+    )
+    return (
+        f'<div><iframe data-autogen-nb data-height="{document.height}" title="interactive chart" '
+        'sandbox="allow-scripts" style="width:100%;height:0;border:0;display:block" '
+        f'srcdoc="{escape(outer)}"></iframe>{line(_NOT_TRUSTED)}<script>{script("page.js")}</script></div>'
+    )
+
+
+def library_html(name: str) -> str:
+    """A library for the frames of a cell."""
+    element = f'<script type="text/plain" data-autogen-nb-library="{escape(LIBRARIES[name].key)}">'
+    return f"{element}{load(name).result()}</script>"
+
+
+# Simple markers instead of folium's icons, whose library is in no Python package.
+_LEAFLET_MARKS = """
+L.AwesomeMarkers = {icon: ({markerColor = "blue"} = {}) => L.divIcon({className: "", iconAnchor: [9, 9], html:
+`<i style="display:block;width:14px;height:14px;border:2px solid #fff;border-radius:50%;box-shadow:0 0 3px #000;
+background:${markerColor}"></i>`})};
+L.Marker.prototype.options.icon = L.AwesomeMarkers.icon();
+"""
+# Removes the menu, which opens windows and saves files: the sandbox of a frame forbids both.
+_VEGA_OPTIONS = """
+window.vegaEmbed = ((embed) => (element, spec, options) => embed(element, spec,
+{...autogenNbTheme === "dark" && {theme: "dark"}, ...options, actions: false}))(window.vegaEmbed);
+"""
+_STYLE = "document.head.append(Object.assign(document.createElement('style'), {{textContent: {}}}));"
+_ADDRESS = re.compile(r"https?://[^\s\"'<>()]{1,300}")
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library, and the distribution that ships it.
+
+    Pages load it from addresses that contain the pattern `address`. `files` are patterns below import packages,
+    `needs` names libraries that come before it, and `extension` is a script of ours that follows it.
+    """
+
+    name: str
+    distribution: str
+    files: tuple[str, ...]
+    address: str
+    needs: tuple[str, ...] = ()
+    extension: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version of the distribution; "" if it is not installed."""
+        with suppress(importlib.metadata.PackageNotFoundError):
+            return importlib.metadata.version(self.distribution)
+        return ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}-{self.version}"
+
+    def pack(self) -> str:
+        """The library as `_pack` writes it; its text does not end a script element."""
+        return _pack("\n".join([*self._texts(), self.extension]).replace("</script", r"<\/script"))
+
+    def _texts(self) -> Iterator[str]:
+        if self.name == "vega":
+            from vl_convert import javascript_bundle
+
+            yield javascript_bundle()  # type: ignore[call-arg]  # optional, but required in the stub
+        for pattern in self.files:
+            package, _, inside = pattern.partition("/")
+            spec = find_spec(package)
+            for folder in (spec.submodule_search_locations or ()) if spec else ():
+                for file in sorted(Path(folder).glob(inside)):
+                    text = file.read_text("utf-8")
+                    yield _STYLE.format(json.dumps(text)) if file.suffix == ".css" else text
+
+
+_ALL = (
+    Library("plotly", "plotly", ("plotly/package_data/plotly.min.js",), r"plotly[-.\w]*\.js"),
+    Library("vega", "vl-convert-python", (), r"[/@]vega(-lite|-embed)?(@|[-.\w]*\.js)", extension=_VEGA_OPTIONS),
+    Library(
+        "bokeh",
+        "bokeh",
+        tuple(f"bokeh/server/static/js/bokeh{part}.min.js" for part in ("", "-widgets", "-tables", "-gl")),
+        r"bokeh[-.\w]*\.js",
+    ),
+    Library("panel", "panel", ("panel/dist/panel.min.js",), r"/panel[-.\w]*\.js", needs=("bokeh",)),
+    Library(
+        "leaflet",
+        "XStatic-Leaflet",
+        ("xstatic/pkg/leaflet/data/leaflet.css", "xstatic/pkg/leaflet/data/leaflet.js"),
+        r"/leaflet(@|\.js)",
+        extension=_LEAFLET_MARKS,
+    ),
+    Library(
+        "vis-network",
+        "pyvis",
+        ("pyvis/lib/vis-9.1*/vis-network.css", "pyvis/lib/vis-9.1*/vis-network.min.js"),
+        r"vis-network[-.\w]*\.js",
+    ),
+    Library("echarts", "panel", ("panel/dist/bundled/echarts/echarts@*/dist/echarts.min.js",), r"/echarts(@|\.min)"),
+)
+LIBRARIES = {library.name: library for library in _ALL}
+
+
+def _named_in(html: str) -> tuple[str, ...]:
+    """The libraries whose addresses a page names, each after those that it needs."""
+    addresses = "\n".join(_ADDRESS.findall(html))
+    loaded = [library for library in _ALL if re.search(library.address, addresses)]
+    return tuple(dict.fromkeys(name for library in loaded for name in (*library.needs, library.name)))
+
+
+def _pack(text: str) -> str:
+    """The text as base64 of a gzip file, which the frames' scripts read."""
+    return base64.b64encode(gzip.compress(text.encode(errors="replace"), mtime=0)).decode()
+
+
+_threads = ThreadPoolExecutor(1, "autogen_nb-libraries")
+
+
+@cache
+def load(name: str) -> "Future[str]":
+    """A packed library; runs in a thread, since packing a library takes up to two seconds."""
+    return _threads.submit(_read, LIBRARIES[name])
+
+
+def _read(library: Library) -> str:
+    try:
+        return library.pack()
+    except Exception as error:  # noqa: BLE001  # a broken installation must not end the chat
+        return _pack(f"document.body.append({json.dumps(f'{library.distribution} cannot be read: {error}')});")

@@ -1,1 +1,0 @@
-"""Interactive charts and other HTML with scripts, each in a sandboxed frame of its own."""
