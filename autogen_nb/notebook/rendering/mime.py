@@ -52,14 +52,33 @@ _Bundle = dict[str, Any]
 
 
 def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
-    bundle_data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
+    entries: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
     about: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
-    safe_types = _KeptTypes()
-    for mime in sorted(key for key in bundle_data if isinstance(key, str) and key != "text/plain"):
-        safe_types.add_type(mime, bundle_data[mime])
-    shown = safe_types.data(_plain(bundle_data.get("text/plain")))
-    sizes = {mime: _size(about.get(mime)) for mime in shown if mime in MAGIC}
-    return shown, {mime: size for mime, size in sizes.items() if size}
+    rich: _Bundle = {}
+    cuts: list[str] = []
+    drops: list[str] = []
+    for mime in sorted(key for key in entries if isinstance(key, str) and key != "text/plain"):
+        checked, cut = _checked(mime, entries[mime])
+        if checked is not None:
+            rich[mime] = checked
+        else:
+            (cuts if cut else drops).append(f"{_named(mime)} {cut or 'is not shown here.'}")
+    # Front ends show one form only, so an SVG image or Markdown becomes the HTML form if the bundle has none.
+    rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
+    if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
+        rich["text/html"] = rendered[0] or rendered[1]
+    texts = [_plain(entries.get(mime)) for mime in ("text/plain", "text/markdown", "text/latex")]
+    text = next((text for text in texts if not _REPR.match(text)), "")
+    sentences = (cuts if text or rich else cuts + drops)[:_MOST_NOTES]
+    lines = "".join(map(line, sentences))
+    if "text/html" in rich:
+        rich["text/html"] += lines
+    elif sentences and not rich:
+        rich["text/html"] = lines + (preformatted(text) if text else "")
+    # Terminals show the types of an output without text.
+    text = "\n".join(filter(None, [text, *sentences])) or texts[0] or (f"[{', '.join(rich)}]" if rich else "")
+    sizes = {mime: _size(about.get(mime)) for mime in rich if mime in MAGIC}
+    return {**rich, "text/plain": text}, {mime: size for mime, size in sizes.items() if size}
 
 
 def message_pictures(urls: Sequence[str]) -> str:
@@ -73,59 +92,6 @@ def _message_picture(url: str) -> str:
     return picture(mime, checked) if checked else line(picture_in_words(url))
 
 
-class _KeptTypes:
-    """The safe part of a bundle, and sentences about the rest.
-
-    `_cuts` are always shown, `_drops` only if nothing else is left. `_source` is Markdown or TeX, shown if the bundle's
-    ``text/plain`` is empty.
-    """
-
-    def __init__(self) -> None:
-        self._rich: _Bundle = {}
-        self._cuts: list[str] = []
-        self._drops: list[str] = []
-        self._source = ""
-
-    def add_type(self, mime: str, value: object) -> None:
-        """Adds the checked form of an entry, or a sentence about it."""
-        text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
-        checked = None
-        if text is not None and limit is not None:
-            if len(text) > limit:
-                self._cuts.append(f"{_named(mime)} of {len(text):,} characters is not shown: the limit is {limit:,}.")
-                return
-            if mime in {"text/markdown", "text/latex"}:
-                self._source = _plain(text)
-            checked = _checked(mime, text)
-        if checked is None and text is not None and mime in MAGIC and pixels(mime, image_bytes(mime, text)):
-            self._cuts.append(f"{_named(mime)} of more than {MOST_PIXELS:,} pixels is not shown.")
-        elif checked is None:
-            self._drops.append(f"{_named(mime)} is not shown here.")
-        else:
-            self._rich[mime] = json.loads(checked) if mime == _JSON else checked
-
-    def data(self, text: str) -> _Bundle:
-        """Returns the bundle; the sentences are below its HTML, or above its text."""
-        rich = self._rich
-        # Front ends show one form only, so an SVG image or Markdown becomes the HTML form if the bundle has none.
-        rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
-        if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
-            rich["text/html"] = rendered[0] or rendered[1]
-        no_text = bool(_REPR.match(text))
-        if no_text and self._source:
-            text, no_text = self._source, False
-        sentences = (self._cuts + (self._drops if no_text and not rich else []))[:_MOST_NOTES]
-        if not sentences:
-            # Terminals show this for an output without text.
-            return {**rich, "text/plain": text or (f"[{', '.join(rich)}]" if rich else "")}
-        lines = "".join(map(line, sentences))
-        if "text/html" in rich:
-            rich["text/html"] += lines
-        elif not rich:
-            rich["text/html"] = lines + ("" if no_text else preformatted(text))
-        return {**rich, "text/plain": "\n".join(sentences if no_text else [text, *sentences])}
-
-
 def _limit(mime: str) -> int | None:
     """Returns the maximum length for this type; None for an unsupported type."""
     if mime in MAGIC or mime == "image/svg+xml":
@@ -135,22 +101,29 @@ def _limit(mime: str) -> int | None:
     return HTML_LIMIT if mime in {"text/html", "text/markdown", "text/latex"} else None
 
 
-def _checked(mime: str, text: str) -> str | None:
-    """Returns the safe form of the text, if any."""
+def _checked(mime: str, value: object) -> tuple[Any, str]:
+    """Returns the safe form of an entry, if any, and why a long one has none."""
+    text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
+    if text is None or limit is None:
+        return None, ""
+    if len(text) > limit:
+        return None, f"of {len(text):,} characters is not shown: the limit is {limit:,}."
     match mime:
         case "text/html":
             cleaned = clean_html(text)
-            return cleaned if has_content(cleaned) else None
+            return (cleaned if has_content(cleaned) else None), ""
         case "text/markdown":
-            return markdown(text)
+            return markdown(text), ""
         case "text/latex":
-            return encodable(text) if tex.harmless(text) else None
+            return (encodable(text) if tex.harmless(text) else None), ""
         case "image/svg+xml":
-            return _svg_image(text)
+            return _svg_image(text), ""
         case "application/json":
-            return encodable(text)
+            return json.loads(encodable(text)), ""
+        case _ if pixels(mime, image_bytes(mime, text)) > MOST_PIXELS:
+            return None, f"of more than {MOST_PIXELS:,} pixels is not shown."
         case _:
-            return image_base64(mime, text) or None
+            return image_base64(mime, text) or None, ""
 
 
 def _svg_image(text: str) -> str | None:
