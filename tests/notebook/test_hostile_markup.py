@@ -1,4 +1,7 @@
+import re
 from collections.abc import Callable
+
+import pytest
 
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.chat_html import card, code, line
@@ -33,6 +36,19 @@ def test_kernel_html_holds_nothing_live() -> None:
 
 def test_kernel_html_loads_no_image() -> None:
     assert through(lambda vector: "<img" in clean_html(vector)) == {}
+
+
+@pytest.mark.parametrize(
+    "shown", [markdown("[a](http://a.b)"), clean_html('<a href="http://a.b" rel=opener target=x>a</a>')]
+)
+def test_links_open_a_page_that_cannot_reach_the_notebook(shown: str) -> None:
+    (link,) = re.findall("<a [^>]*>", shown)
+
+    assert sorted(link[3:-1].split('" ')) == [
+        'href="http://a.b',
+        'rel="noopener noreferrer nofollow"',
+        'target="_blank',
+    ]
 
 
 def test_cleaning_twice_changes_nothing() -> None:

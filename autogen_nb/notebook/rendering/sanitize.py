@@ -112,8 +112,8 @@ def _attribute(attribute: str, value: str) -> str | None:
             return "dataframe" if "dataframe" in value.split() else None
         case "href":
             return value if WEB_OR_MAIL.match(value) else None
-        case "target":
-            return "_blank"
+        case "target" | "rel":
+            return value
         case "scope":
             return value if value in {"row", "col", "rowgroup", "colgroup"} else None
         case _:
