@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles, tex
@@ -46,17 +45,19 @@ _FORMULA = re.compile(
         )
     )
 )
-_OPEN_LINKS = "open links"
-"""The key in markdown-it's environment for the targets of open links."""
-
-_STYLES = {
-    "p": styles.PARAGRAPH,
-    "ul": styles.LIST,
-    "ol": styles.LIST,
-    "blockquote": styles.QUOTE,
-    "table": styles.TABLE,
-    "hr": styles.RULE,
+_HOST = re.compile(r"https?://(?:[^/?#]*@)?([^/?#:]+)", re.IGNORECASE)
+_DRESS = {
+    **styles.HEADINGS,
+    "p": ("p", styles.PARAGRAPH),
+    "ul": ("ul", styles.LIST),
+    "ol": ("ol", styles.LIST),
+    "blockquote": ("blockquote", styles.QUOTE),
+    "table": ("table", styles.TABLE),
+    "hr": ("hr", styles.RULE),
+    "th": ("th", "text-align:left"),
+    "td": ("td", "text-align:left"),
 }
+"""The tag and style for each tag of markdown-it."""
 
 
 def markdown(text: str) -> str:
@@ -85,13 +86,13 @@ def _own_style(style: str) -> str | None:
 
 @cache
 def _own_styles() -> frozenset[str]:
-    headings = (style for _, style in styles.HEADINGS.values())
-    alignments = (f"text-align:{side}" for side in ("left", "center", "right"))
+    dress = (style for _, style in _DRESS.values())
+    alignments = ("text-align:center", "text-align:right")
     blocks = (styles.PRE, styles.PRE_CODE, styles.LABEL, styles.DISGUISED, styles.PLAIN_PRE)
-    return frozenset((*_STYLES.values(), *headings, *alignments, *blocks, *styles.CODE_STYLES.values()))
+    return frozenset((*dress, *alignments, *blocks, *styles.CODE_STYLES.values()))
 
 
-def _renderer_class() -> "type[RendererProtocol]":
+def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method for each token
     from markdown_it.renderer import RendererHTML
 
     class Renderer(RendererHTML):
@@ -99,7 +100,10 @@ def _renderer_class() -> "type[RendererProtocol]":
 
         # markdown-it defines the name.
         def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802 - as above
-            _dress(tokens[idx])
+            token = tokens[idx]
+            token.tag, style = _DRESS.get(token.tag, (token.tag, ""))
+            if style and token.nesting >= 0:
+                token.attrs.setdefault("style", style)
             return super().renderToken(tokens, idx, *more)
 
         def text(self, tokens: "Sequence[Token]", idx: int, *_: object) -> str:
@@ -120,16 +124,17 @@ def _renderer_class() -> "type[RendererProtocol]":
             return f"<span>{escape_plain(source)}</span>" if tex.harmless(source) else escape_text(source)
 
         def link_open(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
-            target = str(tokens[idx].attrs.get("href", ""))
-            env.setdefault(_OPEN_LINKS, []).append(target)
+            # A link contains no other link.
+            env["link"] = target = str(tokens[idx].attrs.get("href", ""))
             return _link_start(target)
 
         def link_close(self, _tokens: object, _idx: int, _options: object, env: Any) -> str:
-            return _link_end(env[_OPEN_LINKS].pop())
+            return _link_end(env.pop("link"))
 
         def image(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
-            word, source = _image_in_words(tokens[idx]), str(tokens[idx].attrs.get("src", ""))
-            linked = env.get(_OPEN_LINKS) or not WEB_OR_MAIL.match(source)
+            source = str(tokens[idx].attrs.get("src", ""))
+            word = _image_in_words(tokens[idx], source)
+            linked = "link" in env or not WEB_OR_MAIL.match(source)
             return word if linked else f"{_link_start(source)}{word}</a>"
 
     return Renderer
@@ -158,19 +163,8 @@ def _formula(state: "StateInline", silent: bool) -> bool:
     return True
 
 
-def _dress(token: "Token") -> None:
-    if token.tag in styles.HEADINGS:
-        token.tag, style = styles.HEADINGS[token.tag]
-    elif token.tag in {"th", "td"}:
-        style = str(token.attrs.get("style", "text-align:left"))
-    else:
-        style = _STYLES.get(token.tag, "")
-    if style and token.nesting >= 0:
-        token.attrSet("style", style)
-
-
 def _link_start(target: str) -> str:
-    return f'<a href="{escape_plain(target)}" target="_blank">' if WEB_OR_MAIL.match(target) else ""
+    return f'<a href="{escape_plain(target)}">' if WEB_OR_MAIL.match(target) else ""
 
 
 def _link_end(target: str) -> str:
@@ -179,19 +173,12 @@ def _link_end(target: str) -> str:
     return escape_text(f" ({_shortened(target)})") if target else ""
 
 
-def _image_in_words(image: "Token") -> str:
+def _image_in_words(image: "Token", source: str) -> str:
     alt = "".join(child.content for child in image.children or () if not child.children)
-    label = ", ".join(filter(None, (alt, _whereabouts(str(image.attrs.get("src", ""))))))
+    host = _HOST.match(source)
+    place = host[1].lower() if host else "" if source.lower().startswith("data:") else _shortened(source)
+    label = ", ".join(filter(None, (alt, place)))
     return escape_text(f"[image: {label}]" if label else "[image]")
-
-
-def _whereabouts(source: str) -> str:
-    if source.lower().startswith("data:"):
-        return ""
-    try:
-        return urlsplit(source).hostname or _shortened(source)
-    except ValueError:
-        return _shortened(source)
 
 
 def _shortened(target: str) -> str:

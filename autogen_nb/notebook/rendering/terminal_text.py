@@ -112,7 +112,8 @@ class TerminalText:
         if _RESET.match(escape):
             self._style = ""
         elif _SGR.match(escape):
-            self._style = _short_enough(self._style + escape) or _short_enough(escape)
+            styles = (self._style + escape, escape, "")
+            self._style = next(style for style in styles if len(style) <= _LONGEST_STYLE)
         elif escape in {"\x1b[K", "\x1b[0K"}:
             del cells[self._column :]
         elif escape == "\x1b[2K":
@@ -123,10 +124,6 @@ def _whole(text: str) -> tuple[str, str]:
     unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
     cut = unfinished.start() if unfinished else len(text)
     return text[:cut], text[cut:]
-
-
-def _short_enough(style: str) -> str:
-    return style if len(style) <= _LONGEST_STYLE else ""
 
 
 def _joined(cells: list[tuple[str, str]], before: str, after: str) -> str:
