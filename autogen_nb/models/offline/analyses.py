@@ -1,13 +1,14 @@
-"""Code templates for reading a table and for each analysis."""
+"""Code templates for reading a table and for each analysis; names and values are embedded as literals."""
 
-from typing import NamedTuple
+import json
+from string import Template
+from textwrap import dedent
 
-from autogen_nb.models.offline.question import Question, Topic
-from autogen_nb.models.offline.table import FEW, TWO, Table
+from autogen_nb.models.offline.question import FEW, TWO, Question, Table, Topic
 from autogen_nb.models.offline.task import ENDINGS, Dataset
-from autogen_nb.models.offline.template import Source, render
 
 MOST_COLUMNS = 30
+_WIDTH = 88
 
 _FIND = """
     # [find] List the tables in the working folder
@@ -15,9 +16,32 @@ _FIND = """
     from pathlib import Path
 
     files = sorted(str(path) for folder in (".", "data") for path in Path(folder).glob("*") if path.suffix in $endings)
-    print("\\n".join(files[:30]))
     print("files:", json.dumps(files[:30]))
 """
+_TEXT = r"""
+    for encoding in ("utf-8", "utf-16", "cp1252", "latin-1"):
+        try:
+            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, low_memory=False, encoding=encoding).iloc[0, 0]
+            sep = max(",;\t|", key=str(line).count)
+            $raw = pd.read_csv($path, sep=sep, low_memory=False, on_bad_lines="warn", encoding=encoding)
+            break
+        except UnicodeError:
+            continue
+"""
+_LOADERS = {
+    "csv": _TEXT,
+    "tsv": _TEXT,
+    "json": "$raw = pd.read_json($path)",
+    "jsonl": "$raw = pd.read_json($path, lines=True)",
+    "ndjson": "$raw = pd.read_json($path, lines=True)",
+    "xlsx": "$raw = pd.read_excel($path)",
+    "xls": "$raw = pd.read_excel($path)",
+    "parquet": "$raw = pd.read_parquet($path)",
+    "feather": "$raw = pd.read_feather($path)",
+    "value": "$raw = pd.DataFrame($value)",
+    "variable": "",
+}
+"""Code that loads a dataset, by its kind."""
 _LOOK = r'''
     # [look] Describe the table, in a copy with texts converted to numbers and dates
     import json
@@ -38,8 +62,8 @@ _LOOK = r'''
         texts = texts.str.replace(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-\2-\3", regex=True)
         month_first = texts.str.replace(r"^(\d{1,2})[-/](\d{1,2})[-/](\d{4})", r"\3-\1-\2", regex=True)
         day_first = texts.str.replace(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1", regex=True)
-        read = [pd.to_datetime(each, format="ISO8601", errors="coerce", utc=True) for each in (month_first, day_first)]
-        return max(read, key=lambda dates: dates.notna().sum()).dt.tz_localize(None)
+        dates = [pd.to_datetime(each, format="ISO8601", errors="coerce", utc=True) for each in (month_first, day_first)]
+        return max(dates, key=lambda each: each.notna().sum()).dt.tz_localize(None)
 
 
     def typed(values):
@@ -80,17 +104,16 @@ _LOOK = r'''
     print(f"{len(frame):,} rows, {frame.shape[1]:,} columns\n")
     headings = ["column", "came as", "kind", "missing", "distinct", "unreadable"]
     print(pd.DataFrame(columns, columns=headings).to_string(index=False))
-    sizes = {"rows": len(frame), "width": frame.shape[1]}
-    rows = {"complete": int($clean.notna().all(axis=1).sum()), "repeated": int($clean.duplicated().sum())}
-    print("\nfacts:", json.dumps(sizes | rows | {"columns": columns}, ensure_ascii=False))
+    facts = {"rows": len(frame), "width": frame.shape[1], "columns": columns}
+    facts |= {"complete": int($clean.notna().all(axis=1).sum()), "repeated": int($clean.duplicated().sum())}
+    print("\nfacts:", json.dumps(facts, ensure_ascii=False))
     $clean.iloc[:3, :8]
 '''
 _DISTRIBUTION = """
     numbers = $df[$measures].astype(float)
     low, high = numbers.quantile(0.25), numbers.quantile(0.75)
-    outside = (numbers < low - 1.5 * (high - low)) | (numbers > high + 1.5 * (high - low))
-    spread = numbers.describe().T.rename(columns={"50%": "median"}).drop(columns=["25%", "75%"])
-    spread["outliers"] = outside.sum()
+    spread = numbers.agg(["count", "mean", "median", "std", "min", "max"]).T
+    spread["outliers"] = ((numbers < low - 1.5 * (high - low)) | (numbers > high + 1.5 * (high - low))).sum()
     print(spread.to_string(float_format="{:,.2f}".format))
     for name, row in spread.head(4).iterrows():
         extent = f"from {row['min']:,.2f} to {row['max']:,.2f}, {row['outliers']:,.0f} outliers"
@@ -104,8 +127,6 @@ _DISTRIBUTION = """
 _HISTOGRAMS = """
     numbers.iloc[:, :6].hist(bins=30, figsize=(9, 5), grid=False, alpha=0.75)
     plt.suptitle("Distributions (rows by value)")
-    print("\\nThe plot:")
-    plt.show()
 """
 _MISSING = """
     gaps = pd.DataFrame({"missing": $df.isna().sum(), "share": $df.isna().mean()})
@@ -120,8 +141,6 @@ _MISSING_BARS = """
     if len(gaps):
         ax = (gaps["share"] * 100).head(15)[::-1].plot.barh(title="Missing values", xlabel="% of the rows", ylabel="")
         ax.bar_label(ax.containers[0], fmt="{:.1f} %", padding=3)
-        print("\\nThe plot:")
-        plt.show()
 """
 _COUNT = """
     group = $group
@@ -134,12 +153,10 @@ _COUNT_BARS = """
     shown = sizes.rename(lambda value: value[:30]).head(15)[::-1]
     ax = shown.plot.barh(title=f"Rows by {group}", xlabel="rows", ylabel="")
     ax.bar_label(ax.containers[0], fmt="{:,.0f}", padding=3)
-    print("\\nThe plot:")
-    plt.show()
 """
 _GROUPS = """
     explained = {}
-    for group, measure in product($groups, $measures):
+    for group, measure in [(group, measure) for group in $groups for measure in $measures]:
         known = $df[[group, measure]].dropna().astype({measure: float})
         between = known.groupby(group)[measure].transform("mean").var()
         if known[measure].var() > 0:
@@ -157,26 +174,21 @@ _GROUPS = """
         findings.append(f"By {code(group)}, {high}; {low}; {explained[group, measure]:.0%} of the variance explained.")
 """
 _BOXES = """
-    for group, measure in explained.index[:$drawn]:
-        parts = $df.groupby(group)[measure]
-        parts = [(level, values.dropna().astype(float)) for level, values in parts if values.count()]
-        parts = sorted(parts, key=lambda part: -part[1].median())[:12]
+    for group, measure in explained.index[:$most][:2]:
+        parts = $df.dropna(subset=[measure]).astype({measure: float}).groupby(group)[measure]
+        parts = sorted((part for part in parts if len(part[1])), key=lambda part: -part[1].median())[:12]
         names = [f"{str(level)[:20]}\\n(n = {len(values):,})" for level, values in parts]
+        look = {"boxprops": {"facecolor": "C0", "alpha": 0.55}, "medianprops": {"color": "black"}}
         fig, ax = plt.subplots(figsize=(8, 4.5))
-        boxes = ax.boxplot([values for _, values in parts], tick_labels=names, widths=0.55, patch_artist=True)
-        for place, box in enumerate(boxes["boxes"]):
-            box.set(facecolor=f"C{place % 10}", alpha=0.55)
-            boxes["medians"][place].set_color("black")
+        ax.boxplot([values for _, values in parts], tick_labels=names, widths=0.55, patch_artist=True, **look)
         ax.tick_params(axis="x", rotation=45 if len(parts) > 6 else 0)
-        ax.set_title(f"{measure} by {group}")
-        ax.set_ylabel(measure)
-        print("\\nThe plot:")
-        plt.show()
+        ax.set(title=f"{measure} by {group}", ylabel=measure)
 """
 _CORRELATION = """
     correlation = $df[$measures].astype(float).corr()
-    pairs = {(one, other): correlation.loc[one, other] for one, other in combinations(correlation, 2)}
-    pairs = pd.Series(pairs).dropna().sort_values(key=abs, ascending=False, kind="stable")
+    upper = [(one, other) for place, one in enumerate(correlation) for other in correlation.columns[place + 1 :]]
+    pairs = pd.Series({pair: correlation.loc[pair] for pair in upper}).dropna()
+    pairs = pairs.sort_values(key=abs, ascending=False, kind="stable")
     print("Correlations (Pearson), the strongest first")
     print(pairs.head(8).to_string(float_format="{:+.2f}".format))
     for (one, other), r in pairs.head(3).items():
@@ -184,46 +196,39 @@ _CORRELATION = """
         findings.append(f"Correlation of {code(one)} with {code(other)}: r = {r:+.2f} ({strength}).")
 """
 _SCATTER = """
+    by = $by
     for x, y in pairs.index[:1]:
         fig, ax = plt.subplots(figsize=(8, 5))
         points = $df.sample(min(len($df), 5_000), random_state=0)  # more would hide each other
-        for level, part in $parts:
+        for level, part in points.groupby(by) if by else [("", points)]:
             # A label that begins with an underscore would be left out of the legend.
-            label = f" {str(level)[:30]}"
-            ax.scatter(part[x].astype(float), part[y].astype(float), s=22, alpha=0.6, label=label)
-        $legend
-        ax.set_title(f"{y} against {x} ({len(points):,} rows)")
-        ax.set_xlabel(x)
-        ax.set_ylabel(y)
-        print("\\nThe plot:")
-        plt.show()
+            ax.scatter(part[x].astype(float), part[y].astype(float), s=22, alpha=0.6, label=f" {str(level)[:30]}")
+        if by:
+            ax.legend(title=by, frameon=False)
+        ax.set(title=f"{y} against {x} ({len(points):,} rows)", xlabel=x, ylabel=y)
 """
 _TREND = """
-    dated = $df.dropna(subset=[$time])
-    when, numbers = dated[$time], dated[$measures].astype(float)
-    days = $days
+    time = $time
+    dated = $df.dropna(subset=[time])
+    when, numbers = dated[time], dated[$measures].astype(float)
     unit = $unit
     over_time = numbers.groupby($periods).$statistic()
     print(f"$word by {unit}\\n{over_time.to_string(max_rows=24, float_format='{:,.2f}'.format)}")
     for name, values in over_time.items():
         values = values.dropna()
         if len(values):
-            first, last, high, low = (
-                f"{values[period]:,.2f} in {period}"
-                for period in (values.index[0], values.index[-1], values.idxmax(), values.idxmin())
-            )
+            ends = (values.index[0], values.index[-1], values.idxmax(), values.idxmin())
+            first, last, high, low = (f"{values[period]:,.2f} in {period}" for period in ends)
             findings.append(f"{code(name)}, $word by {unit}: {first}, {last}; highest {high}, lowest {low}.")
+        else:
+            findings.append(f"No row has both {code(name)} and {code(time)}.")
 """
-_BY_SPAN = 'numbers.groupby(when.dt.to_period("M" if days > 120 else "D")).$statistic()'
 _LINES = """
-    lines = $lines
-    size = (9, 1 + 2 * lines.shape[1])
+    size = (9, 1 + 2 * over_time.shape[1])
     # A margin would begin before the year 1 if the dates are ancient, where matplotlib has no ticks.
     with plt.rc_context({"axes.xmargin": 0}):
-        lines.plot(subplots=True, title=list(lines), xlabel=$time, legend=False, marker="o", markersize=3, figsize=size)
+        over_time.plot(subplots=True, title=list(over_time), xlabel=time, legend=False, marker=".", figsize=size)
     plt.suptitle("The $word over time")
-    print("\\nThe plot:")
-    plt.show()
 """
 _FINDINGS = """
     findings = []
@@ -232,28 +237,58 @@ _FINDINGS = """
     def code(value):
         return "`" + " ".join(str(value).split())[:40].replace("`", "'") + "`"
 """
-_TELL = 'print("\\nFindings:", *findings, sep="\\n- ")'
+_REPORT = 'print("\\nFindings:", *findings, sep="\\n- ")'
 _STYLE = """
+    import warnings
+
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
     warnings.filterwarnings("ignore", message="Glyph .* missing from font")
     style = {"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True}
     plt.rcParams.update({**style, "text.parse_math": False})
 """
+_SHOW = """
+    if plt.get_fignums():
+        print("\\nThe plot:")
+        plt.show()
+"""
 
 
-class Analysis(NamedTuple):
-    aim: str
-    numbers: str
-    picture: str
+class Source(str):
+    """Python source that `render` inserts without quoting."""
+
+    __slots__ = ()
 
 
-ANALYSES: dict[Topic, Analysis] = {
-    "missing": Analysis("count the missing values", _MISSING, _MISSING_BARS),
-    "count": Analysis("count the rows of each group", _COUNT, _COUNT_BARS),
-    "distribution": Analysis("describe the spread of the numbers, and the frequent values", _DISTRIBUTION, _HISTOGRAMS),
-    "groups": Analysis("compare the numbers of groups", _GROUPS, _BOXES),
-    "correlation": Analysis("find numbers that correlate", _CORRELATION, _SCATTER),
-    "trend": Analysis("follow the numbers over time", _TREND, _LINES),
+def render(template: str, **values: object) -> Source:
+    """Dedents the template and replaces each ``$key`` with the literal of its value."""
+    embedded = {key: value if isinstance(value, Source) else literal(value) for key, value in values.items()}
+    return Source(Template(dedent(template).strip("\n")).substitute(embedded))
+
+
+def literal(value: object) -> str:
+    """Formats a Python expression for the value; a long list has one item on each line."""
+    if isinstance(value, str):
+        plain = value.isprintable() and not set(value) & set("\"'\\`")
+        # A parser of the Markdown could end the block at a run of backticks.
+        return json.dumps(value, ensure_ascii=False) if plain else ascii(value).replace("`", "\\x60")
+    if not isinstance(value, list | tuple):
+        return repr(value)
+    items = [literal(item) for item in value]
+    line = f"[{', '.join(items)}]"
+    return line if len(line) <= _WIDTH else "\n".join(["[", *(f"    {item}," for item in items), "]"])
+
+
+ANALYSES: dict[Topic, tuple[str, str, str]] = {
+    "missing": ("count the missing values", _MISSING, _MISSING_BARS),
+    "count": ("count the rows of each group", _COUNT, _COUNT_BARS),
+    "distribution": ("describe the spread of the numbers, and the frequent values", _DISTRIBUTION, _HISTOGRAMS),
+    "groups": ("compare the numbers of groups", _GROUPS, _BOXES),
+    "correlation": ("find numbers that correlate", _CORRELATION, _SCATTER),
+    "trend": ("follow the numbers over time", _TREND, _LINES),
 }
+"""The aim of each analysis, and the code for its numbers and its picture."""
 
 
 def find_code() -> str:
@@ -262,44 +297,43 @@ def find_code() -> str:
 
 def look_code(dataset: Dataset) -> str:
     """Builds the code that converts columns to proper types and prints their facts."""
-    return render(_LOOK, load=dataset.loading, raw=Source(dataset.raw), clean=dataset.clean, most=MOST_COLUMNS)
+    raw, value = Source(dataset.raw), Source(dataset.title)
+    load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=value)
+    return render(_LOOK, load=load, raw=raw, clean=Source(dataset.clean), most=MOST_COLUMNS)
 
 
-def analysis_code(topic: Topic, question: Question, table: Table, df: Source, *, plot: bool) -> str:
-    aim, *templates = ANALYSES[topic]
-    numbers, picture = (render(part, df=df, **_values(topic, question, table)) for part in templates)
-    body = "\n\n".join([render(_FINDINGS), numbers, _TELL, *([picture] if plot else [])])
-    head = [f"# [{topic}] {aim.capitalize()}", *["import warnings"] * plot]
-    head += [f"from itertools import {tool}" for tool in ("combinations", "product") if f"{tool}(" in body]
-    libraries = ["import matplotlib.pyplot as plt"] * plot + ["import pandas as pd"] * ("pd." in body)
-    parts = ["\n".join(head), "\n".join(libraries), render(_STYLE) if plot else "", body]
-    return "\n\n".join(part for part in parts if part)
+def analysis_code(topic: Topic, question: Question, table: Table, df: str, *, plot: bool) -> str:
+    aim, numbers, picture = ANALYSES[topic]
+    parts = [
+        f"# [{topic}] {aim.capitalize()}",
+        _STYLE if plot else "import pandas as pd",
+        _FINDINGS,
+        numbers,
+        _REPORT,
+        *[picture, _SHOW] * plot,
+    ]
+    values = _values(topic, question, table)
+    return "\n\n".join(render(part, df=Source(df), **values) for part in parts)
 
 
 def _values(topic: Topic, question: Question, table: Table) -> dict[str, object]:
-    groups = list(question.groups or table.groups[:4])
+    groups = question.groups or table.groups[:4]
     measures = [name for name in question.measures or table.measures if name not in question.groups]
     if topic == "correlation" and len(measures) < TWO:
         measures = table.measures
-    colours = next((name for name in groups if table.column(name).distinct <= FEW), None)
     dates = bool(question.time) and table.column(question.time).kind == "date"
-    statistic = Source(question.statistic)
-    named = bool(question.groups or question.measures)
-    by_span = Source('"year" if days > 900 else "month" if days > 75 else "day"')
+    statistic, days = question.statistic, "(when.max() - when.min()).days"
+    by_span = Source(f'"year" if {days} > 3650 else "month" if {days} > 75 else "day"')
     return {
-        "groups": groups,
+        "groups": list(groups),
         "group": next(iter(groups), ""),
+        "by": next((name for name in groups if table.column(name).distinct <= FEW), ""),
         "measures": measures[:3] if topic == "trend" else measures[:12],
-        "most": 4 if named else 1,
-        "drawn": 2 if named else 1,
-        "statistic": statistic,
-        "statistics": list(dict.fromkeys(["count", question.statistic, "mean", "median"])),
+        "most": 4 if question.groups or question.measures else 1,
+        "statistic": Source(statistic),
+        "statistics": list(dict.fromkeys(["count", statistic, "mean", "median"])),
         "word": Source({"sum": "total", "max": "maximum", "min": "minimum"}.get(statistic, statistic)),
-        "parts": render("points.groupby($by)", by=colours) if colours else Source('[("", points)]'),
-        "legend": render("ax.legend(title=$by, frameon=False)", by=colours) if colours else Source(""),
         "time": question.time,
-        "days": Source("(when.max() - when.min()).days" if dates else "0"),
         "unit": by_span if dates and not question.unit else question.unit or "year",
         "periods": Source("when.dt.to_period(unit[0].upper())" if dates else "when"),
-        "lines": render(_BY_SPAN, statistic=statistic) if dates else Source("over_time"),
     }

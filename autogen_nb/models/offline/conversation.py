@@ -9,12 +9,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autogen_nb.messages import Message
-from autogen_nb.models.offline.question import Question, read_question
-from autogen_nb.models.offline.table import Table, read_table
+from autogen_nb.models.offline.question import Question, Table, read_question, read_table
 from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
 
 LOST = "NameError"
@@ -22,7 +21,7 @@ LOST = "NameError"
 
 _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTILINE)
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")
-_FACTS = re.compile(r"^(facts|files): (.*)$", re.MULTILINE)
+_FACTS = re.compile(r"^(?:facts|files): (.*)$", re.MULTILINE)
 _FINDINGS = re.compile(r"^Findings:\n((?:- .*(?:\n|\Z))+)", re.MULTILINE)
 _PLOT = re.compile(r"^The plot:$", re.MULTILINE)
 _PICTURE = re.compile(r"^\[shown to the person: image/", re.MULTILINE)
@@ -36,13 +35,12 @@ class Attempt:
     step: str
     code: str
     ran: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Any = None
     findings: tuple[str, ...] = ()
     error: str = ""
     message: str = ""
     reason: str = ""
-    plots: int = 0
-    pictures: int = 0
+    lacks_plot: bool = False
 
     @property
     def succeeded(self) -> bool:
@@ -60,9 +58,6 @@ class State:
     first: bool = True
     files: tuple[str, ...] | None = None
 
-    def attempts_at(self, step: str) -> list[Attempt]:
-        return [attempt for attempt in self.attempts if attempt.step == step]
-
     @property
     def settled(self) -> list[Attempt]:
         """The last attempt of each step in this turn."""
@@ -70,7 +65,7 @@ class State:
 
     @property
     def whole(self) -> bool:
-        return not any(attempt.error or attempt.plots > attempt.pictures for attempt in self.settled)
+        return not any(attempt.error or attempt.lacks_plot for attempt in self.settled)
 
     @property
     def last(self) -> Attempt | None:
@@ -103,11 +98,10 @@ class State:
     def after(self, attempt: Attempt) -> "State":
         now = replace(self, attempts=(*self.attempts, attempt))
         if attempt.step == "look":
-            table = read_table(attempt.facts.get("facts")) or self.table
+            table = read_table(attempt.facts) or self.table
             return replace(now, table=table, look=attempt.ran if attempt.succeeded else self.look)
         if attempt.step == "find":
-            reported = attempt.facts.get("files")
-            files = tuple(map(str, reported)) if isinstance(reported, list) else ()
+            files = tuple(map(str, attempt.facts)) if isinstance(attempt.facts, list) else ()
             return replace(now, files=files, dataset=file_dataset(files[0]) if len(files) == 1 else None)
         return now
 
@@ -119,7 +113,7 @@ def read_state(messages: Iterable[Mapping[str, Any]]) -> State:
         if message.get("role") == "assistant":
             block = _BLOCK.search(text)
         elif message.get("role") == "user":
-            if attempt := _attempt(block, text) if block else None:
+            if attempt := _attempt(block[2], block[1], text) if block else None:
                 state = state.after(attempt)
             elif not _RAN.match(text):
                 state = state.begun(read_task(text))
@@ -127,27 +121,24 @@ def read_state(messages: Iterable[Mapping[str, Any]]) -> State:
     return state
 
 
-def _attempt(block: re.Match[str], text: str) -> Attempt | None:
-    code, step = block.groups()
-    report = _RAN.match(text)
+def _attempt(step: str, code: str, text: str) -> Attempt | None:
+    report, skipped = _RAN.match(text), _SKIPPED.search(text)
     if report is None:
-        skipped = _SKIPPED.search(text)
-        return Attempt(step, code, reason="" if skipped[1] == "none was given" else skipped[1]) if skipped else None
-    edited = _EDITED.search(text, report.end())
-    output = text[report.end() : edited.start() if edited else None]
-    reported = _FINDINGS.findall(output)
-    findings = tuple(line.removeprefix("- ") for line in reported[-1].splitlines()) if reported else ()
-    errors = list(_ERROR.finditer(output)) if report[1] != "0" else []
-    error = errors[-1][1] if errors else "" if report[1] == "0" else "Error"
-    message = output[errors[-1].start(2) :].strip() if errors else ""
-    plots, pictures = len(_PLOT.findall(output)), len(_PICTURE.findall(output))
-    ran = edited[1] if edited else code
-    return Attempt(step, code, ran, _facts(output), findings, error, message, plots=plots, pictures=pictures)
-
-
-def _facts(output: str) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    for word, text in _FACTS.findall(output):
+        return Attempt(step, code, reason=skipped[1].replace("none was given", "")) if skipped else None
+    output, *edited = _EDITED.split(text[report.end() :], maxsplit=1)
+    facts = None
+    for line in _FACTS.findall(output)[-1:]:
         with suppress(ValueError, RecursionError):
-            facts[word] = json.loads(text)
-    return facts
+            facts = json.loads(line)
+    findings = "".join(_FINDINGS.findall(output)[-1:]).replace("- ", "", 1).split("\n- ")
+    errors = list(_ERROR.finditer(output)) if report[1] != "0" else []
+    return Attempt(
+        step,
+        code,
+        ran=edited[0] if edited else code,
+        facts=facts,
+        findings=tuple(finding.strip() for finding in findings if finding),
+        error=errors[-1][1] if errors else "" if report[1] == "0" else "Error",
+        message=output[errors[-1].start(2) :].strip() if errors else "",
+        lacks_plot=len(_PLOT.findall(output)) > len(_PICTURE.findall(output)),
+    )

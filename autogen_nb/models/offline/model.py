@@ -9,7 +9,7 @@
 """
 
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.events import INCOMPLETE
@@ -17,7 +17,6 @@ from autogen_nb.messages import Message
 from autogen_nb.models.offline.analyses import ANALYSES, analysis_code, find_code, look_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
 from autogen_nb.models.offline.summary import END, learned, span, summary
-from autogen_nb.models.offline.task import Dataset
 from autogen_nb.models.wrappers.wrapper import pieces_of
 
 INTRODUCTION = (
@@ -27,8 +26,7 @@ _LOOKS = 3
 """How often one turn may read the table, since a kernel may restart repeatedly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     step: str
     code: str
     aim: str
@@ -77,29 +75,26 @@ def _blocks(state: State) -> Iterator[Block]:
     if last is not None and last.step == "look" and not last.succeeded:
         return
     if table is None or (last is not None and last.error == LOST):
-        yield _look(state, dataset)
+        aim = f"I look at {span(dataset.title)}: which columns there are, what they hold, and what is missing."
+        code = look_code(dataset)
+        if table is not None and state.look:
+            aim = f"The kernel no longer has {span(dataset.clean)}, so I create it again."
+            code = state.look if state.look.startswith("# [look]") else f"# [look] Create the copy again\n{state.look}"
+        yield Block("look", code, aim)
     if table is None or not table.rows or not (state.first or state.question.named or state.question.plot):
         return
     question = state.question
     plot = state.first if question.plot is None else question.plot
     for topic in question.topics:
         code = analysis_code(topic, question, table, dataset.clean, plot=plot)
-        yield Block(topic, code, f"I {ANALYSES[topic].aim}.")
+        yield Block(topic, code, f"I {ANALYSES[topic][0]}.")
 
 
 def _is_settled(state: State, block: Block) -> bool:
-    attempts = state.attempts_at(block.step)
+    attempts = [attempt for attempt in state.attempts if attempt.step == block.step]
     if block.step == "look":
         return len(attempts) >= (_LOOKS if state.table else 1)
     lost = [attempt for attempt in attempts if attempt.error == LOST]
     return len(lost) > 1 or any(
         attempt.ran or attempt.code == block.code for attempt in attempts if attempt not in lost
     )
-
-
-def _look(state: State, dataset: Dataset) -> Block:
-    if state.table is not None and state.look:
-        code = state.look if state.look.startswith("# [look]") else f"# [look] Create the copy again\n{state.look}"
-        return Block("look", code, f"The kernel no longer has {span(dataset.clean)}, so I create it again.")
-    aim = f"I look at {span(dataset.title)}: which columns there are, what they hold, and what is missing."
-    return Block("look", look_code(dataset), aim)

@@ -1,10 +1,8 @@
-"""Reads a task: column names, and keywords for the kinds of analysis."""
+"""A table's columns with the roles that they can play, and the analyses of them that a task names."""
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
-from autogen_nb.models.offline.table import MANY, TWO, Column, Table
+from typing import Any, Literal, TypeAlias
 
 Topic: TypeAlias = Literal["missing", "count", "groups", "correlation", "trend", "distribution"]
 
@@ -27,7 +25,85 @@ _FILLERS = re.compile(
     r"without|worst|would|your"
 )
 """Common words, which the answer does not list as unknown."""
-_NO_PLOT = rf"(no|without|not) (a |any )?({_PLOT})"
+
+MANY = 30
+"""The maximum number of distinct values of a grouping column."""
+TWO = 2
+"""The minimum number of groups or numbers for a comparison."""
+
+FEW = 6
+"""The maximum number of groups with distinguishable colours."""
+_TIMES = 5
+"""The minimum number of distinct years of a time axis; fewer years are groups."""
+
+_KEY = re.compile(r"(^|[\W_])(id|index|key|uuid|unnamed\W*\d+)$|[a-z]I[dD]$", re.IGNORECASE)
+_YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    original_kind: str
+    kind: str
+    missing: int
+    distinct: int
+    unconverted: int
+
+    @property
+    def is_year(self) -> bool:
+        return self.kind == "number" and _YEAR.search(self.name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The facts about a table; `width` counts all columns, and `columns` holds only the first ones of a wide table."""
+
+    rows: int
+    width: int
+    complete: int
+    repeated: int
+    columns: tuple[Column, ...]
+
+    def of_kind(self, *kinds: str) -> list[Column]:
+        return [column for column in self.columns if column.kind in kinds]
+
+    @property
+    def measures(self) -> list[str]:
+        """Numeric columns that vary and are neither keys nor years."""
+        varying = [column for column in self.of_kind("number") if column.distinct > 1 and not column.is_year]
+        return [
+            column.name
+            for column in varying
+            if column.distinct < self.rows - column.missing or not _KEY.search(column.name)
+        ]
+
+    @property
+    def groups(self) -> list[str]:
+        """Text columns with a few distinct values."""
+        most = min(MANY, max(TWO, self.rows // 2))
+        return [column.name for column in self.of_kind("text") if TWO <= column.distinct <= most]
+
+    @property
+    def times(self) -> list[str]:
+        """Date columns that vary, then numeric columns with years."""
+        dates = [column.name for column in self.of_kind("date") if column.distinct > 1]
+        return dates + [column.name for column in self.columns if column.is_year and column.distinct >= _TIMES]
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+
+def read_table(facts: Any) -> Table | None:
+    """Parses the facts that a block printed; None if an edited block printed something else."""
+    try:
+        columns = [
+            Column(str(name), str(original), str(kind), *map(int, counts))
+            for name, original, kind, *counts in facts["columns"]
+        ]
+        rows, width, complete, repeated = (int(facts[key]) for key in ("rows", "width", "complete", "repeated"))
+        return Table(rows, width, complete, repeated, tuple(columns))
+    except (TypeError, KeyError, ValueError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +138,29 @@ def read_question(words: str, table: Table) -> Question:
         topics.discard("groups")
     if measures and not topics:
         topics.add("correlation" if len(measures) >= TWO else "distribution")
+    possible: dict[Topic, bool] = {
+        "missing": True,
+        "count": bool(groups or table.groups),
+        "distribution": bool(table.measures),
+        "groups": bool((groups or table.groups) and table.measures),
+        "correlation": len(table.measures) >= TWO,
+        "trend": bool(times and table.measures),
+    }
+    general = [topic for topic in ("distribution", "groups", "correlation", "trend") if possible[topic]] or ["count"]
     patterns = (*_TOPICS.values(), *_STATISTICS.values(), *_UNITS.values(), _PLOT)
     unknown = re.sub("|".join(rf"\b({pattern})\b" for pattern in patterns), " ", rest).split()
-    possible = _possible(table, bool(groups), bool(times))
-    topics_or_default = topics or {"distribution", "groups", "correlation", "trend"} & possible or {"count"}
     return Question(
-        topics=tuple(topic for topic in _TOPICS if topic in topics_or_default & possible),
-        impossible=tuple(topic for topic in _TOPICS if topic in topics - possible),
+        topics=tuple(topic for topic in possible if topic in (topics or general) and possible[topic]),
+        impossible=tuple(topic for topic in possible if topic in topics and not possible[topic]),
         measures=tuple(measures),
         groups=tuple(groups),
         time=next(iter([*named_times, *times]), ""),
-        statistic=next((name for name, pattern in _STATISTICS.items() if _has(rest, pattern)), "mean"),
-        unit=next((name for name, pattern in _UNITS.items() if _has(plain, pattern)), ""),
+        statistic=_first(_STATISTICS, rest) or "mean",
+        unit=_first(_UNITS, plain),
         named=bool(topics),
-        plot=False if _has(plain, _NO_PLOT) else True if _has(plain, _PLOT) else None,
+        plot=False if _has(plain, rf"(no|without|not) (a |any )?({_PLOT})") else _has(plain, _PLOT) or None,
         unknown=tuple(dict.fromkeys(word for word in unknown if not _FILLERS.fullmatch(word))),
     )
-
-
-def _possible(table: Table, groups: bool, times: bool) -> set[Topic]:
-    groups, measures = groups or bool(table.groups), table.measures
-    allowed: dict[Topic, bool] = {
-        "missing": True,
-        "count": groups,
-        "groups": groups and bool(measures),
-        "correlation": len(measures) >= TWO,
-        "trend": times and bool(measures),
-        "distribution": bool(measures),
-    }
-    return {topic for topic, fits in allowed.items() if fits}
 
 
 def _spoken_pattern(column: Column) -> str:
@@ -101,9 +171,12 @@ def _spoken_pattern(column: Column) -> str:
 
 
 def _is_grouped_by(column: Column, plain: str) -> bool:
-    return (
-        column.kind == "number" and column.distinct <= MANY and _has(plain, rf"(by|per|each) {_spoken_pattern(column)}")
-    )
+    by = rf"(by|per|each) {_spoken_pattern(column)}"
+    return column.kind == "number" and column.distinct <= MANY and _has(plain, by)
+
+
+def _first(patterns: dict[str, str], plain: str) -> str:
+    return next((name for name, pattern in patterns.items() if _has(plain, pattern)), "")
 
 
 def _words(text: str) -> list[str]:

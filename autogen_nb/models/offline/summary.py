@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from autogen_nb.models.offline.conversation import LOST, Attempt, State
-from autogen_nb.models.offline.table import Table
+from autogen_nb.models.offline.question import Table
+from autogen_nb.models.offline.task import Dataset
 
 END = "TERMINATE"
 
@@ -33,23 +34,22 @@ def summary(state: State) -> str:
 
 
 def _result(state: State) -> str:
-    sentences = [sentence for attempt in state.settled for sentence in _sentences(state, attempt)]
-    skipped = [span(attempt.step) for attempt in state.settled if not attempt.ran]
-    sentences += [f"Skipped by you: {listed(skipped)}."] if skipped else []
-    failed = [attempt for attempt in state.settled if attempt.error]
-    sentences += [f"Left out: {span(attempt.step)} ({_error(attempt)}).{_install(attempt)}" for attempt in failed]
-    unseen = [span(attempt.step) for attempt in state.settled if not attempt.error and attempt.plots > attempt.pictures]
-    sentences += [f"Computed, but not shown as a plot: {listed(unseen)}."] if unseen else []
-    if state.question.impossible:
-        sentences.append(f"These columns allow no {listed(state.question.impossible)}.")
-    table = state.table
+    settled, question = state.settled, state.question
+    sentences = [sentence for attempt in settled for sentence in _sentences(state, attempt)]
+    if skipped := [span(attempt.step) for attempt in settled if not attempt.ran]:
+        sentences.append(f"Skipped by you: {listed(skipped)}.")
+    sentences += [f"Left out: {span(attempt.step)} ({_error(attempt)})." for attempt in settled if attempt.error]
+    if invisible := [span(attempt.step) for attempt in settled if not attempt.error and attempt.lacks_plot]:
+        sentences.append(f"Computed, but not shown as a plot: {listed(invisible)}.")
+    if question.impossible:
+        sentences.append(f"These columns allow no {listed(question.impossible)}.")
     if not sentences:
-        columns = spans([column.name for column in table.columns] if table else [], most=10)
+        columns = spans([column.name for column in state.table.columns] if state.table else [], most=10)
         return f"I find neither a column nor an analysis in your words. I know {_WORDS}; the columns are {columns}."
     title = state.dataset.title.lower() if state.dataset else ""
-    if unknown := [word for word in state.question.unknown if word not in title]:
+    if unknown := [word for word in question.unknown if word not in title]:
         sentences.append(f"Not understood in your task: {spans(unknown)}.")
-    if state.first and not state.question.named:
+    if state.first and not question.named:
         sentences.append(f"To go on, name columns, and one of these: {_WORDS}.")
     bullets = "\n".join(f"- {sentence}" for sentence in sentences)
     missing = "" if state.whole else "\n\nThis answer is incomplete; the missing parts are listed below."
@@ -58,23 +58,22 @@ def _result(state: State) -> str:
 
 def _sentences(state: State, attempt: Attempt) -> list[str]:
     if attempt.step == "look":
-        return _overview(state, state.table) if state.table and attempt.succeeded else []
+        return _overview(state.dataset, state.table) if state.dataset and state.table and attempt.succeeded else []
     return [
         "".join(span(part) if place % 2 else _MARKUP.sub("", part) for place, part in enumerate(finding.split("`")))
         for finding in attempt.findings
     ]
 
 
-def _overview(state: State, table: Table) -> list[str]:
+def _overview(dataset: Dataset, table: Table) -> list[str]:
     kinds = {"of numbers": "number", "of dates": "date", "of text or categories": "text", "empty": "empty"}
-    parts = [(len(table.of_kind(kind)), words) for words, kind in kinds.items()]
-    kinds_text = ", ".join(f"{size} {words}" for size, words in parts if size)
-    title = span(state.dataset.title if state.dataset else "")
+    sizes = [f"{size} {words}" for words, kind in kinds.items() if (size := len(table.of_kind(kind)))]
     gaps = max(table.columns, key=lambda column: column.missing, default=None)
     missing = f"; most values are missing in {span(gaps.name)} ({gaps.missing:,})" if gaps and gaps.missing else ""
+    rows, columns = count(table.rows, "row"), count(table.width, "column")
     sentences = [
-        f"{title} has {count(table.rows, 'row')} and {count(table.width, 'column')} ({kinds_text}).",
-        f"{table.complete:,} of {count(table.rows, 'row')} are complete and {table.repeated:,} repeated{missing}.",
+        f"{span(dataset.title)} has {rows} and {columns} ({', '.join(sizes)}).",
+        f"{table.complete:,} of {rows} are complete and {table.repeated:,} repeated{missing}.",
     ]
     if table.width > len(table.columns):
         sentences.append(f"I analyse only the first {len(table.columns)} columns.")
@@ -86,47 +85,37 @@ def _overview(state: State, table: Table) -> list[str]:
             sentences.append(f"In {span(column.name)}, {failures} and became missing.")
     if table.rows > 1 and (constant := [column.name for column in table.columns if column.distinct == 1]):
         sentences.append(f"There is only one value in {spans(constant)}.")
-    ignored = [column.name for column in table.of_kind("empty", "other")]
-    return [*sentences, f"Not analysed: {spans(ignored)}."] if ignored else sentences
+    if ignored := [column.name for column in table.of_kind("empty", "other")]:
+        sentences.append(f"Not analysed: {spans(ignored)}.")
+    return sentences
 
 
 def _dead_end(state: State) -> str:
+    if state.dataset is None and state.files:
+        return f"I found {count(len(state.files), 'file')}: {spans(state.files, most=12)}. Name one in your next task."
     if state.dataset is None:
-        return _no_dataset(state)
+        return (
+            "I have no table to work on. Hand over a DataFrame (`%%autogen -i df`), or name a file in the task, "
+            'such as "data/sales.csv".'
+        )
     title, table, last = span(state.dataset.title), state.table, state.last
     if last is not None and last.step == "look" and last.error == LOST:
         return f"{title} is not in my kernel any more. Hand it over again (`%%autogen -i {state.dataset.title}`)."
-    if table is not None and table.rows and table.columns:
-        return ""
     if table is not None:
         sizes = f"{count(table.rows, 'row')} and {count(table.width, 'column')}"
-        return f"{title} has {sizes}: there is nothing to compute."
+        return "" if table.rows and table.columns else f"{title} has {sizes}: there is nothing to compute."
     if last is None or not last.ran:
         return f"Without a look at {title} I know nothing of its columns. Give me the task again to run that block."
     if last.error:
-        return f"I could not read {title}: {_error(last)}.{_install(last)}"
+        return f"I could not read {title}: {_error(last)}."
     return f"I cannot read the output of the look at {title}. Give me the task again, and run the block unchanged."
-
-
-def _no_dataset(state: State) -> str:
-    if state.files:
-        return f"I found {count(len(state.files), 'file')}: {spans(state.files, most=12)}. Name one in your next task."
-    return (
-        "I have no table to work on. Hand over a DataFrame (`%%autogen -i df`), or name a file in the task, "
-        'such as "data/sales.csv".'
-    )
 
 
 def _error(attempt: Attempt) -> str:
     first = next(iter(attempt.message.splitlines()), "")
-    return f"{span(attempt.error)}: {span(first)}" if first else span(attempt.error)
-
-
-def _install(attempt: Attempt) -> str:
-    module = attempt.message.partition("'")[2].partition("'")[0].partition(".")[0]
-    if attempt.error not in ("ModuleNotFoundError", "ImportError") or not module:
-        return ""
-    return f" Install it with {span(f'pip install {module}')} and give me the task again."
+    module = re.match("No module named '([^'.]+)", first)
+    install = f". Install it with {span(f'pip install {module[1]}')} and give me the task again" if module else ""
+    return (f"{span(attempt.error)}: {span(first)}" if first else span(attempt.error)) + install
 
 
 def span(value: object) -> str:

@@ -5,51 +5,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from autogen_nb.models.offline.template import Source, render
-
 _HEADING = re.compile(r"^Variables in your kernel:\s*$", re.MULTILINE)
 _VARIABLE = re.compile(r"^- `([^\W\d]\w*)`: (\w+)([^\n]*)$", re.MULTILINE)
 
-_TEXT = r"""
-    for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
-        how = {"encoding": encoding, "encoding_errors": errors}
-        try:
-            line = pd.read_csv($path, sep="\x01", header=None, nrows=1, low_memory=False, **how).iloc[0, 0]
-            how["sep"] = max($marks, key=str(line).count)
-            try:
-                $raw = pd.read_csv($path, low_memory=False, **how)
-            except pd.errors.ParserError:
-                print("Lines that do not fit the header are left out.")
-                $raw = pd.read_csv($path, engine="python", on_bad_lines="skip", **how)
-            break
-        except UnicodeError:
-            continue
-"""
-_JSON = """
-    for encoding, errors in {"utf-8": "strict", "utf-16": "strict", "cp1252": "replace"}.items():
-        how = {"encoding": encoding, "encoding_errors": errors}
-        try:
-            $raw = pd.read_json($path, lines=$lines, **how)
-            break
-        except UnicodeError:
-            continue
-        except ValueError:
-            $raw = pd.read_json($path, lines=not $lines, **how)
-            break
-"""
-_LOADERS = {
-    **dict.fromkeys(("csv", "tsv"), _TEXT),
-    **dict.fromkeys(("json", "jsonl", "ndjson"), _JSON),
-    **dict.fromkeys(("xlsx", "xls"), "$raw = pd.read_excel($path)"),
-    "parquet": "$raw = pd.read_parquet($path)",
-    "feather": "$raw = pd.read_feather($path)",
-    "value": "$raw = pd.DataFrame($value)",
-    "variable": "",
-}
-"""Code that loads a table, by file type."""
-
-_ENDINGS = tuple(_LOADERS)[:-2]
-ENDINGS = tuple(f".{kind}" for kind in _ENDINGS)
+_ENDINGS = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "xls", "parquet", "feather")
+ENDINGS = tuple(f".{ending}" for ending in _ENDINGS)
 
 _TYPES = rf"(?:{'|'.join(_ENDINGS)})(?:\.(?:gz|bz2|zip|xz))?"
 _QUOTED = re.compile(rf"([\"'`])((?:(?!\1).)+\.{_TYPES})\1", re.IGNORECASE)
@@ -67,16 +27,9 @@ class Dataset:
     description: str = ""
 
     @property
-    def clean(self) -> Source:
+    def clean(self) -> str:
         """The variable that holds the copy with proper types."""
-        return Source(f"{self.raw}_clean")
-
-    @property
-    def loading(self) -> Source:
-        """The code that loads the table; empty for a variable that is a table."""
-        marks, lines = "\t" if self.kind == "tsv" else ",;\t|", self.kind != "json"
-        raw, value = Source(self.raw), Source(self.title)
-        return render(_LOADERS[self.kind], raw=raw, path=self.title, marks=marks, lines=lines, value=value)
+        return f"{self.raw}_clean"
 
 
 @dataclass(frozen=True, slots=True)
