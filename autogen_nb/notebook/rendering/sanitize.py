@@ -58,6 +58,8 @@ def clean_html(html: str) -> str:
     if len(html) > _SMALL and _is_costly(html):
         return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **net(_plain_style))
+    # The order of attributes differs after nh3 has dropped a link's target.
+    cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
     # Parsers drop the first newline in `pre`, and nh3 does not restore it.
     return still_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
