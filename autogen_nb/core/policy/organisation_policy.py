@@ -5,7 +5,6 @@ An unknown key makes the whole policy invalid, since it could be a restriction.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy import effect_targets
@@ -68,43 +67,37 @@ def parse(text: str) -> OrganisationPolicy:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"it is not TOML: {error}") from None
-    values = {}
+    values: dict[str, Any] = {}
     for table, entries in tables.items():
-        if table not in _READERS or not isinstance(entries, Mapping):
-            raise ConfigError(f"its key {table!r} must be one of the tables {', '.join(_READERS)}")
+        if table not in _KEYS or not isinstance(entries, Mapping):
+            raise ConfigError(f"its key {table!r} must be one of the tables {', '.join(_KEYS)}")
         for key, value in entries.items():
-            if key not in _READERS[table]:
-                raise ConfigError(f"[{table}] has the unknown key {key!r}; known keys: {', '.join(_READERS[table])}")
-            values[key] = _READERS[table][key](value)
+            if key not in _KEYS[table]:
+                raise ConfigError(f"[{table}] has the unknown key {key!r}; known keys: {', '.join(_KEYS[table])}")
+            is_valid, expected = _KEYS[table][key]
+            if not is_valid(value):
+                raise ConfigError(f"{key} is {value!r}; it must be {expected}")
+            values[key] = tuple(value) if key == "hosts" else str(value)
     return OrganisationPolicy(**values)
 
 
-def _hosts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(host, str) and _is_host(host) for host in value):
-        raise ConfigError(f"hosts is {value!r}; it must be a list such as ['api.openai.com', '*.example.org']")
-    return tuple(value)
+def _are_hosts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(host, str) and "://" not in host and effect_targets.address(host.removeprefix("*."))[0] != ""
+        for host in value
+    )
 
 
-def _is_host(text: str) -> bool:
-    return "://" not in text and effect_targets.address(text.removeprefix("*."))[0] != ""
+def _is_budget(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
 
 
-def _one_of(name: str, known: tuple[Any, ...], value: Any) -> Any:
-    if value not in known:
-        raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
-    return value
-
-
-def _budget(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        return str(value)
-    raise ConfigError(f"budget is {value!r}; it must be dollars (5.0) or tokens ('20000 tokens')")
-
-
-_READERS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
-    "models": {"hosts": _hosts},
-    "code": {"sandbox": partial(_one_of, "sandbox", WALLS), "confirm": partial(_one_of, "confirm", CONFIRMS[::-1])},
-    "cells": {"budget": _budget},
+_KEYS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "models": {"hosts": (_are_hosts, "a list such as ['api.openai.com', '*.example.org']")},
+    "code": {
+        "sandbox": (WALLS.__contains__, f"one of {', '.join(WALLS)}"),
+        "confirm": (CONFIRMS.__contains__, f"one of {', '.join(CONFIRMS[::-1])}"),
+    },
+    "cells": {"budget": (_is_budget, "dollars (5.0) or tokens ('20000 tokens')")},
 }
+"""The keys of each table, with their validators and the expected values."""
