@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, RunEnded
 from autogen_nb.effects import EffectJudged
@@ -22,6 +22,10 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 ScriptedReply: TypeAlias = str | Message | Mapping[str, Any] | Completion | BaseException
 """A reply: a text, a message or its fields, a whole completion, or an exception to raise."""
+
+
+_Question: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked
+_Answer = TypeVar("_Answer")
 
 
 class ScriptedModel:
@@ -101,40 +105,34 @@ class ScriptedHuman:
         effects: Sequence[EffectJudged | bool] = (),
         typing: Sequence[str | None] = (),
     ) -> None:
-        self.asked: list[HumanInputAsked | ApprovalAsked | EffectAsked | CodeInputAsked] = []
+        self.asked: list[_Question] = []
         self._inputs = list(inputs)
         self._approvals = list(approvals)
-        self._acts = list(effects)
+        self._effects = list(effects)
         self._typing = list(typing)
 
     def __repr__(self) -> str:
         return f"<ScriptedHuman with {len(self._inputs)} inputs and {len(self._approvals)} approvals left>"
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        self.asked.append(question)
-        if not self._inputs:
-            raise AssertionError(f"{self!r}: the script has no input for {question.prompt!r}")
-        return HumanInputGiven(self._inputs.pop(0), by="scripted")
+        return HumanInputGiven(self._next(self._inputs, question), by="scripted")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        self.asked.append(question)
-        if not self._approvals:
-            raise AssertionError(f"{self!r}: the script has no decision about {question.block.code!r}")
-        decision = self._approvals.pop(0)
+        decision = self._next(self._approvals, question)
         return decision if isinstance(decision, ApprovalGiven) else ApprovalGiven(decision, by="scripted")
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        self.asked.append(question)
-        if not self._acts:
-            raise AssertionError(f"{self!r}: the script has no judgement of {question.effect!r}")
-        judged = self._acts.pop(0)
+        judged = self._next(self._effects, question)
         return judged if isinstance(judged, EffectJudged) else EffectJudged(judged, by="scripted")
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
+        return CodeInputGiven(self._next(self._typing, question), by="scripted")
+
+    def _next(self, answers: list[_Answer], question: _Question) -> _Answer:
         self.asked.append(question)
-        if not self._typing:
-            raise AssertionError(f"{self!r}: the script has no typed input for {question.prompt!r}")
-        return CodeInputGiven(self._typing.pop(0), by="scripted")
+        if not answers:
+            raise AssertionError(f"{self!r}: the script has no answer to {question!r}")
+        return answers.pop(0)
 
 
 Ran: TypeAlias = str | Output | Sequence[Output | RunEnded] | RunEnded
@@ -172,7 +170,7 @@ class ScriptedExecutor:
         for number, block in enumerate(blocks, 1):
             self.blocks.append(block)
             ended = RunEnded(0, number)
-            for item in _items(self._looked_up(block)):
+            for item in self._items(block):
                 if isinstance(item, RunEnded):
                     ended = RunEnded(item.exit_code, number, item.note)
                     continue
@@ -186,15 +184,10 @@ class ScriptedExecutor:
     async def stop(self) -> None:
         self.stopped += 1
 
-    def _looked_up(self, block: CodeBlock) -> Ran:
-        if callable(self._outputs):
-            return self._outputs(block)
-        if block.code not in self._outputs:
+    def _items(self, block: CodeBlock) -> Sequence[Output | RunEnded]:
+        if not callable(self._outputs) and block.code not in self._outputs:
             raise AssertionError(f"{self!r}: the script has no output for {block.code!r}")
-        return self._outputs[block.code]
-
-
-def _items(ran: Ran) -> Sequence[Output | RunEnded]:
-    if isinstance(ran, str):
-        return [Stream("stdout", ran)] if ran else []
-    return [ran] if isinstance(ran, Stream | Display | Result | Failure | Cleared | RunEnded) else ran
+        ran = self._outputs(block) if callable(self._outputs) else self._outputs[block.code]
+        if isinstance(ran, str):
+            return [Stream("stdout", ran)] if ran else []
+        return [ran] if isinstance(ran, Stream | Display | Result | Failure | Cleared | RunEnded) else ran
