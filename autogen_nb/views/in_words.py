@@ -45,11 +45,11 @@ def failed(content: str) -> bool:
     return content.startswith(_FAILED)
 
 
-def bounded(text: str) -> str:
-    """Truncates the text to `LONGEST` characters, and adds a line with the omitted length."""
-    if len(text) <= LONGEST:
+def bounded(text: str, limit: int = LONGEST) -> str:
+    """Truncates the text, and adds a line with the omitted length."""
+    if len(text) <= limit:
         return text
-    return f"{text[:LONGEST]}\n\u2026 [{len(text) - LONGEST:,} more characters are not shown]"
+    return f"{text[:limit]}\n\u2026 [{len(text) - limit:,} more characters are not shown]"
 
 
 def call_in_words(call: FunctionCall) -> str:

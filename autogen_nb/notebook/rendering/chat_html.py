@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.rendering import highlighting, styles
+from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
@@ -160,8 +160,7 @@ def script(name: str) -> str:
 
 def warm_up() -> None:
     """Imports what the first message needs (0.2 s on a slow machine); safe in any thread."""
-    markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n")
-    highlighting.warm_up()
+    markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n\n```sh\nls\n```\n")
 
 
 def _with_code_spans(text: str) -> str:

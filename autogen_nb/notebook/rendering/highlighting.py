@@ -50,11 +50,6 @@ def code_html(source: str, language: str) -> str:
     return f'<pre style="{styles.PRE}"><code style="{styles.PRE_CODE}">{inner}</code></pre>'
 
 
-def warm_up() -> None:
-    code_html("import pandas as pd\n", "python")
-    code_html("pip install pandas\n", "sh")
-
-
 def _mark(escaped: str) -> str:
     return _MARKED.sub(rf'<span style="{styles.DISGUISED}">\1</span>', escaped)
 

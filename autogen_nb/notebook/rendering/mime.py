@@ -21,7 +21,7 @@ from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
 from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.views.in_words import held_picture, picture_in_words
+from autogen_nb.views.in_words import bounded, held_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
 HTML_LIMIT = 2_000_000
@@ -141,10 +141,7 @@ def _json_text(value: object) -> str | None:
 
 
 def _plain(value: object) -> str:
-    text = joined_text(value) or ""
-    shown = only_colours(text[:TEXT_LIMIT])
-    cut = len(text) - TEXT_LIMIT
-    return f"{shown}\n\u2026 {cut:,} more characters are not shown." if cut > 0 else shown
+    return only_colours(bounded(joined_text(value) or "", TEXT_LIMIT))
 
 
 def _named(mime: str) -> str:

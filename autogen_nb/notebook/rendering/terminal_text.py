@@ -30,7 +30,7 @@ def only_colours(text: str) -> str:
     """Removes control characters, and escape sequences other than colours."""
     if not _CONTROL.search(text):
         return encodable(text)
-    return encodable("".join(_colour_or_char(match) for match in _TOKEN.finditer(text)))
+    return encodable(_TOKEN.sub(_colour_or_char, text))
 
 
 def without_colours(text: str) -> str:
