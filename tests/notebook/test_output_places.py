@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from autogen_nb.notebook.rendering import mime
 from autogen_nb.notebook.rendering.mime import safe
-from autogen_nb.notebook.rendering.output_merging import Content, merged
-from autogen_nb.notebook.view.slots import Slots
+from autogen_nb.notebook.view.slots import Content, Slots, merged
 from tests.notebook.markup import problems, text_of
 
 
