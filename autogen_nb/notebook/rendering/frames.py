@@ -228,11 +228,7 @@ class Library:
     def key(self) -> str:
         return f"{self.name}-{self.version}"
 
-    def pack(self) -> str:
-        """The library as `_pack` writes it; its text does not end a script element."""
-        return _pack("\n".join([*self._texts(), self.extension]).replace("</script", r"<\/script"))
-
-    def _texts(self) -> Iterator[str]:
+    def texts(self) -> Iterator[str]:
         if self.name == "vega":
             from vl_convert import javascript_bundle
 
@@ -297,6 +293,7 @@ def load(name: str) -> "Future[str]":
 
 def _read(library: Library) -> str:
     try:
-        return library.pack()
+        # The text must not end a script element.
+        return _pack("\n".join([*library.texts(), library.extension]).replace("</script", r"<\/script"))
     except Exception as error:  # noqa: BLE001  # a broken installation must not end the chat
         return _pack(f"document.body.append({json.dumps(f'{library.distribution} cannot be read: {error}')});")
