@@ -24,12 +24,14 @@ from autogen_nb.effects import CONFIRMS, Confirm
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.kernels.transfer.describe import Share
+from autogen_nb.notebook.rendering.styles import Show
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 HUMAN_INPUTS: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
 
 _SHARES: tuple[Share, ...] = get_args(Share)
+_SHOWS: tuple[Show, ...] = get_args(Show)
 _QUOTED = r'"[^"]*"|\'[^\']*\''
 _TOKEN = re.compile(rf"--[\w-]+=(?:{_QUOTED})|{_QUOTED}|\S+")
 
@@ -281,6 +283,13 @@ class CellOptions:
         choices=_SHARES,
         setting=Enum(_SHARES, "schema"),
         help="the description of variables for the model: their schema, or also their first rows [schema]",
+    )
+    show: Show | None = _option(
+        "--show",
+        choices=_SHOWS,
+        setting=Enum(_SHOWS, "results"),
+        for_team=True,
+        help="what the cell shows: only the answer, also results, also code, or also all of long text [results]",
     )
     unpickle: bool = _option(
         "--unpickle",

@@ -186,7 +186,7 @@ class Session:
         view = (
             PlainCellView(remark=remark)
             if delivered.plain
-            else NotebookView(remark=remark, members=members, comes_back=delivered.way == "buttons")
+            else NotebookView(remark=remark, members=members, comes_back=delivered.way == "buttons", show=settings.show)
         )
         mover = self._running(delivered, view, origin, running)
         with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:

@@ -19,6 +19,7 @@ from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.places import place_kind
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.notebook.options import OPTIONS, CellOptions
+from autogen_nb.notebook.rendering.styles import Show
 from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class CellSettings(CellOptions):
     human_input: Mode
     max_turns: int
     share: Share
+    show: Show
     given: CellOptions
     remark: str
     every_block: bool = False

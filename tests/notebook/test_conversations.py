@@ -12,7 +12,14 @@ from autogen_nb.notebook.settings import CellSettings
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 TERMS = CellSettings(
-    task="go", confirm="always", human_input="NEVER", max_turns=20, share="schema", given=CellOptions("go"), remark=""
+    task="go",
+    confirm="always",
+    human_input="NEVER",
+    max_turns=20,
+    share="schema",
+    show="results",
+    given=CellOptions("go"),
+    remark="",
 )
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
 WAITING = ModelAsked("assistant", "user", 1)

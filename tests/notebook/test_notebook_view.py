@@ -34,6 +34,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded, question
+from autogen_nb.notebook.rendering.styles import Show
 from autogen_nb.notebook.view.function_calls import call_html, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.reply_draft import folded_thought
@@ -61,18 +62,19 @@ class Page:
 
     @property
     def kinds(self) -> list[str]:
-        kinds = [output["metadata"]["autogen_nb"]["kind"] for output in self._places()]
+        kinds = [output["metadata"]["autogen_nb"]["kind"] for output in self.outputs]
         return [kind for kind in kinds if kind != "empty"]
 
     @property
     def texts(self) -> list[str]:
-        return [text for output in self._places() if (text := output["data"]["text/plain"])]
+        return [text for output in self.outputs if (text := output["data"]["text/plain"])]
 
     @property
     def html(self) -> list[str]:
-        return [html for output in self._places() if (html := output["data"]["text/html"])]
+        return [html for output in self.outputs if (html := output["data"]["text/html"])]
 
-    def _places(self) -> Iterator[dict[str, Any]]:
+    @property
+    def outputs(self) -> Iterator[dict[str, Any]]:
         places = {output["transient"]["display_id"]: output for output in self.published}
         return iter(places.values())
 
@@ -392,7 +394,7 @@ def test_a_decision_is_in_the_line_of_its_block(page: Page) -> None:
     page.show(CodeAsked("user", (CodeBlock("python", "1 / 1"),)), CodeRan(0, seconds=1.0))
 
     assert re.search(r"Load the table \u00b7 2 lines \u00b7 skipped by you, \d\d:\d\d \(no table\)", skipped)
-    assert running.count("<details open>") == 1
+    assert running.count(" open>") == 1
     assert re.search(r"\u2713 1 / 1 \u00b7 1 line \u00b7 1 s \u00b7 edited and run by you, \d", text_of(page.html[0]))
     assert "as edited" in page.html[0]
     assert page.kinds == ["message", "note"]
@@ -424,3 +426,41 @@ def test_long_prints_show_their_ends(page: Page, lines: int, folded: bool) -> No
     assert page.texts[0].count("line") == lines
     html = "".join(output["data"].get("text/html", "") for output in page.published)
     assert ("30 more lines" in html) is folded
+
+
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+RUN_AND_ANSWER = (
+    Said("assistant", "user", Message("```python\nprint()\n```")),
+    CodeAsked("user", (CodeBlock("python", "print()"),)),
+    OutputAdded("user", Stream("stdout", "line\n" * 60)),
+    OutputAdded("user", Display({"text/plain": "a plot", "image/png": PICTURE})),
+    CodeRan(0),
+    ModelReplied(Message("It is 42.")),
+    Said("assistant", "user", Message("It is 42.")),
+    Ended("answered"),
+)
+
+
+@pytest.mark.parametrize(("show", "opened"), [("results", 0), ("code", 1), ("all", 2)])
+def test_what_is_folded(show: Show, opened: int, published: list[dict[str, Any]]) -> None:
+    page = Page(NotebookView(show=show), published)
+    page.show(*RUN_AND_ANSWER)
+
+    html = "".join(output["data"].get("text/html", "") for output in page.outputs)
+    assert (html.count("<details"), html.count(" open>")) == (2, opened)
+    assert f'data-show="{show}"' in html
+
+
+def test_only_the_answer_is_above_the_end(published: list[dict[str, Any]]) -> None:
+    page = Page(NotebookView(show="answer"), published)
+    page.show(*RUN_AND_ANSWER)
+
+    assert page.kinds == ["earlier", "message", "end"]
+    assert text_of(page.html[0].partition("</summary>")[0]) == "Work: 1 block, 2 outputs"
+    assert "<img" in page.html[0]
+
+
+def test_an_answer_without_work_has_no_switch(page: Page) -> None:
+    page.show(RUN_AND_ANSWER[-2], Ended("answered"))
+
+    assert "<script" not in page.html[-1]

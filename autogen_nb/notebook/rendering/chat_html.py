@@ -41,7 +41,7 @@ def fold(
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     head = f'{mark}{words}<span style="{styles.DETAIL}">{about}</span>'
     body = (code(edited, label="as edited") if edited else "") + shown
-    return before + opened_by(head, body, style=styles.SUMMARY, opened=opened), rest
+    return before + opened_by(head, body, style=styles.SUMMARY, opened=opened, kind="code"), rest
 
 
 def block_text(block: CodeBlock, *details: str) -> str:
@@ -61,12 +61,13 @@ def _about(block: CodeBlock, *details: str) -> str:
     return "".join(f" \u00b7 {detail}" for detail in (size, *details) if detail)
 
 
-def folded_text(text: str, head: int, tail: int) -> str:
+def folded_text(text: str, head: int, tail: int, *, opened: bool) -> str:
     """Returns the first and last lines of text around the others, which are folded."""
     lines = text.rstrip("\n").split("\n")
     first, others, last = ("\n".join(part) for part in (lines[:head], lines[head:-tail], lines[-tail:]))
     summary = f'<span style="{styles.DETAIL}">{len(lines) - head - tail:,} more lines</span>'
-    return preformatted(first) + opened_by(summary, preformatted(others), style=styles.SUMMARY) + preformatted(last)
+    middle = opened_by(summary, preformatted(others), style=styles.SUMMARY, opened=opened)
+    return preformatted(first) + middle + preformatted(last)
 
 
 def card(
@@ -100,11 +101,14 @@ def follow() -> str:
     return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script>'
 
 
-def line(text: str, *, tone: Tone = "muted") -> str:
-    """Returns a one-line note; text in backticks is shown as code, and invisible characters are made visible."""
+def line(text: str, *, tone: Tone = "muted", after: str = "") -> str:
+    """Returns a one-line note; text in backticks is shown as code, and invisible characters are made visible.
+
+    `after` is HTML of this package's functions.
+    """
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
-    return f'<div style="{style}">{mark}{_with_code_spans(text)}</div>'
+    return f'<div style="{style}">{mark}{_with_code_spans(text)}{after}</div>'
 
 
 def linked(text: str, words: str, file: str) -> str:
@@ -124,10 +128,10 @@ def folded(summary: str, text: str) -> str:
     return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
 
 
-def opened_by(head_html: str, body_html: str, *, style: str, opened: bool = False) -> str:
+def opened_by(head_html: str, body_html: str, *, style: str, opened: bool = False, kind: str = "") -> str:
     """Returns HTML folded below a head; both must come from this package's functions."""
-    tag = "<details open>" if opened else "<details>"
-    return f'{tag}<summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
+    attributes = (f' data-autogen-nb="{kind}"' if kind else "") + (" open" if opened else "")
+    return f'<details{attributes}><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
 
 
 def sign(tone: Tone) -> str:
@@ -149,6 +153,11 @@ def preformatted(text: str, *, inset: str = "0") -> str:
 def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns the data and metadata of a display; `kind` identifies the output for tools."""
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
+
+
+def show_switch(show: styles.Show) -> str:
+    """Returns the switch of what the cell shows; it is empty where no script runs."""
+    return f'<span data-show="{show}"></span><script>{script("show.js")}</script>'
 
 
 @cache

@@ -7,6 +7,8 @@ light and dark themes.
 from typing import Literal, TypeAlias
 
 Tone: TypeAlias = Literal["muted", "good", "warning", "bad"]
+Show: TypeAlias = Literal["answer", "results", "code", "all"]
+"""What a cell shows: the answer with its work folded, also outputs, also code, also long text."""
 SpeakerTone: TypeAlias = Literal["assistant", "user", "second", "third", "fourth", "fifth", "sixth"]
 
 TEXT = "var(--jp-content-font-color1,inherit)"

@@ -22,8 +22,9 @@ class _BlockLine:
 
 
 class CodeMessage:
-    def __init__(self, slot: Slot, html: str, plain: str) -> None:
-        self._slot = slot
+    def __init__(self, slot: Slot, html: str, plain: str, *, unfolded: bool) -> None:
+        self.slot = slot
+        self._unfolded = unfolded
         self._html = html
         self._plain = plain
         self._lines: list[_BlockLine] = []
@@ -67,11 +68,11 @@ class CodeMessage:
         for line in self._lines:
             details = (line.seconds, line.decision)
             folded, rest = chat_html.fold(
-                rest, line.block, *details, tone=line.tone, edited=line.edited, opened=line.runs
+                rest, line.block, *details, tone=line.tone, edited=line.edited, opened=line.runs or self._unfolded
             )
             html += folded
             plain.append(chat_html.block_text(line.edited or line.block, *details))
         return html + rest, "\n".join(plain)
 
     def _show(self, html: str, plain: str) -> None:
-        self._slot.show(*chat_html.bundle(html, plain, kind="message"))
+        self.slot.show(*chat_html.bundle(html, plain, kind="message"))

@@ -44,6 +44,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
+from autogen_nb.notebook.rendering.styles import Show
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.code_message import CodeMessage
@@ -52,8 +53,8 @@ from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
 from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
-from autogen_nb.notebook.view.slots import CellLibraries, Publish, Slot, publish_here
-from autogen_nb.notebook.view.totals import Totals
+from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
+from autogen_nb.notebook.view.totals import Totals, counted
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
 _INTERVAL = 0.125
@@ -72,11 +73,13 @@ class NotebookView(FootedView):
         remark: str = "",
         members: Sequence[str] = (),
         comes_back: bool = False,
+        show: Show = "results",
         clock: Callable[[], float] = time.monotonic,
         publish: Publish = publish_here,
     ) -> None:
         super().__init__(remark=remark, comes_back=comes_back, clock=clock, publish=publish)
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
+        self._mode = show
         self._hidden: str | None = None
         self._begun = self._run_since = clock()
         self._draft: ReplyDraft | None = None
@@ -125,10 +128,7 @@ class NotebookView(FootedView):
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
                 self._show_decision(event)
             case CodeAsked(blocks=blocks):
-                self._run, self._running = (
-                    RunOutputs(self._next_slot, self._libraries),
-                    status_line.RUNNING.format(blocks[0].language),
-                )
+                self._run, self._running = self._new_run(), status_line.RUNNING.format(blocks[0].language)
                 self._blocks = blocks
                 self.set_status(self._running)
                 self._run_since = self._status_since
@@ -258,7 +258,7 @@ class NotebookView(FootedView):
         else:
             html = styles.PAGE + around("")
             slot.show(*chat_html.bundle(html, plain, kind="message"))
-            self._last_message = CodeMessage(slot, html, plain)
+            self._last_message = CodeMessage(slot, html, plain, unfolded=self._mode in ("code", "all"))
 
     def _shown_before(self, statement: Said) -> bool:
         text, results, self._returned_text = statement.message.text, self._returned_text, None
@@ -342,10 +342,13 @@ class NotebookView(FootedView):
             return False
         return message.decide(answer, question)
 
+    def _new_run(self) -> RunOutputs:
+        return RunOutputs(self._next_slot, self._libraries, unfolded=self._mode == "all")
+
     def _show_code_result(self, ran: CodeRan) -> None:
         if self._last_message is not None:
             self._last_message.end(ran, self._blocks[: ran.ran])
-        outputs, self._run = self._run or RunOutputs(self._next_slot, self._libraries), None
+        outputs, self._run = self._run or self._new_run(), None
         self._status = ""
         if outputs.empty:
             for output in ran.outputs:
@@ -370,4 +373,13 @@ class NotebookView(FootedView):
         self._ended = True
         self._status = ""
         text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
-        self.note(text, kind="end")
+        if self._mode == "answer" and self._last_message is not None and not self._reported:
+            self._slots.fold(self._last_message.slot, self._work)
+        # Without a block, there is nothing to switch.
+        switch = chat_html.show_switch(self._mode) if self._totals.blocks else ""
+        self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
+
+    def _work(self, contents: Sequence[Content]) -> str:
+        outputs = sum(metadata["autogen_nb"]["kind"] in ("output", "stream", "error") for _, metadata in contents)
+        blocks = counted(self._totals.blocks, "block", "blocks")
+        return f"Work: {', '.join(filter(None, (blocks, counted(outputs, 'output', 'outputs'))))}"

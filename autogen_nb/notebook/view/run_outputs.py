@@ -31,8 +31,9 @@ _REMARK = 200
 
 
 class RunOutputs:
-    def __init__(self, place: Callable[[], Slot], libraries: CellLibraries) -> None:
+    def __init__(self, place: Callable[[], Slot], libraries: CellLibraries, *, unfolded: bool) -> None:
         self._place = place
+        self._unfolded = unfolded
         self._libraries = libraries
         self._used: list[Slot] = []
         self._free: deque[Slot] = deque()
@@ -90,7 +91,7 @@ class RunOutputs:
         # Colours need the text itself.
         is_folded = at_last and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
         if self._dirty or is_folded:
-            html = {"text/html": folded_text(text, _HEAD, _TAIL)} if is_folded else {}
+            html = {"text/html": folded_text(text, _HEAD, _TAIL, opened=self._unfolded)} if is_folded else {}
             self._text_slot.show({"text/plain": text, **html}, _about("stream"))
         self._dirty, self._flushed, self._sent = False, now, len(text)
 

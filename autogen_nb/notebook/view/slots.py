@@ -7,7 +7,9 @@ from uuid import uuid4
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from autogen_nb.notebook.rendering.chat_html import bundle, picture, preformatted
+from autogen_nb.notebook.rendering import styles
+from autogen_nb.notebook.rendering.chat_html import bundle, opened_by, picture, preformatted
+from autogen_nb.notebook.rendering.escaping import escape_text
 from autogen_nb.notebook.rendering.frames import LIBRARIES, library_html, load
 from autogen_nb.notebook.rendering.terminal_text import without_colours
 
@@ -114,6 +116,19 @@ class Slots:
         for slot in self._all:
             slot.clear()
 
+    def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
+        """Folds the outputs above a place to one line; very large ones stay."""
+        # A mirror lacks earlier outputs, as in `tidy`.
+        if self._mirrors:
+            return
+        above = self._all[: self._all.index(end)]
+        work = {slot: slot.content for slot in above if slot.content is not None and _is_small(slot.content[0])}
+        if work:
+            contents = list(work.values())
+            for slot in work:
+                slot.clear()
+            next(iter(work)).show(*_folded_work(contents, summary(contents)))
+
     def tidy(self) -> bool:
         """Merges outputs if there are too many; returns True if it merged any, so that all slots are invalid."""
         # A mirror lacks earlier outputs, so it could not show the merged ones.
@@ -139,12 +154,22 @@ def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
     return groups_kept if len(groups_kept) <= few else list(_groups(groups_kept, _TEXT.union(_IMAGES)))
 
 
+def _folded_work(contents: Sequence[Content], summary: str) -> Content:
+    data, metadata = _joined(contents)
+    html = opened_by(escape_text(summary), data["text/html"], style=styles.SUMMARY, kind="work")
+    return {**data, "text/html": html}, metadata
+
+
+def _joined(contents: Sequence[Content]) -> Content:
+    text = "\n".join(str(data.get("text/plain", "")) for data, _ in contents)
+    return bundle("".join(_html(data) for data, _ in contents), text, kind="earlier")
+
+
 def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Content]:
     for joins, group in groupby(contents, lambda content: mimes.issuperset(content[0]) and _is_small(content[0])):
         members = list(group)
         if joins and len(members) > 1:
-            html = "".join(_html(data) for data, _ in members)
-            yield bundle(html, "\n".join(str(data.get("text/plain", "")) for data, _ in members), kind="earlier")
+            yield _joined(members)
         else:
             yield from members
 

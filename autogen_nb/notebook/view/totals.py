@@ -46,9 +46,9 @@ class Totals:
     def text(self) -> str:
         cached = f" ({self.cached} from the cache)" if self.cached else ""
         parts = [
-            _counted(self.replies, "reply", "replies") + cached,
-            _counted(self.blocks, "block run", "blocks run"),
-            _counted(self.calls, "call", "calls"),
+            counted(self.replies, "reply", "replies") + cached,
+            counted(self.blocks, "block run", "blocks run"),
+            counted(self.calls, "call", "calls"),
             f"{self.tokens:,} tokens" if self.tokens else "",
             self._cost(),
         ]
@@ -74,5 +74,5 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
-def _counted(number: int, singular: str, plural: str) -> str:
+def counted(number: int, singular: str, plural: str) -> str:
     return "" if not number else f"{number} {singular if number == 1 else plural}"
