@@ -36,7 +36,7 @@ class FakeReply:
 
     Parameters
     ----------
-    content, tool_calls
+    content, tool_calls, function_call
         The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
     reasoning, more
         The field ``reasoning_content`` of the message, and further fields, such as ``reasoning_details``.
@@ -61,6 +61,7 @@ class FakeReply:
 
     content: str | None = None
     tool_calls: Sequence[Mapping[str, Any]] = ()
+    function_call: Mapping[str, Any] | None = None
     reasoning: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
     pieces: Sequence[str] | None = None
@@ -277,7 +278,11 @@ def _error(error: Mapping[str, Any] | str) -> bytes:
 
 def _completion(reply: FakeReply, request: Mapping[str, Any]) -> dict[str, Any]:
     reasoning = {"reasoning_content": reply.reasoning} if reply.reasoning else {}
-    calls = {"tool_calls": [_tool_call(*each) for each in enumerate(reply.tool_calls)]} if reply.tool_calls else {}
+    calls: dict[str, Any] = {}
+    if reply.tool_calls:
+        calls["tool_calls"] = [_tool_call(*each) for each in enumerate(reply.tool_calls)]
+    if reply.function_call:
+        calls["function_call"] = _function(reply.function_call)
     return {
         "id": f"chatcmpl-{next(_NUMBERS)}",
         "object": "chat.completion",
@@ -287,7 +292,7 @@ def _completion(reply: FakeReply, request: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "index": 0,
                 "message": {"role": "assistant", **reasoning, **reply.more, "content": reply.content, **calls},
-                "finish_reason": reply.finish_reason or ("tool_calls" if calls else "stop"),
+                "finish_reason": reply.finish_reason or next(iter(calls), "stop"),
             }
         ],
         "usage": _usage(reply, request),
@@ -325,11 +330,13 @@ def _cut(text: str) -> list[str]:
 
 
 def _tool_call(index: int, call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function", call)
-    arguments = function["arguments"]
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     own = {name: call[name] for name in call if name not in ("name", "arguments")}
-    return {"id": f"call_{index}", "type": "function", **own, "function": {"name": function["name"], "arguments": text}}
+    return {"id": f"call_{index}", "type": "function", **own, "function": _function(call.get("function", call))}
+
+
+def _function(call: Mapping[str, Any]) -> dict[str, str]:
+    arguments = call["arguments"]
+    return {"name": call["name"], "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments)}
 
 
 def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
