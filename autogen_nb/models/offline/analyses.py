@@ -125,7 +125,7 @@ _DISTRIBUTION = """
         findings.append(f"Most frequent in {code(name)}: {code(frequent.index[0])} ({share:.0%} of the rows).")
 """
 _HISTOGRAMS = """
-    numbers.iloc[:, :6].hist(bins=30, figsize=(9, 5), grid=False, alpha=0.75)
+    numbers.iloc[:, :6].hist(bins=30, figsize=(8, 3.6), grid=False, alpha=0.75)
     plt.suptitle("Distributions (rows by value)")
 """
 _MISSING = """
@@ -179,7 +179,7 @@ _BOXES = """
         parts = sorted((part for part in parts if len(part[1])), key=lambda part: -part[1].median())[:12]
         names = [f"{str(level)[:20]}\\n(n = {len(values):,})" for level, values in parts]
         look = {"boxprops": {"facecolor": "C0", "alpha": 0.55}, "medianprops": {"color": "black"}}
-        fig, ax = plt.subplots(figsize=(8, 4.5))
+        fig, ax = plt.subplots(figsize=(7, 3.2))
         ax.boxplot([values for _, values in parts], tick_labels=names, widths=0.55, patch_artist=True, **look)
         ax.tick_params(axis="x", rotation=45 if len(parts) > 6 else 0)
         ax.set(title=f"{measure} by {group}", ylabel=measure)
@@ -198,7 +198,7 @@ _CORRELATION = """
 _SCATTER = """
     by = $by
     for x, y in pairs.index[:1]:
-        fig, ax = plt.subplots(figsize=(8, 5))
+        fig, ax = plt.subplots(figsize=(7, 3.6))
         points = $df.sample(min(len($df), 5_000), random_state=0)  # more would hide each other
         for level, part in points.groupby(by) if by else [("", points)]:
             # A label that begins with an underscore would be left out of the legend.
