@@ -21,7 +21,7 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
         keys.press("Shift+Tab")
     keys.press("Enter")
     expect(notebook.field(1, "The code to run")).to_be_focused()
-    keys.press("Tab")
+    keys.press("Escape")
     expect(notebook.button(1, "Run edited")).to_be_focused()
     keys.press("Tab")
     keys.press("Space")
@@ -37,6 +37,31 @@ def test_panel_is_served_by_keys_alone(notebook: NotebookPage, fake: FakeOpenAI)
 
     notebook.await_idle()
     expect(notebook.output(1)).to_contain_text("It is 49.")
+
+
+@pytest.mark.parametrize("run", ["Control+Enter", "Shift+Enter"])
+def test_editor_indents_and_runs_by_keys(notebook: NotebookPage, fake: FakeOpenAI, run: str) -> None:
+    fake.add(code("if True:\nprint(6 * 7)"), "It is 42.")
+    notebook.create(connected(fake), ASK, "print('another cell')")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.click(1, "Edit")
+    editor, keys = notebook.field(1, "The code to run"), notebook.page.keyboard
+    expect(editor).to_be_focused()
+    for key in ("Control+End", "Tab", "Home", "Tab", "Tab", "Shift+Tab"):
+        keys.press(key)
+    indented = editor.input_value()
+    keys.press("Control+a")
+    keys.press("Tab")
+    keys.press("Shift+Tab")
+    kept = editor.input_value()
+    keys.press(run)
+    notebook.await_idle()
+
+    assert indented == kept == "if True:\n    print(6 * 7)    "
+    expect(notebook.output(1)).to_contain_text("42\n")
+    expect(notebook.output(1)).to_contain_text("edited and run by you")
+    expect(notebook.cell(2).locator(".jp-OutputArea-output")).to_have_count(0)
 
 
 ENDLESS = {

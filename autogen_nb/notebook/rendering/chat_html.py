@@ -97,8 +97,8 @@ def limited(html: str, blocks: int) -> str:
 
 
 def follow() -> str:
-    """Returns a script that lets the page follow to the panel below."""
-    return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script>'
+    """Returns scripts that let the page follow to the panel below, and the panel's editor use keys."""
+    return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script><script>{script("keys.js")}</script>'
 
 
 def line(text: str, *, tone: Tone = "muted", after: str = "") -> str:
