@@ -10,9 +10,9 @@
 import asyncio
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 # After this many messages the loop gets a turn, so a kernel that prints without end cannot block it.
 _BURST = 32
@@ -53,17 +53,30 @@ class Inbox:
         self._has_room.set()
 
 
+class MessageTaker(Protocol):
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Takes a message of the IOPub channel; False if its request gets it."""
+
+
 class KernelChannels(ABC):
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()
+        self.widgets: MessageTaker | None = None
         self._inboxes: dict[str, Inbox] = {}
 
-    def send(self, channel: str, kind: str, content: dict[str, Any], inbox: Inbox | None = None) -> str:
+    def send(
+        self,
+        channel: str,
+        kind: str,
+        content: dict[str, Any],
+        inbox: Inbox | None = None,
+        buffers: Sequence[Any] = (),
+    ) -> str:
         """Sends a message without waiting and returns its id; responses go to the inbox.
 
         The items in the inbox are pairs of the channel and jupyter_client's message.
         """
-        identifier = self._send(channel, kind, content)
+        identifier = self._send(channel, kind, content, buffers)
         if inbox is not None:
             self._inboxes[identifier] = inbox
         return identifier
@@ -97,8 +110,13 @@ class KernelChannels(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
+    def _inbox_for(self, channel: str, message: dict[str, Any]) -> Inbox | None:
+        if channel == "iopub" and self.widgets is not None and self.widgets.take(message):
+            return None
+        return self._inboxes.get(str((message.get("parent_header") or {}).get("msg_id")))
+
     @abstractmethod
-    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str: ...
+    def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str: ...
 
 
 class SocketChannels(KernelChannels):
@@ -156,11 +174,11 @@ class SocketChannels(KernelChannels):
         for socket in self._sockets.values():
             socket.close(linger=0)
 
-    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+    def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         message = self._session.msg(kind, content)
         # `Session.send` bypasses the asyncio socket, which then can miss a reply (the socket's file descriptor is
         # edge-triggered). The future is done, unless the kernel is not connected yet.
-        self._sockets[channel].send_multipart(self._session.serialize(message))
+        self._sockets[channel].send_multipart([*self._session.serialize(message), *buffers])
         identifier: str = message["header"]["msg_id"]
         return identifier
 
@@ -185,10 +203,8 @@ class SocketChannels(KernelChannels):
         try:
             _, parts = self._session.feed_identities(frames)
             message = self._session.deserialize(parts)
-            inbox = self._inboxes.get(message["parent_header"].get("msg_id"))
+            inbox = self._inbox_for(name, message) if isinstance(message["content"], dict) else None
         except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
-            return None
-        if not isinstance(message["content"], dict):
             return None
         if inbox is not None:
             inbox.put((name, message), sum(map(len, frames)))

@@ -33,6 +33,7 @@ from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, 
 from autogen_nb.kernels.request import Ask, ExecuteRequest
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.transfer.variable_transfer import parse_variables
+from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.outputs import Failure, Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
@@ -66,6 +67,7 @@ class Kernel(VariableExchange):
         self.on_stuck = on_stuck
         self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
+        self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
         self._blocks = 0
@@ -278,6 +280,8 @@ class Kernel(VariableExchange):
                 # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start.
                 if patience is None or not isinstance(error, TimeoutError):
                     raise
+        self.widgets.connect(launched.channels, launched.interrupt)
+        launched.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._blocks, self._started_at, self._fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
         if launched.root is not None and self.limits != Limits():

@@ -1,6 +1,8 @@
 """A notebook as a person has it before them, in JupyterLab or Notebook 7: a test of it reads like a story."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -214,3 +216,10 @@ class NotebookPage:
             const done = () => {{ window.runsOnTheirWay -= 1; }};
             window.jupyterapp.commands.execute("{command}").then(done, done);
         }}""")
+
+
+def nbconvert(notebook: Path) -> Path:
+    """Converts a notebook to a page without a kernel."""
+    command = (sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", "--log-level=ERROR", str(notebook))
+    subprocess.run(command, check=True)
+    return notebook.with_suffix(".html")

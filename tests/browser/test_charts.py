@@ -1,7 +1,5 @@
 """Interactive charts of the agent's code: alive in the cell, after a reload, and in nbconvert's page."""
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -9,7 +7,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
-from tests.browser.notebook_page import NotebookPage
+from tests.browser.notebook_page import NotebookPage, nbconvert
 
 REDRAWN_SECONDS = 20
 """How long a chart may take to look otherwise."""
@@ -102,18 +100,7 @@ def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, 
     notebook.reload()
     _are_alive(notebook.output(1))
 
-    html = folder / "story.html"
-    command = (
-        sys.executable,
-        "-m",
-        "jupyter",
-        "nbconvert",
-        "--to",
-        "html",
-        "--log-level=ERROR",
-        str(folder / "story.ipynb"),
-    )
-    subprocess.run(command, check=True)
+    html = nbconvert(folder / "story.ipynb")
     with notebook.page.context.new_page() as page:
         page.goto(html.as_uri())
         _are_alive(page)

@@ -32,6 +32,16 @@ def grow():
         held.clear()
 grow()
 """
+WIDGET = """
+from comm import create_comm
+data = {"state": {"value": None, "count": 0}, "buffer_paths": [["value"]]}
+widget = create_comm("jupyter.widget", data, buffers=[b"\\x00\\xff"])
+for count in range(100):
+    widget.send({"method": "update", "state": {"count": count}})
+@widget.on_msg
+def answer(message):
+    widget.send({"method": "update", "state": {"got": bytes(message["buffers"][0]).hex()}})
+"""
 SPAWNS = """
 import subprocess, time
 children = []
@@ -255,6 +265,18 @@ def test_values_pass_both_ways(kernel: Agent) -> None:
 
     assert kernel.python("back = value\nlen(value['text'])").text == "3000000\n"
     assert kernel.loop.run(executor.get("back"), 120) == value  # type: ignore[attr-defined]  # same
+
+
+def test_widgets_pass_state_and_buffers_both_ways(kernel: Agent) -> None:
+    kernel.python(WIDGET)
+    widgets = kernel.executor.kernel.widgets  # type: ignore[attr-defined]  # of a kernel's executor
+    changes, _ = widgets.read()
+    ((name, state),) = changes.items()
+    widgets.send(name, {"method": "update", "state": {}}, [b"\x00\xfe"])
+    kernel.python("1")
+
+    assert state == {"value": b"\x00\xff", "count": 99}
+    assert widgets.read()[0] == {name: {"got": "00fe"}}
 
 
 def test_variables_are_listed(kernel: Agent) -> None:

@@ -137,7 +137,7 @@ def test_requests_hold_text_and_no_user_name() -> None:
     async def main() -> list[str]:
         channels = WebSocketChannels("ws://127.0.0.1:1/channels", _no_headers, patience=1)
         channels.send("shell", "execute_request", {"code": "\ud83d \udc80"})
-        return [text for _, _, text in channels._unsent]
+        return [str(text) for _, _, text in channels._unsent]
 
     (text,) = asyncio.run(main())
     message = json.loads(text.encode().decode())

@@ -265,6 +265,9 @@ class FrontEnd:
         index = state["_options_labels"].index(label)
         self._comm(widget, {"method": "update", "state": {"index": index}, "buffer_paths": []})
 
+    def set(self, widget: str, **state: object) -> None:
+        self._comm(widget, {"method": "update", "state": state, "buffer_paths": []})
+
     def field(self, tooltip: str) -> str:
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)
 

@@ -10,10 +10,11 @@
 """
 
 import asyncio
+import itertools
 import json
 import logging
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -44,7 +45,7 @@ class WebSocketChannels(KernelChannels):
         self._headers = headers
         self._patience = patience
         self._open: dict[str, set[str]] = {}
-        self._unsent: list[tuple[str, str, str]] = []
+        self._unsent: list[tuple[str, str, str | bytes]] = []
         self._connection: WebSocketClientConnection | None = None
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._keeping: asyncio.Task[None] | None = None
@@ -53,13 +54,14 @@ class WebSocketChannels(KernelChannels):
         self._connection = await self._connected()
         self._keeping = asyncio.ensure_future(self._keep())
 
-    def _send(self, channel: str, kind: str, content: dict[str, Any]) -> str:
+    def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         from jupyter_client.jsonutil import json_default
 
         message = self._session.msg(kind, content) | {"channel": channel}
         identifier: str = message["header"]["msg_id"]
         # `Session.pack` would not escape lone surrogates, which a WebSocket cannot carry.
-        self._unsent.append((identifier, kind, json.dumps(message, default=json_default)))
+        text = json.dumps(message, default=json_default)
+        self._unsent.append((identifier, kind, _joined(text.encode(), *buffers) if buffers else text))
         self._check()
         return identifier
 
@@ -134,7 +136,7 @@ class WebSocketChannels(KernelChannels):
         while self._unsent and self._connection is not None:
             identifier, kind, text = self._unsent[0]
             try:
-                writing = self._connection.write_message(text)
+                writing = self._connection.write_message(text, binary=isinstance(text, bytes))
             except WebSocketClosedError:
                 return
             del self._unsent[0]
@@ -144,7 +146,8 @@ class WebSocketChannels(KernelChannels):
 
     def _deliver(self, data: str | bytes) -> None:
         try:
-            message = json.loads(data if isinstance(data, str) else _first_part(data))
+            text, *buffers = (data,) if isinstance(data, str) else _parts(data)
+            message = json.loads(text) | {"buffers": buffers}
             channel = message["channel"]
             if channel == "iopub":
                 self.subscribed.set()
@@ -165,7 +168,7 @@ class WebSocketChannels(KernelChannels):
             lacking.discard("idle" if state == "idle" else channel)
             if not lacking:
                 del self._open[parent]
-        inbox = self._inboxes.get(parent)
+        inbox = self._inbox_for(channel, message)
         if inbox is not None:
             inbox.put((channel, message))
 
@@ -181,7 +184,13 @@ def _seen(done: "asyncio.Future[Any]") -> None:
         done.exception()
 
 
-def _first_part(data: bytes) -> bytes:
+def _parts(data: bytes) -> list[bytes]:
     count = struct.unpack("!i", data[:4])[0]
     offsets = [*struct.unpack(f"!{count}I", data[4 : 4 * (count + 1)]), len(data)]
-    return data[offsets[0] : offsets[1]]
+    return [data[start:end] for start, end in itertools.pairwise(offsets)]
+
+
+def _joined(*parts: bytes) -> bytes:
+    """A message with buffers, as the server's default protocol has it: the offsets of the parts, then the parts."""
+    sizes = [4 * (len(parts) + 1), *map(len, parts[:-1])]
+    return struct.pack(f"!{len(parts) + 1}I", len(parts), *itertools.accumulate(sizes)) + b"".join(parts)

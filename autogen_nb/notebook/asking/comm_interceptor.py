@@ -6,9 +6,9 @@
 2. In every release, the channel is one pyzmq stream with one callback. During a question, our callback replaces the
    original one: it passes messages of new comms to the loop on which the question waits, and all other messages to
    the original callback, which is restored after the question.
-3. Messages of older comms go to ipykernel, except for the requests of a reloaded page. The page requests the state of
-   all widgets in one comm or, after four seconds, the list of comms and the state of each. It shows no widgets until
-   all replies have arrived.
+3. Messages of older comms go to ipykernel, except for those of the agent's widgets and the requests of a reloaded page.
+   The page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state of
+   each. It shows no widgets until all replies have arrived.
 4. A "busy" and an "idle" status frame each message, since front ends hold back a keystroke until the previous one is
    handled. ipykernel 7.4 does not send them itself.
 5. A cell with a command for the running chat, such as ``%autogen show``, would wait as well; a listener may run it.
@@ -134,11 +134,13 @@ class CommInterceptor:
             for listener in self._listeners:
                 if listener.taker is not None:
                     listener.taker.on_page_loaded()
+        is_relayed = getattr(self._comms.comms.get(name), "is_relayed", False)
         for listener in reversed(self._listeners):
-            if listener.known is None:
+            if listener.known is None and not is_relayed:
                 continue
             is_open = name in self._comms.comms
-            if name in self._controls or (is_open and (name not in listener.known or _asks_state(content))):
+            is_new = listener.known is None or name not in listener.known
+            if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
                 # If the loop is closed, no question waits there.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))

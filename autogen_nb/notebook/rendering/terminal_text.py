@@ -61,6 +61,10 @@ class TerminalText:
         """The text so far; if there are very many lines, a line replaces the middle ones."""
         return self._finished.text("print less to see them") + self._last_line()
 
+    @property
+    def is_at_line_start(self) -> bool:
+        return not self._plain and not self._cells
+
     def feed(self, text: str) -> None:
         text, self._pending = _whole(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):

@@ -5,7 +5,8 @@ Stream text stays in one output; ``clear_output`` and ``update_display`` work.
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
@@ -14,9 +15,13 @@ from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text
 from autogen_nb.notebook.rendering.frames import document, frame_html, is_preparation
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
+from autogen_nb.notebook.rendering.widget_state import VIEW
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import CellLibraries, Slot
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+if TYPE_CHECKING:
+    from autogen_nb.notebook.view.kernel_widgets import WidgetRelay
 
 _LONG_TRACEBACK = 21
 _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
@@ -40,7 +45,11 @@ class RunOutputs:
         self._by_id: dict[str, Slot] = {}
         self._filled: set[Slot] = set()
         self._pending: dict[Slot, Display | Result] = {}
+        self._relay: WidgetRelay | None = None
+        self._widgets: dict[Slot, tuple[str, Slot]] = {}
         self._text: TerminalText | None = None
+        self._stream = ""
+        self._broken: set[str] = set()
         self._text_slot: Slot | None = None
         self._dirty = False
         self._flushed = 0.0
@@ -63,8 +72,8 @@ class RunOutputs:
             self._clear_next = False
             self._clear()
         match output:
-            case Stream(text=text):
-                self._feed(text)
+            case Stream(name=name, text=text):
+                self._feed(name, text)
             case Display(update=True):
                 slot = self._by_id.get(output.display_id or "")
                 if slot is not None:
@@ -81,6 +90,8 @@ class RunOutputs:
     def flush(self, *, at_last: bool = False) -> None:
         """Shows pending outputs; long text less often, except `at_last`."""
         self._show_pending()
+        if self._relay is not None:
+            self._relay.flush()
         if self._text is None or self._text_slot is None or not (self._dirty or at_last):
             return
         now = time.monotonic()
@@ -103,12 +114,24 @@ class RunOutputs:
         """Shows pending outputs, and removes outputs that were cleared."""
         self.flush(at_last=True)
         self._libraries.flush(wait=True)
+        for slot, (identifier, static) in self._widgets.items():
+            if self._relay is not None and slot.content is not None and VIEW in slot.content[0]:
+                self._relay.settle(identifier, slot, static)
         while self._free:
             self._free.popleft().clear()
 
-    def _feed(self, text: str) -> None:
+    def _feed(self, name: str, text: str) -> None:
         if self._text is None:
-            self._text, self._text_slot = TerminalText(), self._next()
+            self._text, self._text_slot, self._stream = TerminalText(), self._next(), name
+            self._broken.clear()
+        if name in self._broken and text.startswith("\n"):
+            text = text[1:]
+        self._broken.discard(name)
+        if name != self._stream and text and not self._text.is_at_line_start:
+            # The streams are separate, so the end of a progress bar's line may arrive after the next print.
+            self._text.feed("\n")
+            self._broken.add(self._stream)
+        self._stream = name if text else self._stream
         self._text.feed(text)
         self._dirty = True
 
@@ -138,16 +161,54 @@ class RunOutputs:
             output = self._pending.pop(slot)
             if is_preparation(output.data):
                 slot.clear()
-                continue
-            page = document(output.data)
-            # A picture that the code made beside its chart stays beside it.
-            static = output.data if page is None else {mime: output.data[mime] for mime in _STATIC & output.data.keys()}
-            data, metadata = safe(static, output.metadata)
-            if page is not None:
-                self._libraries.require(page.libraries)
-                data["text/html"] = frame_html(page)
-            slot.show(data, {**metadata, **_about("output")})
+            elif (view := self._widget_view(output)) is not None:
+                slot.show(view, _about("widget"))
+                if slot not in self._widgets:
+                    self._widgets[slot] = output.data[VIEW]["model_id"], self._place()
+            else:
+                data, metadata = self._displayed(output)
+                slot.show(data, {**metadata, **_about("output")})
         self._libraries.flush()
+
+    def _displayed(self, output: Display | Result) -> tuple[dict[str, Any], dict[str, Any]]:
+        page = document(output.data)
+        # A picture that the code made beside its chart stays beside it.
+        static = output.data if page is None else {mime: output.data[mime] for mime in _STATIC & output.data.keys()}
+        data, metadata = safe(static, output.metadata)
+        if page is not None:
+            self._libraries.require(page.libraries)
+            data["text/html"] = frame_html(page)
+        return data, metadata
+
+    def _widget_view(self, output: Display | Result) -> dict[str, Any] | None:
+        """The live view of a widget of the agent's kernel; None for other outputs."""
+        spec = output.data.get(VIEW)
+        if not isinstance(spec, Mapping):
+            return None
+        # ipywidgets takes a while to import.
+        from autogen_nb.notebook.view.kernel_widgets import relay_of
+
+        self._relay = relay_of(spec.get("model_id")) or self._relay
+        view = None if self._relay is None else self._relay.view(str(spec.get("model_id")), self._captured)
+        text = safe({"text/plain": output.data.get("text/plain", "")})[0]
+        return None if view is None else {**text, **view}
+
+    def _captured(self, output: Output) -> dict[str, Any]:
+        """Returns an output below an Output widget in the notebook's format."""
+        match output:
+            case Stream(name=name, text=text):
+                terminal = TerminalText()
+                terminal.feed(text)
+                return {"output_type": "stream", "name": name, "text": terminal.text}
+            case Failure(ename=name, evalue=value, traceback=lines):
+                traceback = only_colours("\n".join(lines) or f"{name}: {value}").split("\n")
+                return {"output_type": "error", "ename": name, "evalue": value, "traceback": traceback}
+            case Display() | Result():
+                data, metadata = self._displayed(output)
+                data |= self._widget_view(output) or {}
+                return {"output_type": "display_data", "data": data, "metadata": metadata}
+            case _:
+                return {"output_type": "stream", "name": "stdout", "text": ""}
 
     def _next(self) -> Slot:
         slot = self._free.popleft() if self._free else self._place()

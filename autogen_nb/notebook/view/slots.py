@@ -23,7 +23,7 @@ _LARGEST = 300_000
 _MANY = 36
 """The number of outputs at which earlier ones are merged; a further turn then stays below JupyterLab's limit of 50."""
 
-_NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
+NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
 
 
 class Publish(Protocol):
@@ -51,7 +51,7 @@ class Slot:
 
     def show(self, data: Bundle, metadata: Bundle) -> None:
         if self._above is not None and self._above.content is None:
-            self._above.show(*_NOTHING)
+            self._above.show(*NOTHING)
         shown, self.content, self._above = self.content, (data, metadata), None
         self._publish(data, metadata, self._id, update=shown is not None)
 
@@ -66,8 +66,8 @@ class Slot:
             self._publish(*self.content, self._id)
 
     def clear(self) -> None:
-        if self.content not in (None, _NOTHING):
-            self.show(*_NOTHING)
+        if self.content not in (None, NOTHING):
+            self.show(*NOTHING)
 
 
 class Slots:
@@ -110,7 +110,7 @@ class Slots:
     def content_above(self, slot: Slot) -> Content | None:
         """Returns the last visible content above a place."""
         above = reversed(self._all[: self._all.index(slot)])
-        return next((other.content for other in above if other.content not in (None, _NOTHING)), None)
+        return next((other.content for other in above if other.content not in (None, NOTHING)), None)
 
     def clear(self) -> None:
         for slot in self._all:
@@ -134,7 +134,7 @@ class Slots:
         # A mirror lacks earlier outputs, so it could not show the merged ones.
         if self._used < _MANY or self._mirrors:
             return False
-        contents = [slot.content for slot in self._all if slot.content not in (None, _NOTHING)]
+        contents = [slot.content for slot in self._all if slot.content not in (None, NOTHING)]
         merged_contents = merged([content for content in contents if content is not None], few=_MANY // 2)
         for slot, content in zip(self._all, merged_contents, strict=False):
             if slot.content != content:

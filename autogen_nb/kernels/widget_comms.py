@@ -1,0 +1,235 @@
+"""The widgets of an agent's kernel, for a page that reads their state at its own pace.
+
+1. Updates of a comm are merged, so a bar that moves 10,000 times costs one state.
+2. Output below an Output widget belongs to that widget: its `msg_id` is the parent of the captured messages.
+3. A widget has one message of the page under way; later updates are merged until the kernel has handled it. Code that
+   handles a message for too long is interrupted.
+
+Source: version 2 of the Jupyter widgets messaging protocol (ipywidgets, `packages/schema/messages.md`).
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+from autogen_nb.core.text.bounded_output import LIMIT
+from autogen_nb.core.text.execution_report import elided
+from autogen_nb.kernels.channels import KernelChannels
+from autogen_nb.kernels.message_decoding import output
+from autogen_nb.outputs import Cleared, Display, Output, Stream
+
+TARGET = "jupyter.widget"
+
+_MOST_SECONDS = 10.0
+_MOST_MODELS = 5_000
+_MOST_BYTES = 64 * 2**20
+_MOST_OUTPUTS = 50
+"""The outputs that an Output widget keeps, the newest ones."""
+
+
+@dataclass(slots=True)
+class Widget:
+    """The state of one widget, with `Output` objects as `outputs`, and the keys that changed since the last reading."""
+
+    state: dict[str, Any]
+    changed: set[str]
+    sizes: dict[str, int] = field(default_factory=dict)
+    clear_next: bool = False
+
+
+@dataclass(slots=True)
+class _Sending:
+    identifier: str
+    later: list[tuple[dict[str, Any], Sequence[Any]]] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+
+
+class WidgetComms:
+    """The widgets of one kernel after another, and the way of a page's messages to them."""
+
+    known: ClassVar["WeakSet[WidgetComms]"] = WeakSet()
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+        self._widgets: dict[str, Widget] = {}
+        self._closed: set[str] = set()
+        self._bytes = 0
+        self._capturing: dict[str, str] = {}
+        self._sending: dict[str, _Sending] = {}
+        self._channels: KernelChannels | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._interrupt: Callable[[], Awaitable[None]] | None = None
+        self.known.add(self)
+
+    # In any thread
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self._widgets
+
+    def read(self) -> tuple[dict[str, dict[str, Any]], set[str]]:
+        """Returns the changed part of each widget's state, the oldest widget first, and the closed widgets."""
+        with self._lock:
+            changes = {
+                name: {key: widget.state[key] for key in widget.changed}
+                for name, widget in self._widgets.items()
+                if widget.changed
+            }
+            for name in changes:
+                self._widgets[name].changed.clear()
+            closed, self._closed = self._closed, set()
+        return changes, closed
+
+    def send(self, identifier: str, data: dict[str, Any], buffers: Sequence[Any] = ()) -> None:
+        """Sends a page's message to a widget."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._send, identifier, data, buffers)
+
+    # On the kernel's loop
+
+    def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
+        """Begins with a new kernel, which has no widgets."""
+        self.disconnect()
+        self._loop, self._channels, self._interrupt = asyncio.get_running_loop(), channels, interrupt
+        channels.widgets = self
+
+    def disconnect(self) -> None:
+        """Closes all widgets, because their kernel has ended."""
+        for sending in self._sending.values():
+            if sending.timer is not None:
+                sending.timer.cancel()
+        self._sending.clear()
+        self._channels = None
+        with self._lock:
+            self._closed.update(self._widgets)
+            self._widgets.clear()
+            self._capturing.clear()
+            self._bytes = 0
+        self._changed()
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Takes a message of the kernel's IOPub channel; False if it concerns no widget."""
+        kind, content = message["header"]["msg_type"], message["content"]
+        parent = message["parent_header"].get("msg_id")
+        match kind:
+            case "status":
+                return self._take_status(parent, content.get("execution_state"))
+            case "comm_open" if content.get("target_name") == TARGET:
+                with self._lock:
+                    if len(self._widgets) < _MOST_MODELS:
+                        self._widgets[content["comm_id"]] = Widget({}, set())
+            case "comm_close":
+                self._close(content["comm_id"])
+            case "comm_open" | "comm_msg":
+                pass
+            case _:
+                return self._capture(self._capturing.get(parent, ""), output(kind, content))
+        # The kernel echoes what the page sent.
+        data = content.get("data", {})
+        if "state" in data and data.get("method") != "echo_update" and content["comm_id"] in self._widgets:
+            self._update(content["comm_id"], data, message.get("buffers") or ())
+        return True
+
+    def _update(self, identifier: str, data: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        state = dict(data["state"])
+        for path, buffer in zip(data.get("buffer_paths") or (), buffers, strict=False):
+            _put(state, path, bytes(buffer))
+        if "outputs" in state:
+            items = (output(item.get("output_type", ""), item) for item in state["outputs"])
+            state["outputs"] = [item for item in items if item is not None]
+        with self._lock:
+            for key, value in state.items():
+                self._set(self._widgets[identifier], key, value)
+            if "msg_id" in state:
+                self._capturing = {parent: name for parent, name in self._capturing.items() if name != identifier}
+                if state["msg_id"]:
+                    self._capturing[state["msg_id"]] = identifier
+        self._changed()
+
+    def _set(self, widget: Widget, key: str, value: Any) -> None:
+        size = len(value if isinstance(value, bytes) else str(value))
+        added = size - widget.sizes.get(key, 0)
+        # Widgets are small, but code may send anything.
+        if self._bytes + added <= _MOST_BYTES:
+            self._bytes += added
+            widget.sizes[key] = size
+            widget.state[key] = value
+            widget.changed.add(key)
+
+    def _capture(self, identifier: str, item: Output | None) -> bool:
+        if item is None or identifier not in self._widgets:
+            return False
+        widget = self._widgets[identifier]
+        with self._lock:
+            outputs = [] if widget.clear_next else list(widget.state.get("outputs", ()))
+            widget.clear_next = isinstance(item, Cleared) and item.wait
+            self._set(widget, "outputs", _added(outputs, item)[-_MOST_OUTPUTS:])
+        self._changed()
+        return True
+
+    def _close(self, identifier: str) -> None:
+        with self._lock:
+            if (widget := self._widgets.pop(identifier, None)) is not None:
+                self._bytes -= sum(widget.sizes.values())
+                self._closed.add(identifier)
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.on_change is not None:
+            self.on_change()
+
+    def _send(self, identifier: str, data: dict[str, Any], buffers: Sequence[Any]) -> None:
+        sending = self._sending.get(identifier)
+        if sending is not None:
+            last = sending.later[-1][0] if sending.later else {}
+            if not buffers and data.get("method") == last.get("method") == "update":
+                last["state"] = {**last["state"], **data["state"]}
+            else:
+                sending.later.append((data, buffers))
+        elif self._channels is not None:
+            content = {"comm_id": identifier, "data": data}
+            self._sending[identifier] = _Sending(self._channels.send("shell", "comm_msg", content, buffers=buffers))
+
+    def _take_status(self, parent: object, state: object) -> bool:
+        name = next((name for name, sending in self._sending.items() if sending.identifier == parent), None)
+        if name is None:
+            return False
+        sending = self._sending[name]
+        if state == "busy":
+            sending.timer = asyncio.get_running_loop().call_later(_MOST_SECONDS, self._stop_handling)
+        elif state == "idle":
+            if sending.timer is not None:
+                sending.timer.cancel()
+            del self._sending[name]
+            for data, buffers in sending.later:
+                self._send(name, data, buffers)
+        return True
+
+    def _stop_handling(self) -> None:
+        if self._interrupt is not None:
+            self._stopping = asyncio.ensure_future(self._interrupt())
+
+
+def _added(outputs: list[Output], item: Output) -> list[Output]:
+    match outputs, item:
+        case _, Cleared(wait=wait):
+            return outputs if wait else []
+        case [*others, Stream(name=name) as last], Stream(name=same) if name == same:
+            return [*others, Stream(name, elided(last.text + item.text, LIMIT))]
+        case _, Display(update=True, display_id=changed):
+            same_display = (isinstance(each, Display) and each.display_id == changed for each in outputs)
+            return [
+                replace(item, update=False) if is_same else each
+                for each, is_same in zip(outputs, same_display, strict=True)
+            ]
+    return [*outputs, item]
+
+
+def _put(state: Any, path: Sequence[Any], buffer: bytes) -> None:
+    *above, key = path
+    for step in above:
+        state = state[step]
+    state[key] = buffer

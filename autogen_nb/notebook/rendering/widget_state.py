@@ -1,0 +1,126 @@
+"""Makes the state of a widget of the agent's kernel safe for the notebook's page.
+
+1. Only ipywidgets' own models are shown, with the traits and the view that ipywidgets defines for them.
+2. A reference to another widget is replaced, so that no state names a widget of the notebook, such as a button of ours.
+3. HTML is sanitised, harmful TeX loses its commands, and lengths and colours are plain: nothing loads, and no widget
+   covers what is above it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from autogen_nb.core.text.visible_text import encodable
+from autogen_nb.notebook.rendering import tex
+from autogen_nb.notebook.rendering.sanitize import clean_html
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+REFERENCE = "IPY_MODEL_"
+
+_MODULES = frozenset({"@jupyter-widgets/base", "@jupyter-widgets/controls", "@jupyter-widgets/output"})
+_LOADING = frozenset({"AudioModel", "VideoModel"})
+"""Models that may load an address."""
+
+_IDENTITY = ("model_name", "model_module", "model_module_version", "view_name", "view_module", "view_module_version")
+_DROPPED = frozenset({"_dom_classes", "_view_count", "msg_id", *(f"_{name}" for name in _IDENTITY)})
+_PICTURES = frozenset({"png", "jpeg", "jpg", "gif", "webp", "svg+xml"})
+_PLAIN_CSS = re.compile(r"(?!.*-\s*[\d.])(?:[\w\s.,%#/\"'-]|\b(?:repeat|minmax|rgba?|hsla?)\([\w\s.,%]*\)){0,300}\Z")
+_TYPESET = frozenset({"description", "titles", "_options_labels"})
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model of ipywidgets: what identifies it to a front end, and the names of its traits."""
+
+    identity: Mapping[str, Any]
+    names: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return str(self.identity["_model_name"])
+
+
+def model_of(state: Mapping[str, Any]) -> Model | None:
+    """Returns the model of a widget's first state; None for other packages' models."""
+    key = (state.get("_model_module"), state.get("_model_name"))
+    return _models().get(key) if all(isinstance(part, str) for part in key) else None
+
+
+def safe_state(
+    model: Model, state: Mapping[str, Any], page_id: Callable[[str], str | None], outputs: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Returns the safe part of a state.
+
+    `page_id` maps the identifiers of the agent's kernel to those of the page, and `outputs` renders the outputs of an
+    Output widget.
+    """
+    safe = {}
+    for key in model.names & state.keys():
+        value = state[key]
+        if key == "outputs" and model.name == "OutputModel":
+            safe[key] = outputs(value)
+        elif (checked := _safe_value(model.name, key, _resolved(value, page_id))) is not None or value is None:
+            safe[key] = checked
+    if "description_allow_html" in safe:
+        safe["description_allow_html"] = False
+    return safe
+
+
+@cache
+def _models() -> dict[tuple[Any, Any], Model]:
+    import ipywidgets
+
+    def subclasses(cls: Any) -> Any:
+        return {cls}.union(*map(subclasses, cls.__subclasses__()))
+
+    models: dict[tuple[Any, Any], Model] = {}
+    for cls in subclasses(ipywidgets.Widget):
+        traits = cls.class_traits(sync=True)
+        identity = {f"_{name}": traits[f"_{name}"].default_value for name in _IDENTITY}
+        name, module = identity["_model_name"], identity["_model_module"]
+        if cls.__module__.startswith("ipywidgets.") and module in _MODULES and name not in _LOADING:
+            known = models.get((module, name))
+            names = frozenset(traits) - _DROPPED | (known.names if known else frozenset())
+            models[module, name] = Model(known.identity if known else identity, names)
+    return models
+
+
+def _safe_value(model: str, key: str, value: Any) -> Any:
+    if model in {"HTMLModel", "HTMLMathModel"} and key == "value":
+        html = clean_html(str(value))
+        return html if model == "HTMLModel" else _harmless(html)
+    if key in _TYPESET or (model == "LabelModel" and key == "value"):
+        return _harmless(value)
+    if model == "ImageModel" and key == "format":
+        return value if value in _PICTURES else "png"
+    if model == "LayoutModel" or model.endswith("StyleModel"):
+        return value if not isinstance(value, str) or _PLAIN_CSS.match(value) else None
+    return value
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_harmless(item) for item in value]
+    if isinstance(value, str) and "\\" in value and not tex.harmless(value):
+        # The reverse solidus of full width begins no command.
+        return value.replace("\\", "\uff3c")
+    return value
+
+
+def _resolved(value: Any, page_id: Callable[[str], str | None]) -> Any:
+    """Replaces references to widgets, and leaves out those to unknown ones."""
+    match value:
+        case str():
+            if not value.startswith(REFERENCE):
+                return encodable(value)
+            identifier = page_id(value.removeprefix(REFERENCE))
+            return None if identifier is None else REFERENCE + identifier
+        case list():
+            resolved = ((item, _resolved(item, page_id)) for item in value)
+            return [new for old, new in resolved if new is not None or old is None]
+        case dict():
+            return {str(key): _resolved(item, page_id) for key, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,170 @@
+"""The widgets of an agent's kernel, live in the page.
+
+1. Each is a widget of the notebook's own kernel, whose state was checked (`widget_state.py`), so that front ends,
+   reloads and saved widget states treat it as any other. Its messages go to the agent's kernel.
+2. The page follows at most eight times a second. While a cell blocks the thread, its view calls `flush`.
+3. A widget's last state as HTML takes its place once the widget is gone or, without controls, once the code has ended.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ipywidgets import Widget
+
+from autogen_nb.kernels.widget_comms import WidgetComms
+from autogen_nb.notebook.rendering.chat_html import bundle, script
+from autogen_nb.notebook.rendering.widget_html import has_controls, static_form
+from autogen_nb.notebook.rendering.widget_state import VIEW, Model, model_of, safe_state
+from autogen_nb.notebook.view.slots import NOTHING, Slot
+from autogen_nb.outputs import Output
+
+_INTERVAL = 0.125
+
+Render = Callable[[Output], dict[str, Any]]
+"""Returns an output as one of the notebook format."""
+
+
+class PageWidget(Widget):  # type: ignore[misc]  # ipywidgets has no annotations
+    """A widget in the page that stands for one in the agent's kernel."""
+
+    def __init__(self, model: Model, state: dict[str, Any], send: Callable[..., None]) -> None:
+        self.model = model
+        self.state = {**model.identity, **state}
+        self._send_on = send
+        super().__init__()
+        self.page_id = str(self.model_id)
+        # The comm interceptor delivers its messages while a cell runs.
+        self.comm.is_relayed = True
+
+    def open(self) -> None:
+        for name in self.model.identity:
+            self.set_trait(name, self.model.identity[name])
+        super().open()
+
+    def get_state(self, key: str | Sequence[str] | None = None, drop_defaults: bool = False) -> dict[str, Any]:
+        del drop_defaults
+        keys = self.state if key is None else (key,) if isinstance(key, str) else key
+        return {name: self.state[name] for name in keys if name in self.state}
+
+    def update(self, state: dict[str, Any]) -> None:
+        self.state.update(state)
+        self.send_state(list(state))
+
+    def _handle_msg(self, msg: dict[str, Any]) -> None:
+        data = msg["content"]["data"]
+        if data.get("method") == "request_state":
+            self.send_state()
+            return
+        self.state.update(data.get("state", {}))
+        self._send_on(data, msg["buffers"])
+
+
+class WidgetRelay:
+    """Keeps a page's widgets like those of one agent's kernel."""
+
+    def __init__(self, comms: WidgetComms) -> None:
+        self._comms = comms
+        self._render: Render | None = None
+        self._widgets: dict[str, PageWidget] = {}
+        self._static: dict[str, list[Slot]] = {}
+        self._changes: dict[str, dict[str, Any]] = {}
+        self._is_due = False
+        self._loop = asyncio.get_running_loop()
+        comms.on_change = self._on_change
+
+    def view(self, identifier: str, render: Render) -> dict[str, Any] | None:
+        """Returns the view of a widget; None for a widget that is not shown. From now on, `render` renders outputs."""
+        self._render = render
+        self.flush()
+        widget = self._widgets.get(identifier)
+        return None if widget is None else {VIEW: widget.get_view_spec()}
+
+    def flush(self) -> None:
+        """Sends the changes since the last call to the page."""
+        self._changes, closed = self._comms.read()
+        changed = bool(self._changes or closed)
+        while self._changes:
+            identifier = next(iter(self._changes))
+            self._apply(identifier, self._changes.pop(identifier))
+        if changed:
+            self._show_static()
+        for identifier in closed & self._widgets.keys():
+            self._static.pop(identifier, None)
+            self._widgets.pop(identifier).close()
+
+    def _apply(self, identifier: str, state: dict[str, Any]) -> None:
+        widget = self._widgets.get(identifier)
+        model = model_of(state) if widget is None else widget.model
+        if model is None:
+            return
+        checked = safe_state(model, state, self._page_id, self._outputs)
+        if widget is None:
+            self._widgets[identifier] = PageWidget(model, checked, partial(self._comms.send, identifier))
+        else:
+            widget.update(checked)
+
+    def _outputs(self, outputs: Sequence[Output]) -> list[dict[str, Any]]:
+        return [] if self._render is None else [self._render(output) for output in outputs]
+
+    def settle(self, identifier: str, live: Slot, static: Slot) -> None:
+        """Leaves the last state of a widget: in its place or, since a control may change it later, below it."""
+        widget = self._widgets.get(identifier)
+        if widget is None:
+            return
+        states = self._states()
+        if has_controls(states):
+            self._static.setdefault(identifier, []).append(static)
+            self._show_static()
+        else:
+            live.show(*_static(static_form(widget.page_id, states), below=False))
+
+    def _page_id(self, identifier: str) -> str | None:
+        # A box may be older than what was put into it.
+        if identifier not in self._widgets and identifier in self._changes:
+            self._apply(identifier, self._changes.pop(identifier))
+        widget = self._widgets.get(identifier)
+        return None if widget is None else widget.page_id
+
+    def _states(self) -> dict[str, Mapping[str, Any]]:
+        return {widget.page_id: widget.state for widget in self._widgets.values()}
+
+    def _show_static(self) -> None:
+        for identifier, slots in self._static.items():
+            content = _static(static_form(self._widgets[identifier].page_id, self._states()), below=True)
+            for slot in slots:
+                # Merging the outputs of a long cell moves them to other places.
+                if slot.content in (None, NOTHING) or slot.content[1] == content[1]:
+                    slot.show(*content)
+
+    def _on_change(self) -> None:
+        # On the engine's thread. The loop of a notebook that ends may be closed.
+        if not self._is_due:
+            self._is_due = True
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._loop.call_later, _INTERVAL, self._flush_later)
+
+    def _flush_later(self) -> None:
+        self._is_due = False
+        self.flush()
+
+
+def _static(form: tuple[str, str], *, below: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    html, text = form
+    return bundle(html + (f"<script>{script('static.js')}</script>" if below else ""), text, kind="widget")
+
+
+def relay_of(identifier: object) -> WidgetRelay | None:
+    """Returns the relay for the kernel with this widget, if there is one."""
+    for comms in list(WidgetComms.known):
+        if identifier in comms:
+            if comms not in _relays:
+                _relays[comms] = WidgetRelay(comms)
+            return _relays[comms]
+    return None
+
+
+_relays: WeakKeyDictionary[WidgetComms, WidgetRelay] = WeakKeyDictionary()
