@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
+    from autogen_nb.outputs import Bundle
     from autogen_nb.run import Surface
 
 # `__init__.pyi` lists the names and their modules, for this loader and for editors.
@@ -62,7 +63,7 @@ def unload_ipython_extension(shell: "InteractiveShell") -> None:
 def _register_surface() -> None:
     from autogen_nb import run
 
-    run.register_surface(_surface)
+    run.register_surface(_surface, _shown_as)
 
 
 def _surface() -> "Surface":
@@ -75,6 +76,14 @@ def _surface() -> "Surface":
     from autogen_nb.views.plain_view import PlainView
 
     return Surface(PlainView, TerminalHuman)
+
+
+def _shown_as(data: "Bundle") -> str | None:
+    if not _in_a_kernel():
+        return None
+    from autogen_nb.notebook.view.run_outputs import shown_as
+
+    return shown_as(data)
 
 
 def _in_a_kernel() -> bool:

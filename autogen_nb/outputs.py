@@ -29,20 +29,28 @@ class Display:
         Set if the code may update this output later.
     update
         True if this output replaces the earlier ones with the same `display_id`.
+    shown
+        How the person saw it, for a model; "" if as it is.
+    file
+        The file with all of it, if it is too large to show.
     """
 
     data: Bundle
     metadata: Bundle = field(default_factory=dict)
     display_id: str | None = None
     update: bool = False
+    shown: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The value of a block's last expression, as a MIME bundle."""
+    """The value of a block's last expression, as a MIME bundle; `shown` and `file` as for a `Display`."""
 
     data: Bundle
     metadata: Bundle = field(default_factory=dict)
+    shown: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

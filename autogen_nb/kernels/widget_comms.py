@@ -70,6 +70,10 @@ class WidgetComms:
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._widgets
 
+    def state(self, identifier: str) -> Mapping[str, Any]:
+        """Returns a widget's state; empty for an unknown widget."""
+        return self._widgets[identifier].state if identifier in self._widgets else {}
+
     def read(self) -> tuple[dict[str, dict[str, Any]], set[str]]:
         """Returns the changed part of each widget's state, the oldest widget first, and the closed widgets."""
         with self._lock:

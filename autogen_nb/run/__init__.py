@@ -21,7 +21,7 @@ from autogen_nb.run.driver import (
     events,
     without_password,
 )
-from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, surface
+from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, shown_as, surface
 from autogen_nb.run.sync_bridge import (
     Waits,
     heartbeat,
@@ -62,6 +62,7 @@ __all__ = [
     "result",
     "run_to_completion",
     "settle",
+    "shown_as",
     "surface",
     "ticking",
     "wait_interruptibly",

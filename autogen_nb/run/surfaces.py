@@ -7,6 +7,7 @@ from typing import Protocol
 from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event
+from autogen_nb.outputs import Bundle
 
 
 class View(Protocol):
@@ -26,11 +27,18 @@ class Surface:
 
 
 _find: Callable[[], Surface] | None = None
+_describe: Callable[[Bundle], str | None] | None = None
 
 
-def register_surface(find: Callable[[], Surface]) -> None:
-    global _find  # noqa: PLW0603  # modules above this one define and register the surfaces
-    _find = find
+def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], str | None]) -> None:
+    """Sets how chats are shown; modules above this one define and register it."""
+    global _find, _describe  # as above
+    _find, _describe = find, describe
+
+
+def shown_as(data: Bundle) -> str | None:
+    """Says how the surface shows an output: "" as it is, None if it shows only text."""
+    return None if _describe is None else _describe(data)
 
 
 def has_surface() -> bool:

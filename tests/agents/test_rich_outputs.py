@@ -1,5 +1,6 @@
 import base64
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,33 @@ def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, why
     assert f"is in {file!r}: {why}" in shown.data["text/plain"]
     assert list(kept.files) == [file]
     assert note == ""
+
+
+def test_picture_of_a_large_chart_is_shown_above_its_file() -> None:
+    chart = {"application/vnd.plotly.v1+json": {"data": ["x" * LARGEST]}, "image/png": picture(9)}
+    kept = Kept()
+
+    (output,), _ = taken(Display(chart), kept=kept)
+
+    assert isinstance(output, Display)
+    assert (set(output.data), output.file) == ({"text/plain", "image/png"}, "output-1.plotly.json")
+    assert list(kept.files) == ["output-1.plotly.json"]
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (Display({"image/png": picture(9), "text/plain": "Figure"}), "saved as 'output-1.png', not shown"),
+        (Display({"text/html": "<script>draw()</script>"}), "saved as 'output-1.html', not shown"),
+        (Display({"application/vnd.jupyter.widget-view+json": {}}), "not shown"),
+        (Display({"text/html": "<table>", "text/plain": "a b"}), ""),
+    ],
+)
+def test_surface_of_text_saves_what_it_cannot_show(output: Display, told: str) -> None:
+    run = RichOutputs(Kept().save, ShownSize(), lambda _: None)
+
+    assert run.take(output) == replace(output, shown=told)
+    assert run.take(replace(output, display_id="unknown", update=True)) is None
 
 
 def test_names_and_metadata_count() -> None:

@@ -1,15 +1,13 @@
 """What hostile charts reach from their frames: neither the page, nor other frames, nor a server."""
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from autogen_nb.notebook.rendering.frames import Document, document, frame_html, library_html
+from tests.canary import canary
 
 # Each is tried by itself; `URL` is a server that counts what it is asked.
 SCRIPTS = (
@@ -89,28 +87,6 @@ BUNDLES: dict[str, dict[str, Any]] = {
 }
 
 
-@contextmanager
-def _canary() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback, and the paths that it was asked for."""
-    paths: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            paths.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-
-        do_POST = do_OPTIONS = do_GET  # noqa: N815  # names of the base class
-
-        def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002  # as there
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", paths
-    server.shutdown()
-    server.server_close()
-
-
 def _page(browser: Browser, caught: list[str]) -> Page:
     page = browser.new_page()
     page.on("dialog", lambda dialog: caught.append(f"dialog {dialog.message}"))
@@ -157,7 +133,7 @@ def _documents(url: str) -> Iterator[tuple[str, Document]]:
 def test_nothing_leaves_a_frame(browser: Browser) -> None:
     caught: list[str] = []
     escaped: dict[str, list[str]] = {}
-    with _canary() as (url, paths):
+    with canary() as (url, paths):
         page = _page(browser, caught)
         for name, shown in _documents(url):
             _show(page, shown)
@@ -178,7 +154,7 @@ def test_nothing_leaves_a_frame(browser: Browser) -> None:
 @pytest.mark.parametrize("script", ["new Image().src = 'URL/image'", "top.hit()", "location = 'URL/location'"])
 def test_the_trap_works_without_frames(browser: Browser, script: str) -> None:
     caught: list[str] = []
-    with _canary() as (url, paths):
+    with canary() as (url, paths):
         page = _page(browser, caught)
         page.evaluate(f"() => {{ {script.replace('URL', url)} }}")
         page.wait_for_timeout(300)

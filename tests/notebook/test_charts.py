@@ -6,14 +6,21 @@ import json
 import re
 from html import unescape
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from autogen_nb.events import CodeAsked, CodeRan, OutputAdded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.frames import LIBRARIES, Document, Library, frame_html
+from autogen_nb.notebook.rendering.widget_state import VIEW
 from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.run_outputs import shown_as
 from autogen_nb.outputs import Display
+from autogen_nb.testing import FakeOpenAI
+from tests.canary import canary
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
 
 PLOTLY = {
     "application/vnd.plotly.v1+json": {"data": [{"y": [1, 2]}], "layout": {"height": 300}},
@@ -28,13 +35,22 @@ BOKEH = {
     "application/javascript": 'const render_items = [{"roots":{"p1":"place-1"}}];',
     "application/vnd.bokehjs_exec.v0+json": "",
 }
+ALTAIR_CODE = """
+import altair as alt, pandas as pd
+table = pd.DataFrame({"a": [1, 2], "picture": ["URL/picture.png"] * 2})
+alt.Chart(table[["a"]]).mark_point().encode(x="a").display()
+alt.Chart("URL/data.csv").mark_point().encode(x="a:Q").display()
+alt.Chart(table).mark_image().encode(x="a", url="picture").display()
+"""
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01").decode()
+SVG = '<svg width="1" height="1"><rect id="a" /><use xlink:href="#a" /></svg>'
 BOKEH_LOAD = {"application/javascript": "load()", "application/vnd.bokehjs_load.v0+json": "load()"}
 SCRIPT = {"text/html": "<p id=a></p><script>a.textContent = 1</script>", "text/plain": "<HTML>"}
 STYLED = {"text/html": "<style>#x {color: red}</style><table id=x><tr><td>1</td></tr></table>"}
 TABLE = {"text/html": "<style scoped>\n.dataframe tbody {}</style><table class=dataframe><tr><td>1</td></tr></table>"}
 
 
-def shown(*bundles: dict[str, Any]) -> list[str]:
+def shown(*outputs: dict[str, Any] | Display) -> list[str]:
     """The HTML of each place of a cell in which code displayed these."""
     places: dict[str, str] = {}
 
@@ -43,8 +59,8 @@ def shown(*bundles: dict[str, Any]) -> list[str]:
 
     view = NotebookView(publish=publish)
     view.show(CodeAsked("user", (CodeBlock("python", "draw()"),)))
-    for data in bundles:
-        view.show(OutputAdded("user", Display(data)))
+    for output in outputs:
+        view.show(OutputAdded("user", output if isinstance(output, Display) else Display(output)))
     view.show(CodeRan(0))
     return list(filter(None, places.values()))
 
@@ -117,6 +133,49 @@ def test_a_missing_library_is_named_with_its_package(monkeypatch: pytest.MonkeyP
 
     assert frames(places) == libraries(places) == []
     assert any("%pip install no-such-distribution" in html for html in places)
+
+
+def test_model_is_told_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = [shown_as(data) for data in (PLOTLY, SCRIPT, TABLE, {VIEW: {"model_id": "unknown"}})]
+    monkeypatch.setitem(LIBRARIES, "plotly", Library("plotly", "no-such-distribution", (), ""))
+
+    chart = "shown to the person as an interactive chart or page"
+    assert told == [chart, chart, "", "shown to the person as text"]
+    assert shown_as(PLOTLY) == "not shown to the person, because the notebook's environment lacks no-such-distribution"
+
+
+def test_a_picture_of_a_chart_stands_in_its_place() -> None:
+    (frame,) = frames(shown({**ALTAIR, "image/png": PNG}))
+
+    assert re.search(rf'</iframe><div><img src="data:image/png;base64,{re.escape(PNG)}"', frame)
+    assert "untrusted page" not in frame
+
+
+def test_file_of_a_large_chart_is_a_link() -> None:
+    output = Display({"image/png": PNG, "text/plain": "[It is in 'output-1.html'.]"}, file="output-1.html")
+
+    (html,) = [html for html in shown(output) if "<img" in html]
+
+    assert '<a href="output-1.html"' in html
+
+
+def test_svg_without_namespaces_is_a_picture() -> None:
+    (html,) = [html for html in shown({"image/svg+xml": SVG}) if "<img" in html]
+
+    svg = ET.fromstring(base64.b64decode(html.split("base64,")[1].split('"')[0]))
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.mark.kernel
+def test_altair_chart_has_a_picture_that_loads_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    with canary() as (url, paths):
+        model.add(python(ALTAIR_CODE.replace("URL", url)), "Done.")
+        cell = notebook.run("%%autogen --confirm never\nDraw.")
+
+    message = str(model.requests[-1].body["messages"][-1]["content"])
+    assert message.count("[shown to the person as an interactive chart or page: image/png, alt.Chart(...)]") == 1
+    assert cell.html().count('</iframe><div><img src="data:image/png;base64,') == 1
+    assert paths == []
 
 
 @pytest.mark.parametrize("text", ["</script><img src=x>", "\"'></iframe><img src=x>", "&quot;<img src=x>"])

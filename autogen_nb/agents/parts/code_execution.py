@@ -25,7 +25,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import Inquired, Inquiry, engine, without_password
+from autogen_nb.run import Inquired, Inquiry, engine, shown_as, without_password
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
@@ -36,8 +36,10 @@ async def run_blocks(
 ) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
     """The outputs of the blocks and the questions of their code, then the result; `shown` counts displayed output."""
     started = time.monotonic()
-    folder = OutputFolder(config.output_dir, getattr(config.executor, "cwd", None))
-    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown), BoundedOutputs()
+    cwd = getattr(config.executor, "cwd", None)
+    # A surface that shows only text has no other place for pictures.
+    folder = OutputFolder(config.output_dir or (cwd if shown_as({}) is None else None), cwd)
+    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, shown_as), BoundedOutputs()
     inquiries = _Inquiries(request.agent)
     async with aclosing(cast("Any", _items(config, request, inquiries, human))) as items:
         async for item in items:
@@ -192,7 +194,7 @@ class OutputFolder:
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
 
     def _held(self, folder: Path) -> HeldFolder:
-        if self._base is None or not folder.is_relative_to(self._base):
+        if self._base is None or folder == self._base or not folder.is_relative_to(self._base):
             folder.mkdir(parents=True, exist_ok=True)
             return HeldFolder(folder)
         self._base.mkdir(parents=True, exist_ok=True)

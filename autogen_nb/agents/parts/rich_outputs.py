@@ -3,6 +3,7 @@
 1. A run shows its first outputs, up to a number and a sum of sizes; all runs of a chat share a larger sum.
 2. Outputs that are too large for one message, and pictures with too many pixels, go to files.
 3. Outputs that the code cleared, or replaced by an update, do not count.
+4. A surface that shows only text, such as a script's terminal, gets pictures and pages as files.
 """
 
 import json
@@ -29,6 +30,7 @@ _ENDINGS = {
     "image/webp": "webp",
     "image/svg+xml": "svg",
     "text/html": "html",
+    "application/vnd.plotly.v1+json": "plotly.json",
     "text/markdown": "md",
     "text/latex": "tex",
     "application/json": "json",
@@ -39,7 +41,12 @@ _ENDINGS = {
 Save: TypeAlias = Callable[[str, bytes], str]
 """Writes bytes to a file with this ending and returns its name; "" on failure."""
 
+ShownAs: TypeAlias = Callable[[Bundle], str | None]
+"""Says how the surface shows an output: "" as it is, None if it shows only text."""
+
 _Rich: TypeAlias = Display | Result
+_PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
+_TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
 FILES = 1_000
 """Files of one run."""
@@ -58,8 +65,9 @@ class ShownSize:
 class RichOutputs:
     """The rich outputs of one run."""
 
-    def __init__(self, save: Save, chat: ShownSize) -> None:
+    def __init__(self, save: Save, chat: ShownSize, shown_as: ShownAs = lambda _: "") -> None:
         self._save = save
+        self._shown_as = shown_as
         self._chat = chat
         self._count = 0
         self._size = 0
@@ -110,7 +118,7 @@ class RichOutputs:
             return None
         self._by_id[update.display_id or ""] = size
         self._grow(size - before)
-        return output
+        return self._with_form(output)
 
     def _add(self, output: _Rich) -> Output | None:
         output, size = self._fitted(output)
@@ -121,7 +129,23 @@ class RichOutputs:
         self._grow(size)
         if isinstance(output, Display) and output.display_id is not None:
             self._by_id[output.display_id] = size
-        return output
+        return self._with_form(output)
+
+    def _with_form(self, output: _Rich) -> _Rich:
+        """Notes for the model how the person sees the output."""
+        form = self._shown_as(output.data)
+        if form is None:
+            form = self._filed(output)
+        return replace(output, shown=form) if form else output
+
+    def _filed(self, output: _Rich) -> str:
+        has_page = "<script" in (joined_text(output.data.get("text/html")) or "")
+        if not has_page and _TEXTS.issuperset(output.data):
+            return ""
+        mime = next((mime for mime in _PICTURES if output.data.get(mime)), "text/html" if has_page else "")
+        is_update = isinstance(output, Display) and output.update
+        file = self._saved(mime, output.data) if mime and not is_update else ""
+        return f"saved as {file!r}, not shown" if file else "not shown"
 
     def _excess(self, more: int) -> str:
         if more > 0 and self._size + more > OF_RUN:
@@ -146,11 +170,15 @@ class RichOutputs:
             reason = f"a picture shows {MOST_PIXELS:,} pixels at most"
         if not reason:
             return output, size
-        mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "")
+        held = [mime for mime in _ENDINGS if output.data.get(mime)]
+        mime = max(held, key=lambda mime: _length({mime: output.data[mime]}), default="")
         file = self._saved(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
         line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
-        return replace(output, data={"text/plain": line}, metadata={}), len(line)
+        # A chart that is too large may have a small picture.
+        pictures = {kind: output.data[kind] for kind in _PICTURES if kind != mime and kind in output.data}
+        data = {"text/plain": line, **(pictures if _length(pictures) <= LARGEST else {})}
+        return replace(output, data=data, metadata={}, file=file), _length(data)
 
     def _saved(self, mime: str, data: Bundle) -> str:
         content = _content(mime, data.get(mime))

@@ -88,7 +88,7 @@ def _text(output: Kept) -> str:
         case Failure(ename=ename, evalue=evalue, traceback=traceback):
             return shortened(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
         case _:
-            return _described(output.data)
+            return _described(output.data, output.shown)
 
 
 def joined_text(value: object) -> str | None:
@@ -105,12 +105,12 @@ def _compact(text: str) -> str:
     return text
 
 
-def _described(data: Bundle) -> str:
+def _described(data: Bundle, shown: str) -> str:
     text = plain(joined_text(data.get("text/markdown")) or joined_text(data.get("text/plain")) or "")
     kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
-    if not kinds:
+    if not (kinds or shown):
         if 'class="dataframe"' in (joined_text(data.get("text/html")) or "")[:_HTML_HEAD]:
             return _compact(text)
         return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
     first = text.strip().splitlines()[0] if text.strip() else "no description"
-    return f"[shown to the person: {kinds[0]}, {first[:_DESCRIBED]}]"
+    return f"[{shown or 'shown to the person'}: {', '.join([*kinds[:1], first[:_DESCRIBED]])}]"

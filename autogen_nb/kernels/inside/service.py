@@ -43,8 +43,11 @@ def install(encode: Any, pickles: Any) -> None:
     _queue_without_limit(shell.kernel)
     _wake_on_signals()
     _keep_kernel_on_exit(shell)
-    html = shell.display_formatter.formatters["text/html"]
-    html.for_type_by_name("IPython.lib.display", "IFrame", _local_page)
+    formatter = shell.display_formatter
+    formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
+    for version in ("v5", "v6"):
+        bundles = formatter.mimebundle_formatter
+        bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
     _list_variables_while_code_runs(shell.kernel, encode.is_data)
 
 
@@ -147,6 +150,26 @@ def _local_page(frame: Any) -> str:
         return str(frame._repr_html_())
     with open(frame.src, encoding="utf-8", errors="replace") as file:
         return file.read()
+
+
+def _with_picture(chart: Any, **options: Any) -> Any:
+    """The bundle of an Altair chart with a picture, if vl-convert is installed."""
+    bundle = chart._repr_mimebundle_(**options)
+    if not isinstance(bundle, dict):
+        return bundle
+    try:
+        from base64 import b64encode
+
+        from vl_convert import vegalite_to_png
+
+        specification = chart.to_dict()
+        # The guard would not see that vl-convert loads a picture.
+        if "://" in json.dumps({**specification, "$schema": ""}):
+            return bundle
+        picture = vegalite_to_png(specification, allowed_base_urls=[])
+    except Exception:  # noqa: BLE001  # a chart does not need its picture
+        return bundle
+    return {**bundle, "image/png": b64encode(picture).decode()}
 
 
 def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool]) -> None:

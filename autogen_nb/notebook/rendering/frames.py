@@ -5,7 +5,7 @@
    from the network and from other addresses: a frame of its own could go elsewhere by itself.
 3. A library is an element of the cell's output, once for all frames; `page.js` hands it to them. It comes from a Python
    package in the notebook's environment; nothing is downloaded, and nothing is taken from the agent's kernel.
-4. A line stands in the frame's place where the notebook's page shows no frames: not trusted, or on GitHub.
+4. A picture or a line stands in the frame's place where a page shows no frames: not trusted, or on GitHub.
 """
 
 import base64
@@ -78,6 +78,12 @@ class Document:
     body: str
     libraries: tuple[str, ...] = ()
     height: int = _HEIGHT
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages with its libraries that the notebook's environment lacks."""
+        libraries = [LIBRARIES[name] for name in self.libraries]
+        return list(dict.fromkeys(library.distribution for library in libraries if not library.version))
 
 
 def document(data: Mapping[str, Any]) -> Document | None:
@@ -154,19 +160,24 @@ _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:; "
     "font-src data:; media-src data: blob:; frame-src 'none'; form-action 'none'; base-uri 'none'"
 )
-_NOT_TRUSTED = "An interactive chart, which an untrusted page does not show: trust the notebook, or run the cell."
+_NOT_TRUSTED = (
+    "An interactive chart, which an untrusted page does not show: trust the notebook, or run the cell. "
+    "A picture that the code displays, such as `Image(fig.to_image())`, is shown everywhere."
+)
 _MISSING = (
     "An interactive chart is not shown: the notebook's environment lacks its JavaScript. "
     "`%pip install {}` brings it; then run the cell again."
 )
 
 
-def frame_html(document: Document) -> str:
-    """The frame of a page; `library_html` of each of its libraries must be in the same cell."""
-    libraries = [LIBRARIES[name] for name in document.libraries]
-    if missing := [library.distribution for library in libraries if not library.version]:
-        return line(_MISSING.format(" ".join(dict.fromkeys(missing))), tone="warning")
-    keys = escape(json.dumps([library.key for library in libraries]))
+def frame_html(document: Document, picture: str = "") -> str:
+    """The frame of a page; `library_html` of each of its libraries must be in the same cell.
+
+    `picture` is HTML for a place that shows no frames.
+    """
+    if document.missing:
+        return picture + line(_MISSING.format(" ".join(document.missing)), tone="warning")
+    keys = escape(json.dumps([LIBRARIES[name].key for name in document.libraries]))
     page = _pack(f"<script>{script('inner.js')}</script>{document.body}")
     outer = (
         f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -176,7 +187,7 @@ def frame_html(document: Document) -> str:
     return (
         f'<div><iframe data-autogen-nb data-height="{document.height}" title="interactive chart" '
         'sandbox="allow-scripts" style="width:100%;height:0;border:0;display:block" '
-        f'srcdoc="{escape(outer)}"></iframe>{line(_NOT_TRUSTED)}<script>{script("page.js")}</script></div>'
+        f'srcdoc="{escape(outer)}"></iframe>{picture or line(_NOT_TRUSTED)}<script>{script("page.js")}</script></div>'
     )
 
 

@@ -129,6 +129,11 @@ def _checked(mime: str, value: object) -> tuple[Any, str]:
 def _svg_image(text: str) -> str | None:
     if "<svg" not in text:
         return None
+    # A picture is XML, which needs the namespaces that HTML knows.
+    names = [("xmlns", "http://www.w3.org/2000/svg")]
+    names += [("xmlns:xlink", "http://www.w3.org/1999/xlink")] if "xlink:" in text else []
+    missing = "".join(f' {name}="{address}"' for name, address in names if f"{name}=" not in text)
+    text = text.replace("<svg", f"<svg{missing}", 1)
     encoded = base64.b64encode(encodable(text).encode()).decode("ascii")
     return f'<img src="data:image/svg+xml;base64,{encoded}" alt="SVG image" style="max-width:100%">'
 

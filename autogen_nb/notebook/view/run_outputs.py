@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from autogen_nb.core.text.bounded_output import LIMIT
 from autogen_nb.core.text.execution_report import elided
 from autogen_nb.core.text.output_images import MAGIC
-from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text
+from autogen_nb.kernels.widget_comms import WidgetComms
+from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text, linked, picture
 from autogen_nb.notebook.rendering.frames import document, frame_html, is_preparation
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
-from autogen_nb.notebook.rendering.widget_state import VIEW
+from autogen_nb.notebook.rendering.widget_state import VIEW, model_of
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import CellLibraries, Slot
-from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 if TYPE_CHECKING:
     from autogen_nb.notebook.view.kernel_widgets import WidgetRelay
@@ -33,6 +34,19 @@ _RATE = 250_000
 _STATIC = frozenset({*MAGIC, "text/plain"})
 
 _REMARK = 200
+
+
+def shown_as(data: Bundle) -> str:
+    """Says how a cell shows an output, for a model; "" for an output that is shown as it is."""
+    if isinstance(spec := data.get(VIEW), Mapping):
+        states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.known))
+        return "shown to the person as a live widget" if any(map(model_of, states)) else "shown to the person as text"
+    page = document(data)
+    if page is None:
+        return ""
+    if missing := page.missing:
+        return f"not shown to the person, because the notebook's environment lacks {' and '.join(missing)}"
+    return "shown to the person as an interactive chart or page"
 
 
 class RunOutputs:
@@ -172,13 +186,15 @@ class RunOutputs:
 
     def _displayed(self, output: Display | Result) -> tuple[dict[str, Any], dict[str, Any]]:
         page = document(output.data)
-        # A picture that the code made beside its chart stays beside it.
-        static = output.data if page is None else {mime: output.data[mime] for mime in _STATIC & output.data.keys()}
-        data, metadata = safe(static, output.metadata)
+        if page is None and not output.file:
+            return safe(output.data, output.metadata)
+        static = safe({mime: output.data[mime] for mime in _STATIC & output.data.keys()})[0]
+        text = static["text/plain"]
+        pictures = "".join(picture(mime, static[mime]) for mime in sorted(MAGIC.keys() & static.keys())[:1])
         if page is not None:
             self._libraries.require(page.libraries)
-            data["text/html"] = frame_html(page)
-        return data, metadata
+        html = pictures + linked(text, repr(output.file), output.file) if page is None else frame_html(page, pictures)
+        return {"text/html": html, "text/plain": text}, {}
 
     def _widget_view(self, output: Display | Result) -> dict[str, Any] | None:
         """The live view of a widget of the agent's kernel; None for other outputs."""
