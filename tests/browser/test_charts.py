@@ -59,12 +59,19 @@ def _are_alive(area: Locator | Page) -> None:
     plotly.locator(".nsewdrag").hover()
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
-    # A frame out of sight is not laid out.
-    area.locator("iframe[data-autogen-nb]").nth(3).scroll_into_view_if_needed()
-    expect(folium.locator(".leaflet-control-zoom-in")).to_be_visible()
+    _await_sight(folium.locator(".leaflet-control-zoom-in"), area.locator("iframe[data-autogen-nb]").nth(3))
 
     _drag(altair.locator("svg.marks"), (60, 60), (200, 200))
     _drag(bokeh.locator("canvas").first, (150, 100), (250, 150))
+
+
+def _await_sight(part: Locator, frame: Locator) -> None:
+    """Scrolls to a frame, which is laid out only in sight, until a part of it is visible: the page may still grow."""
+    until = time.monotonic() + REDRAWN_SECONDS
+    frame.scroll_into_view_if_needed()
+    while not part.is_visible():
+        assert time.monotonic() < until, "the frame is not laid out"
+        frame.scroll_into_view_if_needed()
 
 
 def _drag(chart: Locator, start: tuple[int, int], end: tuple[int, int]) -> None:

@@ -6,6 +6,10 @@
     const height = Math.max(documentElement.offsetHeight, body.scrollHeight + 2 * body.offsetTop);
     // A page that fills its frame, whatever its height, and a frame that is hidden have no height of their own.
     if (!innerHeight || height === innerHeight) return;
+    // A map takes the height of its frame, but has none of its own: only a page that shows nothing may collapse.
+    const shows = [...body.querySelectorAll(":not(script, style, link)")].some(
+      (element) => element.childElementCount || element.textContent.trim() || element.matches("canvas, img, svg"));
+    if (height < 20 && shows) return;
     // Most charts are drawn some time after the page is loaded.
     if (height < 20 && performance.now() < 2000) setTimeout(tell, 500);
     else if (height !== reported) parent.postMessage({ height: (reported = height) }, "*");

@@ -44,7 +44,7 @@
       waiting.set(frame, data.libraries.map(String));
       answerWaiting();
     } else if (Number.isFinite(data.height)) {
-      frame.style.height = `${Math.min(Math.max(data.height, 0), MOST_PIXELS)}px`;
+      frame.style.height = `${Math.min(Math.max(data.height, 1), MOST_PIXELS)}px`;
     }
   });
   let shown = theme();
