@@ -198,9 +198,9 @@ def container_settings(
 ) -> dict[str, Any]:
     """Converts the container options of AutoGen's executors to those of `ContainerPlace`."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
-    bound = None if bind_dir is None else one_directory(bind_dir=bind_dir)
+    host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
     options = {name: value or None for name, value in more.items()}
-    return {"net": net, "bound": bound, "leaves": leaves, "more": options}
+    return {"net": net, "host_cwd": host_cwd, "leaves": leaves, "options": options}
 
 
 def _interpreter(context: Any) -> str:

@@ -25,7 +25,7 @@ from autogen_nb.kernels.places.environment import scrub_environment, with_interp
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
-from autogen_nb.kernels.places.writable import parted
+from autogen_nb.kernels.places.writable import split_path
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -90,18 +90,18 @@ class CommandLineExecutor:
         self.timeout = timeout
         self.walls: Walls = place.walls
         self._place = place
-        self._python = python if place.here else "python3"
+        self._python = python if place.is_local else "python3"
         self._leaves = leaves
         self._only_saved = frozenset(only_saved)
         if environ is None:
-            environ = scrub_environment(os.environ, passed) if place.here else {}
+            environ = scrub_environment(os.environ, passed) if place.is_local else {}
         self._environ = with_interpreter(environ, python)
         # Another interpreter has other packages, and another place has no access to the notebook's packages.
         self._overlay = Overlay.of(place) if python == sys.executable else None
         # Remote kernels and containers have temporary folders of their own.
-        self.private_temporary = self._overlay is not None or not place.here
+        self.private_temporary = self._overlay is not None or not place.is_local
         if self._overlay is not None:
-            self._environ = self._overlay.over(self._environ)
+            self._environ = self._overlay.extend_environ(self._environ)
             weakref.finalize(self, self._overlay.remove).atexit = False
         self._shell = Shell(cwd=self.cwd, environ=self._environ, grace=grace, place=place, limits=limits)
 
@@ -114,7 +114,7 @@ class CommandLineExecutor:
             If the directory or the place is not available.
         """
         self._make_folders()
-        if not self._place.here:
+        if not self._place.is_local:
             await self._output_of(["true"])
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
@@ -186,7 +186,7 @@ class CommandLineExecutor:
         place = Path(os.path.relpath(root / name, root))
         if place == Path() or ".." in place.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
-        above, folder = parted(root, self._place.own_folder)
+        above, folder = split_path(root, self._place.own_folder)
         if above != root or not place.is_relative_to(folder):
             place = folder / place
         try:

@@ -79,7 +79,7 @@ class JupyterExecutor(CommandLineExecutor):
         self._history = History()
         self._has_explained = False
         self._no_kernel = ""
-        kept_back = environ is None and place.here
+        kept_back = environ is None and place.is_local
         self._dropped = frozenset(os.environ) - frozenset(self._environ) if kept_back else frozenset[str]()
         self.kernel = Kernel(
             cwd=self.cwd, environ=self._environ, imports=imports, grace=grace, place=place, limits=limits,

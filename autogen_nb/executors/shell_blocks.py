@@ -133,7 +133,7 @@ class Shell:
 
     def program(self, language: str) -> str:
         name = "bash" if language in BASH else "sh"
-        if not self._place.here:
+        if not self._place.is_local:
             return name
         path = self._environ.get("PATH")
         program = shutil.which(name, path=path) or shutil.which("sh", path=path)

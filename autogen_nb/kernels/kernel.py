@@ -110,7 +110,7 @@ class Kernel(VariableExchange):
             pid=launched.pid,
             seconds=asyncio.get_running_loop().time() - self._started_at,
             blocks=self._blocks,
-            memory=None if launched.root is None else proportional_memory(measure(launched.root)),
+            memory=None if launched.root_pid is None else proportional_memory(measure(launched.root_pid)),
             limits=self.limits,
         )
 
@@ -272,8 +272,8 @@ class Kernel(VariableExchange):
             launched = await launch(self._place, launch_spec)
             try:
                 async with asyncio.timeout(patience):
-                    if launched.python:
-                        await prepare(launched, self._grace, sys.prefix if self._place.here else "")
+                    if launched.is_python:
+                        await prepare(launched, self._grace, sys.prefix if self._place.is_local else "")
                 break
             except BaseException as error:
                 await launched.end(grace=0)
@@ -284,10 +284,10 @@ class Kernel(VariableExchange):
         launched.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._blocks, self._started_at, self._fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
-        if launched.root is not None and self.limits != Limits():
+        if launched.root_pid is not None and self.limits != Limits():
             self._watch = LimitWatch(launched, self.limits, self._limit)
             launched.exited.add_done_callback(self._watch.stop)
-        if launched.python and self._imports:
+        if launched.is_python and self._imports:
             self._in_background(self._import_ahead(launched))
         return launched
 

@@ -55,12 +55,12 @@ async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
     await launched.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.outbox / 'over')!r}, {prefix!r}"
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
-    source = launched.files.there(source)
+    source = launched.files.with_remote_paths(source)
     request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.install_fields())
     await _run_to_end(request)
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
-    launched.guarding = guard
+    launched.guard = guard
     file.unlink()
     await launched.files.drop(file)
 

@@ -85,8 +85,8 @@ class ExecuteRequest:
         self.asking = asyncio.Event()
         launched.exited.add_done_callback(self._died)
         self._clock = _Clock(timeout, lambda: self._inbox.put("expired"))
-        if launched.guarding is not None:
-            fields = launched.guarding.permission_fields(permissions)
+        if launched.guard is not None:
+            fields = launched.guard.permission_fields(permissions)
         request_id = launched.channels.send(
             "shell",
             "execute_request",
@@ -243,8 +243,8 @@ class ExecuteRequest:
 
     async def _forward_question(self, question: dict[str, Any]) -> None:
         """Rule 7: forwards a stdin message after the earlier outputs."""
-        guarding = None if self._guarded is None else self.launched.guarding
-        if self._ask is None and (guarding is None or guarding.parse_question(str(question.get("prompt", ""))) is None):
+        guard = None if self._guarded is None else self.launched.guard
+        if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
             # The code itself may send such a message; it must not pause the clock if nobody will answer it.
             return
         self._clock.pause()
@@ -254,10 +254,10 @@ class ExecuteRequest:
         self._inbox.put(question)
 
     def _handle_input_request(self, prompt: str, *, password: bool) -> None:
-        guarding = self.launched.guarding
-        asked = None if guarding is None else guarding.parse_question(prompt)
-        if guarding is not None and asked is not None:
-            self._spawn(self._judge(guarding, asked))
+        guard = self.launched.guard
+        asked = None if guard is None else guard.parse_question(prompt)
+        if guard is not None and asked is not None:
+            self._spawn(self._judge(guard, asked))
         elif self._stopped.done():
             self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
@@ -275,14 +275,14 @@ class ExecuteRequest:
                 text = _END_OF_FILE
         self.launched.channels.send("stdin", "input_reply", {"value": text})
 
-    async def _judge(self, guarding: GuardClient, asked: GuardQuestion) -> None:
+    async def _judge(self, guard: GuardClient, asked: GuardQuestion) -> None:
         with self._paused():
             judged = await self._get_judgement(asked)
         if judged.stop and not self._stopped.done():
             self._stopped.set_result(None)
             self.interrupted = True
             self._escalate(self._on_stop())
-        self.launched.channels.send("stdin", "input_reply", {"value": guarding.answer(asked, judged)})
+        self.launched.channels.send("stdin", "input_reply", {"value": guard.answer(asked, judged)})
 
     async def _get_judgement(self, asked: GuardQuestion) -> EffectJudged:
         if self._guarded is None or self._guarded.allow is None:

@@ -17,7 +17,7 @@ from autogen_nb.core.policy.rules import covered
 from autogen_nb.effects import Effect
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places.writable import Writable, parted
+from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
@@ -84,7 +84,7 @@ class ChatFolders:
 
 def remove_empty(cwd: Path, folder: str) -> None:
     """Removes a chat's folder and its parents if they are empty."""
-    above, name = parted(cwd, folder)
+    above, name = split_path(cwd, folder)
     for empty in (name, *map(str, PurePath(name).parents)):
         with suppress(OSError), HeldFolder(above) as held:
             held.remove_empty(empty)

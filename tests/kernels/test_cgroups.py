@@ -111,8 +111,8 @@ class TestForReal:
         members = (launched.cgroup.folder / "cgroup.procs").read_text().split()
 
         assert str(inside) in members
-        assert launched.root is not None
-        assert str(launched.root) not in members
+        assert launched.root_pid is not None
+        assert str(launched.root_pid) not in members
 
     @pytest.mark.slow
     def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:

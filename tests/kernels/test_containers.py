@@ -22,7 +22,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places import container
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
-from autogen_nb.kernels.places.container_exec import _pass_on
+from autogen_nb.kernels.places.container_exec import _forward
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output
 from tests.contract.ways import IMAGE, Cannot, Ran, image
@@ -154,7 +154,7 @@ class Sealed:
 def test_output_streams_over_tls() -> None:
     ours, engines = socket.socketpair()
     reading, writing = os.pipe()
-    passing = threading.Thread(target=_pass_on, args=(Sealed(ours), writing, lambda: True), daemon=True)
+    passing = threading.Thread(target=_forward, args=(Sealed(ours), writing, lambda: True), daemon=True)
     passing.start()
 
     engines.sendall(struct.pack(">BxxxL", 1, 3) + b"one")

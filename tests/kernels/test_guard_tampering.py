@@ -153,9 +153,9 @@ def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
     kernel.run("print()")
     launched = kernel.shared.kernel._life.launched
     assert launched is not None
-    assert launched.guarding is not None
+    assert launched.guard is not None
     text = json.dumps({"number": 10**6, "permissions": None})
-    begin = f"sys.audit('autogen_nb.guard.begin', {text!r}, {signed(launched.guarding.secret, text)!r}, b'', {{}})"
+    begin = f"sys.audit('autogen_nb.guard.begin', {text!r}, {signed(launched.guard.secret, text)!r}, b'', {{}})"
 
     ran = kernel.run(f"import sys; {begin}\nopen('forged', 'w')")
 

@@ -16,7 +16,7 @@ import tempfile
 
 
 def make() -> str:
-    """Creates a private folder that is removed with the kernel, and removes abandoned ones."""
+    """Creates a private folder, which is removed when the kernel ends, and removes abandoned ones."""
     try:
         import fcntl
     except ImportError:
@@ -98,7 +98,7 @@ def remove(path: str) -> str:
     return ""
 
 
-def keep(name: str, code: str) -> None:
+def save(name: str, code: str) -> None:
     """Saves code in the working directory; prints the reason and exits if that is not possible."""
     root = os.path.realpath(os.getcwd())
     path = os.path.realpath(os.path.join(root, name))

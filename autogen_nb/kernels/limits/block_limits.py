@@ -8,7 +8,7 @@ from typing import Any
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
 
-_SHARE = 0.8
+_MEMORY_SHARE = 0.8
 _PROCESSES = 2_000
 _OUTPUT = 10**9
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the kernel and its child processes; None means no limit."""
+    """Limits on a kernel and its child processes: bytes of memory and output, seconds of `cpu`; None means no limit."""
 
     memory: int | None = None
     processes: int | None = None
@@ -26,10 +26,10 @@ class Limits:
     @classmethod
     def usual(cls) -> "Limits":
         """80 % of the memory, 2,000 processes and threads, unlimited processor time, 1 GB of output."""
-        return cls(memory=int(_SHARE * machine_memory.memory()), processes=_PROCESSES, output=_OUTPUT)
+        return cls(memory=int(_MEMORY_SHARE * machine_memory.memory()), processes=_PROCESSES, output=_OUTPUT)
 
     @property
-    def words(self) -> Mapping[str, str]:
+    def names(self) -> Mapping[str, str]:
         return {
             "memory": f"memory limit of {readable(self.memory or 0)}",
             "pids": f"processes limit of {self.processes or 0:,}",
@@ -45,20 +45,20 @@ class Limits:
                 raise ConfigError(
                     f"limits has no {name!r}" + (f" (did you mean {near[0]!r}?)" if near else f": it has {names}")
                 )
-        changes: dict[str, Any] = {name: _number(name, value) for name, value in settings.items()}
+        changes: dict[str, Any] = {name: _parse_limit(name, value) for name, value in settings.items()}
         return replace(cls.usual(), **changes)
 
 
-def _number(name: str, value: Any) -> float | None:
+def _parse_limit(name: str, value: Any) -> float | None:
     if value is None:
         return None
-    number = _bytes(value) if isinstance(value, str) and name in ("memory", "output") else value
+    number = _parse_size(value) if isinstance(value, str) and name in ("memory", "output") else value
     if isinstance(number, bool) or not isinstance(number, int | float) or not number > 0:
         raise ConfigError(f"limits[{name!r}] is {value!r}; it must be a number above 0, or None for no limit")
     return number if name == "cpu" else int(number)
 
 
-def _bytes(text: str) -> float | None:
+def _parse_size(text: str) -> float | None:
     digits = text.strip().rstrip("BbKkMmGgIi ")
     unit = _UNITS.get(text.strip()[len(digits) :].strip().upper())
     try:

@@ -1,10 +1,10 @@
 """A cgroup around an agent's processes, which enforces the limits on memory and processes.
 
-1. It is created below this process's own cgroup (version 2), or next to it: a cgroup that contains processes cannot
-   delegate controllers. If neither is possible, only `limit_watch` enforces the limits.
-2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are a bit
-   higher and catch usage that grows between two measurements: the system then kills a process or refuses to start one.
-3. The owner removes the cgroup after its processes have ended; if the owner died, the supervisor removes it.
+1. Its parent is this process's own cgroup (version 2) or, since a cgroup that contains processes cannot delegate
+   controllers, that cgroup's parent. If neither is possible, only `limit_watch` enforces the limits.
+2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are up to
+   a quarter higher, for usage that grows between two measurements: the system kills a process or refuses to start one.
+3. This process removes the cgroup after the agent's processes have ended; if this process died, the supervisor does.
 """
 
 import os
@@ -18,15 +18,15 @@ from pathlib import Path
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import Limits
 
-_FURTHER = 1.25
-_PATIENCE = 5.0
+_FACTOR = 1.25
+_REMOVAL_SECONDS = 5.0
 _PAUSE = 0.01
-_OWN = Path("/proc/self/cgroup")
-_MOUNTED = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+_MOUNT_POINT = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
-class Wall:
+class Controller:
     """The files of a cgroup controller; the line `event` in `counter` counts how often the limit was reached."""
 
     limit: str
@@ -35,35 +35,35 @@ class Wall:
     swap: str = ""
 
 
-_WALLS = {
-    "memory": Wall("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"),
-    "pids": Wall("pids.max", "pids.events", "max"),
+_CONTROLLERS = {
+    "memory": Controller("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"),
+    "pids": Controller("pids.max", "pids.events", "max"),
 }
 
 
 class Cgroup:
-    def __init__(self, limits: Limits, folder: Path, walls: Mapping[str, Wall]) -> None:
-        self._walls = walls
-        self._words = limits.words
+    def __init__(self, limits: Limits, folder: Path, controllers: Mapping[str, Controller]) -> None:
+        self._controllers = controllers
+        self._names = limits.names
         self.folder = folder
         self.begin()
 
     @classmethod
-    def create(cls, limits: Limits, own: Path = _OWN, mounted: Path = _MOUNTED) -> "Cgroup | None":
+    def create(cls, limits: Limits, own: Path = _OWN_CGROUP, mounted: Path = _MOUNT_POINT) -> "Cgroup | None":
         """Creates a cgroup for the limits on memory and processes; None if that is not possible."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # At most halfway between the limit and the machine's memory.
+            # At most halfway to the machine's memory: a limit above that memory would have no effect.
             between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
-            values["memory"] = int(min(_FURTHER * limits.memory, between))
+            values["memory"] = int(min(_FACTOR * limits.memory, between))
         if limits.processes is not None:
-            values["pids"] = int(_FURTHER * limits.processes)
-        here = machine_memory.own_cgroup(own, mounted)
-        controllers = {each: _WALLS[each] for each in values}
-        if here is None or not controllers:
+            values["pids"] = int(_FACTOR * limits.processes)
+        own_folder = machine_memory.own_cgroup(own, mounted)
+        controllers = {name: _CONTROLLERS[name] for name in values}
+        if own_folder is None or not controllers:
             return None
-        parents = [folder for folder in (here, here.parent) if _can_delegate(folder, mounted)]
+        parents = [folder for folder in (own_folder, own_folder.parent) if _can_delegate(folder, mounted)]
         folder = next((parent / name for parent in parents if _create_folder(parent / name, controllers, values)), None)
         return None if folder is None else cls(limits, folder, controllers)
 
@@ -73,11 +73,11 @@ class Cgroup:
     def reached_limit(self) -> str:
         """The name of a limit at which the system killed or refused a process since `begin`; "" if there is none."""
         now = self._counts()
-        return next((self._words[each] for each in now if now[each] > self._before.get(each, 0)), "")
+        return next((self._names[each] for each in now if now[each] > self._before.get(each, 0)), "")
 
     def remove(self) -> None:
         """Removes the cgroup after its processes have ended; retries, since the system may need a moment."""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + _REMOVAL_SECONDS
         while self.folder.exists() and time.monotonic() < until:
             with suppress(OSError):
                 self.folder.rmdir()
@@ -86,9 +86,9 @@ class Cgroup:
 
     def _counts(self) -> dict[str, int]:
         counts = {}
-        for each, wall in self._walls.items():
+        for each, controller in self._controllers.items():
             with suppress(OSError):
-                counts[each] = parse_counter((self.folder / wall.counter).read_text("ascii"), wall.event)
+                counts[each] = parse_counter((self.folder / controller.counter).read_text("ascii"), controller.event)
         return counts
 
 
@@ -106,21 +106,21 @@ def _can_delegate(folder: Path, mounted: Path) -> bool:
     except (OSError, ValueError):
         return False
     # Moving a process requires write access to the common ancestor of both cgroups.
-    return _WALLS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
+    return _CONTROLLERS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
-def _create_folder(folder: Path, walls: Mapping[str, Wall], values: Mapping[str, int]) -> bool:
+def _create_folder(folder: Path, controllers: Mapping[str, Controller], values: Mapping[str, int]) -> bool:
     try:
         folder.mkdir()
     except OSError:
         return False
     try:
-        for each, wall in walls.items():
-            (folder / wall.limit).write_text(str(values[each]), "ascii")
-            if wall.swap:
+        for each, controller in controllers.items():
+            (folder / controller.limit).write_text(str(values[each]), "ascii")
+            if controller.swap:
                 # Disables swap if the system supports that, so that the limit covers all memory.
                 with suppress(OSError):
-                    (folder / wall.swap).write_text("0", "ascii")
+                    (folder / controller.swap).write_text("0", "ascii")
     except OSError:
         with suppress(OSError):
             folder.rmdir()

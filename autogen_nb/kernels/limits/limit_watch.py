@@ -1,11 +1,11 @@
 """Enforces the limits on a kernel, or on another program, by measuring its processes.
 
 1. The processes are measured ten times a second while a block runs, and otherwise every two seconds.
-2. If processes other than the kernel exceed the limits on memory or processes, they are killed and the block reports
-   it; the kernel keeps its variables. If the kernel itself exceeds a limit, it is interrupted first.
-3. A kernel that stays above its limit for a second, or exceeds it by a quarter, is killed.
-4. Limits that a cgroup has enforced are reported in the same way.
-5. Processor time counts from the start of a block; at the limit the block is interrupted.
+2. If processes other than the kernel exceed the limits on memory or processes, the watch kills them, and the kernel
+   keeps its variables. If the kernel itself exceeds a limit, the watch interrupts it first.
+3. The watch kills a kernel that stays above its memory limit for a second, or exceeds it by a quarter.
+4. The watch also reports limits that a cgroup has enforced.
+5. Processor time counts from the start of a block; at the limit the watch interrupts the block.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]
 
 _BUSY_INTERVAL = 0.1
 _IDLE_INTERVAL = 2.0
-# Measuring takes at most this fraction of the time.
-_SHARE = 20
+# An interval is at least this many times as long as a measurement.
+_COST_FACTOR = 20
 _GRACE_SECONDS = 1.0
 _KILL_FACTOR = 1.25
 
 
 class Watched(Protocol):
     @property
-    def root(self) -> int | None: ...
+    def root_pid(self) -> int | None: ...
 
     @property
-    def own(self) -> tuple[int, ...]: ...
+    def own_pids(self) -> tuple[int, ...]: ...
 
     @property
     def cgroup(self) -> Cgroup | None: ...
@@ -43,28 +43,28 @@ class LimitWatch:
     def __init__(self, watched: Watched, limits: Limits, on_exceeded: OnExceeded) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup
-        self._root = watched.root or 0
+        self._root_pid = watched.root_pid or 0
         self._limits = limits
         self._on_exceeded = on_exceeded
         self._wake = asyncio.Event()
         self._busy = False
         self._cpu_at_start = 0.0
-        self._since: float | None = None
+        self._exceeded_at: float | None = None
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.ensure_future(self._watch())
 
     def begin(self) -> None:
-        self._busy, self._since = True, None
+        self._busy, self._exceeded_at = True, None
         if self._cgroup is not None:
             self._cgroup.begin()
-        self._cpu_at_start = measure(self._root).cpu if self._limits.cpu is not None else 0.0
+        self._cpu_at_start = measure(self._root_pid).cpu if self._limits.cpu is not None else 0.0
         self._wake.set()
 
     def end(self) -> None:
-        """Ends the measurement of a block; kills its remaining processes if they would block the next one."""
+        """Ends the measurement of a block; kills its remaining processes if they already exceed the limit."""
         self._busy = False
         if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
-            usage = measure(self._root)
+            usage = measure(self._root_pid)
             if usage.tasks > self._limits.processes:
                 self._end_others(usage)
 
@@ -76,48 +76,48 @@ class LimitWatch:
         while True:
             self._wake.clear()
             try:
-                async with asyncio.timeout(max(_BUSY_INTERVAL if self._busy else _IDLE_INTERVAL, _SHARE * cost)):
+                async with asyncio.timeout(max(_BUSY_INTERVAL if self._busy else _IDLE_INTERVAL, _COST_FACTOR * cost)):
                     await self._wake.wait()
                 # A block has just begun, so there is nothing to measure yet.
                 continue
             except TimeoutError:
                 pass
             started = self._loop.time()
-            self._check(measure(self._root))
+            self._check(measure(self._root_pid))
             cost = self._loop.time() - started
 
     def _check(self, usage: ResourceUsage) -> None:
-        words, reached = self._limits.words, "" if self._cgroup is None else self._cgroup.reached_limit()
+        names, reached = self._limits.names, "" if self._cgroup is None else self._cgroup.reached_limit()
         memory, processes, cpu = (
             math.inf if limit is None else limit
             for limit in (self._limits.memory, self._limits.processes, self._limits.cpu)
         )
         if usage.memory > memory and (used := proportional_memory(usage)) > memory:
-            self._too_much_memory(usage, words["memory"], far=used > _KILL_FACTOR * memory)
-        elif usage.tasks > processes or (reached == words["pids"] and self._since is None):
+            self._too_much_memory(usage, names["memory"], is_far=used > _KILL_FACTOR * memory)
+        elif usage.tasks > processes or (reached == names["pids"] and self._exceeded_at is None):
             self._end_others(usage)
-            self._report(words["pids"])
+            self._report(names["pids"])
         elif reached:
             # The system has already killed the process that used the memory.
             self._report(reached)
         elif self._busy and usage.cpu - self._cpu_at_start > cpu:
             self._report(f"processor time limit of {cpu:g} s")
         else:
-            self._since = None
+            self._exceeded_at = None
 
     def _end_others(self, usage: ResourceUsage) -> None:
-        kernel_pids = {self._root, *self._watched.own}
+        kernel_pids = {self._root_pid, *self._watched.own_pids}
         kill(pid for pid in usage.pids if pid not in kernel_pids)
 
-    def _too_much_memory(self, usage: ResourceUsage, limit_name: str, *, far: bool) -> None:
-        own = self._watched.own
-        if self._since is None and usage.largest not in (self._root, *own):
+    def _too_much_memory(self, usage: ResourceUsage, limit_name: str, *, is_far: bool) -> None:
+        own_pids = self._watched.own_pids
+        if self._exceeded_at is None and usage.largest not in (self._root_pid, *own_pids):
             kill([usage.largest])
-        hard = far or (self._since is not None and self._loop.time() > self._since + _GRACE_SECONDS)
-        self._report(limit_name, "kill" if hard and usage.largest in own else "interrupt")
+        must_kill = is_far or (self._exceeded_at is not None and self._loop.time() > self._exceeded_at + _GRACE_SECONDS)
+        self._report(limit_name, "kill" if must_kill and usage.largest in own_pids else "interrupt")
 
-    def _report(self, limit: str, step: Literal["interrupt", "kill"] = "interrupt") -> None:
-        if self._since is None or step == "kill":
-            self._on_exceeded(limit, step)
-        if self._since is None:
-            self._since = self._loop.time()
+    def _report(self, limit: str, action: Literal["interrupt", "kill"] = "interrupt") -> None:
+        if self._exceeded_at is None or action == "kill":
+            self._on_exceeded(limit, action)
+        if self._exceeded_at is None:
+            self._exceeded_at = self._loop.time()

@@ -10,13 +10,13 @@ USUAL = ("numpy", "pandas", "matplotlib.pyplot")
 
 _GIB = 2**30
 _CGROUPS = Path("/sys/fs/cgroup")
-_OWN = Path("/proc/self/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def memory() -> int:
     """The bytes of memory for this process and its children: the machine's memory, or a smaller cgroup limit."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([machine, *cgroup_limits(_OWN, _CGROUPS)])
+    return min([machine, *cgroup_limits(_OWN_CGROUP, _CGROUPS)])
 
 
 def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
@@ -30,8 +30,8 @@ def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
 
 def own_cgroup(own: Path, mounted: Path) -> Path | None:
     """The folder of the process's cgroup; None if the system has no cgroup version 2."""
-    places = [line.removeprefix("0::/") for line in _text(own).splitlines() if line.startswith("0::/")]
-    return mounted / places[0] if places else None
+    paths = [line.removeprefix("0::/") for line in _text(own).splitlines() if line.startswith("0::/")]
+    return mounted / paths[0] if paths else None
 
 
 def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:

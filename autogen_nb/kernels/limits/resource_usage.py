@@ -16,7 +16,7 @@ _SANDBOX = b"bwrap\n"
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """Memory in bytes, processor time in seconds, and the process with the most memory; `tasks` includes threads."""
+    """Memory in bytes, processor time in seconds, and the process with the most memory; `tasks` counts threads."""
 
     memory: int = 0
     tasks: int = 0

@@ -6,7 +6,7 @@
 3. The code can write only to the working directory (or to one folder in it), to the folder for the kernel's answers,
    and to the folder for installed packages. Files for the kernel are in a read-only folder.
 4. The network, including this machine's own ports, is unavailable unless it is requested.
-5. The sandbox ends with this process: the code's processes are in its own process tree and cannot leave it.
+5. The sandbox ends with this process: the code's processes are in the sandbox's process tree and cannot leave it.
 """
 
 import os
@@ -24,14 +24,14 @@ from pathlib import Path
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.places.local import (
-    START,
+    KERNEL_SCRIPT,
     LocalPlace,
     folder_for_sockets,
     kernel_environ,
     manager_for,
     start_kernel,
 )
-from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, by_signal
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 
 _HOMES = ("/home", "/root")
@@ -44,15 +44,15 @@ class BubblewrapPlace(LocalPlace):
     walls: Walls = "bwrap"
 
     def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
-        self._program = _found()
+        self._program = _find_program()
         if (refusal := _refusal(self._program)) is not None:
             raise ConfigError(f"the bwrap sandbox is not available here: {refusal}; {_INSTEAD}")
         self._net = net
         self.writable = writable
-        self._opened: list[Path] = []
+        self._writable_folders: list[Path] = []
 
-    def open(self, folder: Path) -> None:
-        self._opened.append(folder)
+    def allow_writing(self, folder: Path) -> None:
+        self._writable_folders.append(folder)
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
@@ -60,43 +60,44 @@ class BubblewrapPlace(LocalPlace):
         # SIGINT would end the sandbox; a message interrupts only the kernel in it.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
-        body = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
-        body.exited = by_signal(body.exited)
-        return body
+        kernel = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
+        kernel.exited = with_signal_codes(kernel.exited)
+        return kernel
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()
-        hidden = _hidden()
+        hidden = _hidden_homes()
         for home in hidden:
             if home == cwd or cwd in home.parents:
                 raise ExecutionError(
                     f"the working directory {str(cwd)!r} contains the home folder {str(home)!r}, which the bwrap "
                     "sandbox hides: choose a separate folder for the code (work_dir=...)"
                 )
-        for folder in _temporary():
+        for folder in _temporary_folders():
             if folder == cwd or cwd in folder.parents:
                 raise ExecutionError(
                     f"the working directory {str(cwd)!r} contains the folder for temporary files {str(folder)!r}, "
                     "where other kernels have their sockets: choose a separate folder for the code (work_dir=...)"
                 )
-        shown = list(self._shown())
+        visible = list(self._visible_paths())
         return [
             self._program,
             *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *(["--share-net"] if self._net else []),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *_without(path for path in _private() if path.exists()),
-            *_each("--tmpfs", _emptied()),
-            *_each("--tmpfs", hidden),
-            *_bound("--ro-bind", shown),
-            *_each(
-                "--tmpfs", [temporary for temporary in _temporary() if {temporary, *temporary.parents} & set(shown)]
+            *_hide(path for path in _private_settings() if path.exists()),
+            *_options("--tmpfs", _emptied_folders()),
+            *_options("--tmpfs", hidden),
+            *_binds("--ro-bind", visible),
+            *_options(
+                "--tmpfs",
+                [temporary for temporary in _temporary_folders() if {temporary, *temporary.parents} & set(visible)],
             ),
             *self._working_directory(cwd),
-            *_bound("--bind", filter(Path.exists, self._opened)),
-            *([] if launch_spec is None else _bound("--ro-bind", [launch_spec.folder.resolve()])),
-            *([] if launch_spec is None else _bound("--bind", [launch_spec.outbox.resolve()])),
-            *_each("--remount-ro", hidden),
+            *_binds("--bind", filter(Path.exists, self._writable_folders)),
+            *([] if launch_spec is None else _binds("--ro-bind", [launch_spec.folder.resolve()])),
+            *([] if launch_spec is None else _binds("--bind", [launch_spec.outbox.resolve()])),
+            *_options("--remount-ro", hidden),
             # ipykernel exits at once if this variable is not its parent's process id.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),
             *argv,
@@ -108,21 +109,21 @@ class BubblewrapPlace(LocalPlace):
         except OSError as error:
             raise ExecutionError(f"the folder for the chat's files cannot be created: {error}") from error
         for path, written in binds:
-            yield from _bound("--bind" if written else "--ro-bind", [path])
+            yield from _binds("--bind" if written else "--ro-bind", [path])
 
-    def _shown(self) -> Iterator[Path]:
+    def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
-        places = [Path(sys.executable), *map(Path, prefixes), START]
+        places = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT]
         if self._net:
             # The addresses of name servers are often in /run.
             places.append(Path("/etc/resolv.conf"))
-        emptied = [*_hidden(), *_emptied()]
-        for place in dict.fromkeys(path for given in places for path in (given, given.resolve())):
-            if place.exists() and any(root in place.parents for root in emptied):
-                yield place
+        emptied = [*_hidden_homes(), *_emptied_folders()]
+        for path in dict.fromkeys(path for place in places for path in (place, place.resolve())):
+            if path.exists() and any(root in path.parents for root in emptied):
+                yield path
 
 
-def _found() -> str:
+def _find_program() -> str:
     if sys.platform != "linux":
         raise ConfigError(f"the bwrap sandbox uses Linux namespaces and is not available on {sys.platform}; {_INSTEAD}")
     program = shutil.which("bwrap")
@@ -143,32 +144,32 @@ def _refusal(program: str) -> str | None:
         return str(error)
     if ran.returncode == 0:
         return None
-    said = " ".join(ran.stderr.split()) or f"bwrap ended with exit code {ran.returncode}"
-    return f"this system does not let bwrap create namespaces ({said})"
+    reason = " ".join(ran.stderr.split()) or f"bwrap ended with exit code {ran.returncode}"
+    return f"this system does not let bwrap create namespaces ({reason})"
 
 
-def _hidden() -> list[Path]:
+def _hidden_homes() -> list[Path]:
     import pwd
 
     own = [os.environ.get("HOME", "")]
     # In a container, the user often has no name.
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
-    found = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}
-    return sorted(path for path in found if not any(other in path.parents for other in found))
+    homes = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}
+    return sorted(path for path in homes if not any(other in path.parents for other in homes))
 
 
-def _temporary() -> set[Path]:
+def _temporary_folders() -> set[Path]:
     return {Path(path).resolve() for path in (tempfile.gettempdir(), folder_for_sockets()) if path} - {Path("/")}
 
 
-def _emptied() -> list[Path]:
-    return sorted({Path(path) for path in _EMPTIED if Path(path).is_dir()} | _temporary())
+def _emptied_folders() -> list[Path]:
+    return sorted({Path(path) for path in _EMPTIED if Path(path).is_dir()} | _temporary_folders())
 
 
 @cache
-def _private() -> tuple[Path, ...]:
-    found = []
+def _private_settings() -> tuple[Path, ...]:
+    private = []
     for folder, below, files in os.walk(_SETTINGS):
         for name in (*below, *files):
             path = Path(folder, name)
@@ -176,21 +177,21 @@ def _private() -> tuple[Path, ...]:
                 mode = path.lstat().st_mode
                 needed = stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
                 if not (stat.S_ISLNK(mode) or mode & needed) and os.access(path, os.R_OK):
-                    found.append(path)
-        below[:] = [name for name in below if Path(folder, name) not in found]
-    return tuple(found)
+                    private.append(path)
+        below[:] = [name for name in below if Path(folder, name) not in private]
+    return tuple(private)
 
 
-def _without(paths: Iterable[Path]) -> Iterator[str]:
+def _hide(paths: Iterable[Path]) -> Iterator[str]:
     for path in paths:
         yield from (
             ("--tmpfs", str(path), "--remount-ro", str(path)) if path.is_dir() else ("--ro-bind", os.devnull, str(path))
         )
 
 
-def _each(option: str, paths: Iterable[Path]) -> list[str]:
+def _options(option: str, paths: Iterable[Path]) -> list[str]:
     return [part for path in paths for part in (option, str(path))]
 
 
-def _bound(option: str, paths: Iterable[Path]) -> list[str]:
+def _binds(option: str, paths: Iterable[Path]) -> list[str]:
     return [part for path in paths for part in (option, str(path), str(path))]

@@ -28,8 +28,8 @@ from autogen_nb.kernels.limits.cgroups import parse_counter
 from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
-from autogen_nb.kernels.places.local import START, kernel_environ, manager_for
-from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, by_signal
+from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manager_for
+from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -38,11 +38,12 @@ IMAGE = "python:3-slim"
 """The default image."""
 
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
+"""What `close` leaves of the container."""
 
 # The container's main program is a shell, which adopts orphans. While its input stream is open, a subshell reads names
-# of signals and process groups from it, and sends the signals. At the limit of processes, no new program could do so.
+# of signals and process groups from it, and sends the signals: at the limit on processes, no new program could.
 _UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
-_FOR_EVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
+_FOREVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
@@ -62,31 +63,31 @@ class ContainerPlace(Place):
         cwd: Path,
         images: Sequence[str] = (IMAGE,),
         net: bool = False,
-        bound: Path | None = None,
+        host_cwd: Path | None = None,
         leaves: Leaves = "nothing",
         limits: Limits | None = None,
         writable: Writable | None = None,
-        more: Mapping[str, Any] = MappingProxyType({}),
+        options: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         if limits is not None and limits.cpu is not None:
             raise ConfigError("limits['cpu'] is not supported in a container: leave it out, or use timeout=")
         self._client = connect_engine()
-        self._more = {name: value for name, value in more.items() if value is not None}
+        self._options = {name: value for name, value in options.items() if value is not None}
         self._limits = Limits.usual() if limits is None else limits
-        self._must_keep = limits is not None
-        self._counted = (0, 0)
+        self._requires_limits = limits is not None
+        self._limit_counts = (0, 0)
         self.cwd = cwd.absolute()
         self.writable = writable
         self.images = tuple(images)
         self.image = ""
         self._net = net
-        self._bound = bound
+        self._host_cwd = host_cwd
         self._leaves: Leaves = leaves
         self._folders: Path | None = None
-        self._started: Any = None
-        self._own: Mapping[str, str] = {}
-        self._line: Any = None
-        self._making = asyncio.Lock()
+        self._container: Any = None
+        self._overlay_variables: Mapping[str, str] = {}
+        self._stdin: Any = None
+        self._lock = asyncio.Lock()
         self._why_no_kernel: str | None = None
 
     @property
@@ -120,9 +121,10 @@ class ContainerPlace(Place):
         manager.write_connection_file()
         # Python adds the script's folder to its import path, so the folder must hold no other modules.
         script = launch_spec.folder / "kernel_main.py"
-        script.write_bytes(START.read_bytes())
+        script.write_bytes(KERNEL_SCRIPT.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
-        options = [part for part in spec[spec.index(str(START)) + 1 :] if part not in {"-f", "{connection_file}"}]
+        own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
+        options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
         # Older kernels rewrite their connection file, so they get a writable copy.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
@@ -134,16 +136,16 @@ class ContainerPlace(Place):
 
     async def reached_limit(self) -> str:
         """The limit at which the engine killed or refused a process since the last call; "" if there is none."""
-        if self._started is None:
+        if self._container is None:
             return ""
-        counts = await asyncio.to_thread(_counts, self._started)
+        counts = await asyncio.to_thread(_counts, self._container)
         if counts is None:
-            # At the limit of processes, even the counter cannot be read.
-            return self._limits.words["pids"] if await asyncio.to_thread(_runs, self._started) else ""
-        before, self._counted = self._counted, counts
-        for number, was, limit in zip(self._counted, before, ("memory", "pids"), strict=True):
-            if number > was:
-                return self._limits.words[limit]
+            # At the limit on processes, even the counter cannot be read.
+            return self._limits.names["pids"] if await asyncio.to_thread(_is_running, self._container) else ""
+        before, self._limit_counts = self._limit_counts, counts
+        for count, old_count, limit in zip(self._limit_counts, before, ("memory", "pids"), strict=True):
+            if count > old_count:
+                return self._limits.names[limit]
         return ""
 
     async def spawn(
@@ -155,23 +157,23 @@ class ContainerPlace(Place):
         log: Path | None = None,
     ) -> Exec:
         """Starts a program in the container, in its working directory; `log` receives its output."""
-        async with self._making:
-            if self._started is None or not await asyncio.to_thread(_runs, self._started):
-                self._started, self._line = await asyncio.to_thread(self._make)
+        async with self._lock:
+            if self._container is None or not await asyncio.to_thread(_is_running, self._container):
+                self._container, self._stdin = await asyncio.to_thread(self._make)
                 if self._leaves != "running":
-                    atexit.register(self._started.kill)
-            job = Exec(self._started, self._line, self.outboxes, self.reached_limit)
-        environ = {**_portable(environ), **self._own}
+                    atexit.register(self._container.kill)
+            job = Exec(self._container, self._stdin, self.outboxes, self.reached_limit)
+        environ = {**_portable(environ), **self._overlay_variables}
         await job.begin(argv, self.cwd.resolve(), environ, log)
         return job
 
     async def close(self) -> None:
-        async with self._making:
-            started, self._started = self._started, None
-            line, self._line = self._line, None
-            if started is not None:
-                atexit.unregister(started.kill)
-                await asyncio.to_thread(_leave, started, line, self._leaves)
+        async with self._lock:
+            container, self._container = self._container, None
+            stdin, self._stdin = self._stdin, None
+            if container is not None:
+                atexit.unregister(container.kill)
+                await asyncio.to_thread(_end, container, stdin, self._leaves)
             self._client.close()
             if self._folders is not None:
                 private_folders.remove(self._folders)
@@ -183,35 +185,35 @@ class ContainerPlace(Place):
         self.image = find_image(self._client, self.images)
         cwd = self.cwd.resolve()
         binds = [(cwd, True)] if self.writable is None else self.writable.binds(cwd)
-        outside = {cwd: self._bound or cwd}
+        host_paths = {cwd: self._host_cwd or cwd}
         mounts = [
             *(
-                types.Mount(str(path), str(outside.get(path, path)), type="bind", read_only=not written)
+                types.Mount(str(path), str(host_paths.get(path, path)), type="bind", read_only=not written)
                 for path, written in binds
             ),
             types.Mount(str(self.folders), str(self.folders), type="bind", read_only=True),
             types.Mount(str(self.outboxes), str(self.outboxes), type="bind"),
         ]
-        self._counted = (0, 0)
+        self._limit_counts = (0, 0)
         try:
             try:
-                return self._begun(mounts, self._limits)
+                return self._create_container(mounts, self._limits)
             except engine_error():
-                if self._must_keep:
+                if self._requires_limits:
                     raise
             # Default limits may be dropped: some engines support none.
-            return self._begun(mounts, Limits())
+            return self._create_container(mounts, Limits())
         except engine_error() as error:
-            name = self._more.get("name")
+            name = self._options.get("name")
             taken = name is not None and "already in use" in str(error)
             way_out = f"; `docker rm --force {name}` removes the old container, or choose another name" if taken else ""
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
-    def _begun(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
+    def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
         # A shell, since the first process must adopt orphans.
         container = self._client.containers.create(
             self.image,
-            ["sh", "-c", _FOR_EVER if self._leaves == "running" else _UNTIL_LEFT],
+            ["sh", "-c", _FOREVER if self._leaves == "running" else _UNTIL_LEFT],
             entrypoint=[],
             stdin_open=True,
             auto_remove=self._leaves == "nothing",
@@ -224,19 +226,19 @@ class ContainerPlace(Place):
             labels={"autogen_nb": "agent"},
             mem_limit=limits.memory,
             pids_limit=limits.processes,
-            **self._more,
+            **self._options,
         )
         try:
-            line = container.attach_socket(params={"stdin": 1, "stream": 1})
+            stdin = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
             # Without Python in the image, no packages can be installed.
             overlay = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
-            self._own = overlay_env.variables(_PACKAGES) if overlay.exit_code == 0 else {}
+            self._overlay_variables = overlay_env.variables(_PACKAGES) if overlay.exit_code == 0 else {}
         except engine_error():
             with suppress(engine_error()):
                 container.remove(force=True)
             raise
-        return container, line
+        return container, stdin
 
 
 class ContainerKernel(KernelHandle):
@@ -246,7 +248,7 @@ class ContainerKernel(KernelHandle):
     """
 
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
-        super().__init__(launch_spec, SocketChannels(manager), by_signal(job.exited), job)
+        super().__init__(launch_spec, SocketChannels(manager), with_signal_codes(job.exited), job)
         self._pipe = job.pipe
         self._context = manager.context
 
@@ -266,18 +268,18 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     return {**portable, **own, "HOME": _HOME}
 
 
-def _runs(container: Any) -> bool:
+def _is_running(container: Any) -> bool:
     with suppress(engine_error()):
         container.reload()
         return bool(container.status == "running")
     return False
 
 
-def _leave(container: Any, line: Any, leaves: Leaves) -> None:
+def _end(container: Any, stdin: Any, leaves: Leaves) -> None:
     if leaves != "running":
         with suppress(engine_error(), OSError):
             container.kill()
-    close_stream(line)
+    close_stream(stdin)
     if leaves == "nothing":
         with suppress(engine_error(), OSError):
             container.remove(force=True)

@@ -14,9 +14,9 @@ from typing import Any
 from autogen_nb.errors import ExecutionError
 from autogen_nb.trusted.held_folder import HeldFolder
 
-_count = itertools.count()
+_numbers = itertools.count()
 # A background process can keep the stream open, so the program's state is polled.
-_ASK = 0.25
+_POLL_SECONDS = 0.25
 _CHUNK = 2**16
 _HEADER = 8
 _KILLED = 137
@@ -29,32 +29,32 @@ _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && e
 
 class Exec:
     def __init__(
-        self, container: Any, line: Any, folder: Path, reached: Callable[[], Coroutine[Any, Any, str]]
+        self, container: Any, stdin: Any, folder: Path, reached_limit: Callable[[], Coroutine[Any, Any, str]]
     ) -> None:
         self._api = container.client.api
         self._container = container.id
-        self._number = folder / f"exec-{next(_count)}"
-        self.reached_limit = reached
-        self._line = line
+        self._pid_file = folder / f"exec-{next(_numbers)}"
+        self.reached_limit = reached_limit
+        self._stdin = stdin
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
-        self.pipe, self._writing = os.pipe()
+        self.pipe, self._write_end = os.pipe()
         os.set_blocking(self.pipe, False)
 
     async def begin(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], log: Path | None = None) -> None:
-        begin = [_BEGIN, str(self._number)] if log is None else [_BEGIN_LOGGED, str(self._number), str(log)]
+        begin = [_BEGIN, str(self._pid_file)] if log is None else [_BEGIN_LOGGED, str(self._pid_file), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
         # The library does not wrap the errors of its transport.
         except Exception as error:
             os.close(self.pipe)
-            os.close(self._writing)
+            os.close(self._write_end)
             raise ExecutionError(f"{argv[0]!r} could not be started in the container: {error}") from error
 
     async def signal(self, name: str) -> bool:
         running = not self.exited.done()
         if running and name:
-            await self._to_group(name)
+            await self._send_signal(name)
         return running
 
     async def kill(self) -> None:
@@ -62,18 +62,18 @@ class Exec:
 
         Its other descendants end with the container.
         """
-        await self._to_group("SIGKILL")
+        await self._send_signal("SIGKILL")
 
     def close(self) -> None:
         """Removes the file with the process id."""
-        with suppress(OSError), HeldFolder(self._number.parent) as folder:
-            folder.remove(self._number.name)
+        with suppress(OSError), HeldFolder(self._pid_file.parent) as folder:
+            folder.remove(self._pid_file.name)
 
-    async def _to_group(self, name: str) -> None:
+    async def _send_signal(self, name: str) -> None:
         with suppress(OSError, ValueError):
-            with HeldFolder(self._number.parent) as folder, folder.open(self._number.name) as file:
+            with HeldFolder(self._pid_file.parent) as folder, folder.open(self._pid_file.name) as file:
                 line = f"{name.removeprefix('SIG')} {int(file.read(_DIGITS))}\n"
-            await asyncio.to_thread(_socket(self._line).sendall, line.encode())
+            await asyncio.to_thread(_socket(self._stdin).sendall, line.encode())
 
     def _begin(self, command: list[str], cwd: str, environ: dict[str, str]) -> None:
         exec_id = self._api.exec_create(self._container, command, environment=environ, workdir=cwd)["Id"]
@@ -83,10 +83,10 @@ class Exec:
 
     def _read(self, exec_id: str, stream: Any) -> None:
         try:
-            _pass_on(_socket(stream), self._writing, lambda: self._may_write(exec_id))
+            _forward(_socket(stream), self._write_end, lambda: self._may_write(exec_id))
         finally:
             code = self._state(exec_id).get("ExitCode")
-            os.close(self._writing)
+            os.close(self._write_end)
             # If the loop is closed, nobody waits for the result.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _KILLED)
@@ -95,7 +95,7 @@ class Exec:
     def _may_write(self, exec_id: str) -> bool:
         # The engine also reports "not running" before the start; then there is no process id yet.
         state = self._state(exec_id)
-        return bool(state) and (bool(state.get("Running")) or not self._number.exists())
+        return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 
     def _state(self, exec_id: str) -> dict[str, Any]:
         try:
@@ -106,8 +106,8 @@ class Exec:
 
 
 def close_stream(stream: Any) -> None:
-    under = _socket(stream)
-    for end in (stream, under):
+    raw = _socket(stream)
+    for end in (stream, raw):
         with suppress(OSError):
             end.close()
 
@@ -116,12 +116,12 @@ def _socket(stream: Any) -> Any:
     return getattr(stream, "_sock", stream)
 
 
-def _pass_on(stream: Any, writing: int, may_write: Callable[[], bool]) -> None:
-    held = b""
+def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None:
+    rest = b""
     ended = False
     with suppress(BrokenPipeError):
         while True:
-            if not select.select([stream], [], [], _ASK)[0]:
+            if not select.select([stream], [], [], _POLL_SECONDS)[0]:
                 # The last output may have arrived during the request, so the stream is read once more.
                 if ended:
                     return
@@ -130,8 +130,8 @@ def _pass_on(stream: Any, writing: int, may_write: Callable[[], bool]) -> None:
             # Read all data: `select` does not see data that TLS has already decrypted.
             if not (data := stream.recv(_CHUNK)):
                 return
-            held += data
-            while len(held) >= _HEADER and len(held) >= (end := _HEADER + struct.unpack(">BxxxL", held[:_HEADER])[1]):
-                payload, held = held[_HEADER:end], held[end:]
+            rest += data
+            while len(rest) >= _HEADER and len(rest) >= (end := _HEADER + struct.unpack(">BxxxL", rest[:_HEADER])[1]):
+                payload, rest = rest[_HEADER:end], rest[end:]
                 while payload:
-                    payload = payload[os.write(writing, payload) :]
+                    payload = payload[os.write(write_end, payload) :]

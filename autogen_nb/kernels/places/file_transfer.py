@@ -15,8 +15,8 @@ REMOTE_SIDE = "autogen_nb_remote_side"
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 # As base64, a chunk stays below the 10 MiB that a server accepts in one message.
 _CHUNK = 4 * 2**20
-_MOST_BYTES = 4 * 2**30
-_MOST_FILES = 10_000
+_MAX_BYTES = 4 * 2**30
+_MAX_FILES = 10_000
 
 
 def shell_source(program: str, code: str) -> str:
@@ -26,13 +26,13 @@ def shell_source(program: str, code: str) -> str:
 
 def save_source(name: str, code: str) -> str:
     """Source that saves a block in the kernel's working directory, or exits with code 1."""
-    return f'__import__("sys").modules[{REMOTE_SIDE!r}].keep({name!r}, {code!r})'
+    return f'__import__("sys").modules[{REMOTE_SIDE!r}].save({name!r}, {code!r})'
 
 
 class ChannelTransfer(KernelFiles):
     """Transfers files between our private folder and one of the kernel's.
 
-    Its calls are silent requests with answers in the execute reply, since servers may drop printed output.
+    Each call is a silent request whose answer is in the execute reply, since servers may drop printed output.
     """
 
     is_remote = True
@@ -49,34 +49,34 @@ class ChannelTransfer(KernelFiles):
             'exec(compile(source, name, "exec"), modules[name].__dict__)))'
             f'(__import__("sys").modules, type(__import__("sys")), {REMOTE_SIDE!r}, {source!r})',
         )
-        await self._call("folder", self.there(str(self._kernel.outbox)))
+        await self._call("folder", self.with_remote_paths(str(self._kernel.outbox)))
 
-    def there(self, source: str) -> str:
+    def with_remote_paths(self, source: str) -> str:
         """The source with the paths of our private folder replaced by those on the kernel's side."""
         return source.replace(str(self._kernel.folder), self._remote_folder)
 
     async def send(self, path: Path) -> None:
         if path.is_dir():  # noqa: ASYNC240 - a local file system answers at once
-            await self._call("folder", self.there(str(path)))
+            await self._call("folder", self.with_remote_paths(str(path)))
         for file in _files(path):
             with file.open("rb") as opened:
                 data = opened.read(_CHUNK)
                 while True:
-                    await self._call("write", self.there(str(file)), base64.b64encode(data).decode("ascii"))
+                    await self._call("write", self.with_remote_paths(str(file)), base64.b64encode(data).decode("ascii"))
                     if not (data := opened.read(_CHUNK)):
                         break
 
     async def fetch(self, path: Path) -> None:
-        there = self.there(str(path))
-        for name, size in _checked(await self._call("listing", there)):
-            source, target = (f"{there}/{name}", path / name) if name else (there, path)
+        remote = self.with_remote_paths(str(path))
+        for name, size in _parse_listing(await self._call("listing", remote)):
+            source, target = (f"{remote}/{name}", path / name) if name else (remote, path)
             with target.open("xb") as file:
                 for offset in range(0, size, _CHUNK):
                     file.write(base64.b64decode(await self._call("read", source, offset, _CHUNK)))
         await self.drop(path)
 
     async def drop(self, path: Path) -> None:
-        await self._call("remove", self.there(str(path)))
+        await self._call("remove", self.with_remote_paths(str(path)))
 
     async def _call(self, function: str, *arguments: Any, code: str = "") -> str:
         call_arguments = ", ".join(map(repr, arguments))
@@ -88,11 +88,11 @@ class ChannelTransfer(KernelFiles):
             "allow_stdin": False,
             "stop_on_error": False,
             # The guard would treat an unsigned request as the agent's code.
-            **({} if self._kernel.guarding is None else self._kernel.guarding.permission_fields("ours")),
+            **({} if self._kernel.guard is None else self._kernel.guard.permission_fields("ours")),
         }
-        asking = self._kernel.channels.ask("shell", "execute_request", request)
+        answer = self._kernel.channels.ask("shell", "execute_request", request)
         try:
-            return _answer(await self._kernel.unless_ended(asking))
+            return _answer(await self._kernel.unless_ended(answer))
         except ChildProcessError as error:
             raise TransferError("the agent's kernel ended during a file transfer") from error
 
@@ -113,7 +113,7 @@ def _answer(content: dict[str, Any]) -> str:
     return text
 
 
-def _checked(listing: str) -> list[tuple[str, int]]:
+def _parse_listing(listing: str) -> list[tuple[str, int]]:
     try:
         entries = [(name, size) for name, size in json.loads(listing)]
     except (TypeError, ValueError, RecursionError):
@@ -121,6 +121,6 @@ def _checked(listing: str) -> list[tuple[str, int]]:
     for name, size in entries:
         if type(name) is not str or type(size) is not int or size < 0 or Path(name).name != name or name == "..":
             raise TransferError("the agent's kernel wrote files with invalid names, which cannot be fetched")
-    if len(entries) > _MOST_FILES or sum(size for _, size in entries) > _MOST_BYTES:
+    if len(entries) > _MAX_FILES or sum(size for _, size in entries) > _MAX_BYTES:
         raise TransferError("the agent's kernel wrote more files or bytes than can be fetched")
     return entries

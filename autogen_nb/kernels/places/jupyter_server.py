@@ -25,8 +25,8 @@ TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of a variable
 
 _REFUSED = (401, 403)
 _GONE = (404, 410)
-_SLOW = 60.0
-_ASK_AGAIN = 1.0
+_TIMEOUT = 60.0
+_REPEAT_SECONDS = 1.0
 _PAUSES = (0.0, 0.5, 1.0, 2.0)
 
 Token = str | Callable[[], str | Awaitable[str]]
@@ -43,8 +43,8 @@ class JupyterServerPlace(Place):
             raise ConfigError(
                 f"the kernel's server is {parts.geturl().partition('?')[0]!r}; it must be http(s)://host/..."
             )
-        given = parse_qs(parts.query).get("token", [None])[0]
-        self._token = token if token is not None else given or os.environ.get(TOKEN)
+        url_token = parse_qs(parts.query).get("token", [None])[0]
+        self._token = token if token is not None else url_token or os.environ.get(TOKEN)
         self._base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
         self._spec = spec
         self._patience = patience
@@ -57,15 +57,15 @@ class JupyterServerPlace(Place):
         kernel = ServerKernel(self, launch_spec, identifier, channels)
         try:
             await channels.connect()
-            async with asyncio.timeout(_SLOW):
-                await kernel.await_answer(_ASK_AGAIN)
-                if kernel.python:
+            async with asyncio.timeout(_TIMEOUT):
+                await kernel.await_answer(_REPEAT_SECONDS)
+                if kernel.is_python:
                     kernel.files = files = ChannelTransfer(kernel)
                     await files.begin()
         except BaseException as error:
             await kernel.end(grace=0)
             if isinstance(error, TimeoutError):
-                raise ExecutionError(f"the kernel on {self._base} did not answer within {_SLOW:g} s") from None
+                raise ExecutionError(f"the kernel on {self._base} did not answer within {_TIMEOUT:g} s") from None
             if isinstance(error, OSError | HTTPClientError):
                 raise ExecutionError(f"the kernel on {self._base} cannot be reached: {error}") from error
             raise
@@ -83,7 +83,7 @@ class JupyterServerPlace(Place):
             method=method,
             headers={**await self.headers(), "Content-Type": "application/json"},
             body=json.dumps(body) if method == "POST" else None,
-            request_timeout=_SLOW,
+            request_timeout=_TIMEOUT,
             follow_redirects=False,
         )
         try:
@@ -91,11 +91,11 @@ class JupyterServerPlace(Place):
         except HTTPClientError as error:
             if error.code in _GONE and method != "POST":
                 return b""
-            raise ExecutionError(self._explained(error)) from error
+            raise ExecutionError(self._error_message(error)) from error
         except OSError as error:
             raise ExecutionError(f"the kernel's server {self._base} cannot be reached: {error}") from error
 
-    def _explained(self, error: HTTPClientError) -> str:
+    def _error_message(self, error: HTTPClientError) -> str:
         if error.code in _REFUSED or error.code in {301, 302, 303, 307, 308}:
             refused = "the token" if self._token else "a request without a token"
             return f"the kernel's server {self._base} refused {refused} ({error.code}): set {TOKEN}, or pass token="

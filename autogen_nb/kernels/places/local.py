@@ -16,7 +16,7 @@ from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
-START = Path(__file__).parent.parent / "inside" / "kernel_main.py"
+KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The main script of the kernel process."""
 
 # A socket's path has at most 104 bytes on macOS and 108 on Linux; our names add at most 40 bytes to the folder.
@@ -28,15 +28,15 @@ class LocalKernel(KernelHandle):
         self._manager = manager
         self._process = manager.provisioner.process
         self._lifeline = lifeline
-        lifeline.begun(self._process)
+        lifeline.attach(self._process)
         super().__init__(launch_spec, SocketChannels(manager), lifeline.gone, lifeline)
-        self.root = lifeline.root
+        self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
 
     @property
     def pid(self) -> int:
         """The kernel's process id, or its supervisor's until the supervisor reports the kernel's."""
-        return self._lifeline.command
+        return self._lifeline.command_pid
 
     @property
     def alive(self) -> bool:
@@ -54,7 +54,7 @@ class LocalKernel(KernelHandle):
 class LocalPlace(Place):
     """The local machine without walls: the code has the rights of its user."""
 
-    here = True
+    is_local = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
@@ -64,7 +64,7 @@ class LocalPlace(Place):
     ) -> Job:
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
-    def open(self, folder: Path) -> None:
+    def allow_writing(self, folder: Path) -> None:
         """Grants write access to `folder`, if the place restricts it."""
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - used by places with walls
@@ -77,11 +77,11 @@ LOCAL = LocalPlace()
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
     """Starts the kernel of a jupyter_client manager, with its standard streams in the log."""
     lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
-    manager.kernel_spec.argv = lifeline.around(manager.kernel_spec.argv)
+    manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
         with launch_spec.log.open("wb") as log:
             await manager.start_kernel(
-                cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **lifeline.settings
+                cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **lifeline.popen_options
             )
     except BaseException:
         if manager.has_kernel:
@@ -100,8 +100,8 @@ def is_local(manager: Any) -> bool:
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
     """The parent for folders with sockets; None if the default temporary folder is short enough."""
-    long = len(os.fsencode(tempfile.gettempdir())) > longest
-    return "/tmp" if long else None  # noqa: S108 - the folder below it is new and private
+    is_long = len(os.fsencode(tempfile.gettempdir())) > longest
+    return "/tmp" if is_long else None  # noqa: S108 - the folder below it is new and private
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
@@ -123,7 +123,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     # The manager would look up the spec by name and find the person's "python3".
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
         # Safe path: neither the script's folder nor the working directory is first on sys.path.
-        argv=[sys.executable, "-P", str(START), "-f", "{connection_file}", *options],
+        argv=[sys.executable, "-P", str(KERNEL_SCRIPT), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},

@@ -37,11 +37,11 @@ class Overlay:
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
-        place.open(overlay.folder)
+        place.allow_writing(overlay.folder)
         return overlay
 
-    def over(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The environment variables with which code installs into the overlay and imports from it."""
+    def extend_environ(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables of `environ`, with those that make code install into the overlay and import from it."""
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
     def make(self) -> None:

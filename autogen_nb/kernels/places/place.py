@@ -26,7 +26,7 @@ from autogen_nb.trusted.held_folder import HeldFolder, clear
 
 T = TypeVar("T")
 
-_SIGNALLED = 128
+_SIGNAL_BASE = 128
 NO_LIMITS = Limits()
 
 
@@ -35,15 +35,15 @@ class KernelFiles:
 
     is_remote = False
 
-    def there(self, source: str) -> str:
-        """The source with the paths of this process's private folder replaced by those on the kernel's side."""
+    def with_remote_paths(self, source: str) -> str:
+        """The source with the paths of our private folder replaced by those on the kernel's side."""
         return source
 
     async def send(self, path: Path) -> None:
         """Copies a file or folder to the kernel's side."""
 
     async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's side to this process's."""
+        """Moves a file or folder from the kernel's side to ours."""
 
     async def drop(self, path: Path) -> None:
         """Removes the copy that `send` made."""
@@ -53,7 +53,7 @@ class KernelHandle(ABC):
     """A running kernel with its folder and channels: a local process, one in a container, or a server's kernel."""
 
     cgroup: Cgroup | None = None
-    root: int | None = None
+    root_pid: int | None = None
 
     def __init__(
         self,
@@ -66,12 +66,12 @@ class KernelHandle(ABC):
         self.folder = launch_spec.folder
         self.outbox = launch_spec.outbox
         with HeldFolder(self.outbox.parent) as parent:
-            self.held = parent.folder(self.outbox.name)
+            self.held_outbox = parent.folder(self.outbox.name)
         self.channels = channels
         self.exited = exited
         self.files = KernelFiles()
         self.language = ""
-        self.guarding: GuardClient | None = None
+        self.guard: GuardClient | None = None
 
     @property
     def pid(self) -> int | None:
@@ -79,24 +79,24 @@ class KernelHandle(ABC):
         return None
 
     @property
-    def own(self) -> tuple[int, ...]:
-        """The processes on this machine: the sandbox's, then the kernel's; empty for a remote kernel."""
+    def own_pids(self) -> tuple[int, ...]:
+        """The ids of the processes on this machine: the sandbox's, then the kernel's; empty for a remote kernel."""
         return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
-    def python(self) -> bool:
+    def is_python(self) -> bool:
         return self.language == "python"
 
     @property
     def alive(self) -> bool:
         return not self.exited.done()
 
-    async def await_answer(self, again: float) -> None:
+    async def await_answer(self, repeat_after: float) -> None:
         """Waits for a reply on shell and a message on iopub, then sets `language`.
 
         A message on iopub proves the subscription; without it, the first outputs could be lost. ipykernel 7 may hold a
         request that arrives while it registers its handlers until another request arrives. So the request is repeated
-        after `again` seconds.
+        after `repeat_after` seconds.
         """
         inbox = Inbox()
         identifiers = []
@@ -105,7 +105,7 @@ class KernelHandle(ABC):
             while True:
                 identifiers.append(self.channels.send("shell", "kernel_info_request", {}, inbox))
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(again):
+                    async with asyncio.timeout(repeat_after):
                         await self.channels.subscribed.wait()
                         while (reply := await inbox.get())[0] != "shell":
                             pass
@@ -120,6 +120,7 @@ class KernelHandle(ABC):
         self.language = str(info.get("name", "")).lower() if isinstance(info, dict) else ""
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
+        """Awaits the work; raises ChildProcessError if the kernel ends first."""
         task = asyncio.ensure_future(work)
         try:
             waited: list[asyncio.Future[Any]] = [task, self.exited]
@@ -152,7 +153,7 @@ class KernelHandle(ABC):
         await self.channels.drain()
         self.channels.close()
         await self._close()
-        self.held.close()
+        self.held_outbox.close()
         clear(self.outbox)
         private_folders.remove(self.folder)
 
@@ -188,7 +189,7 @@ class LaunchSpec:
 class Place(ABC):
     """A place where code can run (jupyter_client's provisioner); it enforces its walls and limits or raises."""
 
-    here = False
+    is_local = False
     runs_programs = True
     shares_disk = True
     language: str | None = "python"
@@ -232,14 +233,14 @@ class Place(ABC):
         """Releases what outlives a kernel, such as a container; the place can be used again."""
 
 
-def by_signal(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
+def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
     """Converts exit codes above 128, which stand for signals, to negative codes like those of local processes."""
     converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def convert(done: "asyncio.Future[int]") -> None:
         if not converted.done():
             code = done.result()
-            converted.set_result(_SIGNALLED - code if _SIGNALLED < code < 2 * _SIGNALLED else code)
+            converted.set_result(_SIGNAL_BASE - code if _SIGNAL_BASE < code < 2 * _SIGNAL_BASE else code)
 
     exited.add_done_callback(convert)
     return converted

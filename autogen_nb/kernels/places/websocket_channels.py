@@ -1,10 +1,10 @@
 """The channels of a kernel on a Jupyter server: one WebSocket for all channels, which reconnects.
 
-1. The server stores a kernel's messages while the client is disconnected, until it returns with the same session.
+1. While the client is disconnected, the server stores the kernel's messages for the next connection of the session.
 2. A message is sent only after the server has answered a ping, since a broken connection often shows only at a ping.
-3. Messages may be lost when the connection breaks. Each reconnection therefore sends a request to the kernel, whose
-   reply comes after those to all earlier requests. Earlier requests that are unfinished by then end with an error that
-   reports the loss. No request is sent twice, since its code might run twice.
+3. Messages may be lost when the connection breaks. Each reconnection therefore sends a request to the kernel, which
+   replies in order: an earlier request that is still unfinished at this reply ends with an error that reports the
+   loss. No request is sent twice, since its code might run twice.
 4. The kernel counts as ended if the server does not answer within `patience` seconds, or reports that the kernel is
    gone.
 """
@@ -23,10 +23,10 @@ from tornado.websocket import WebSocketClientConnection, WebSocketClosedError, w
 
 from autogen_nb.kernels.channels import KernelChannels
 
-_PAUSE = 0.1
+_FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
-_PING = 30.0
-_LARGEST = 2**30
+_PING_SECONDS = 30.0
+_MAX_MESSAGE = 2**30
 _GONE = (404, 410)
 _DEAD = ("dead", "restarting", "autorestarting")
 _LOST = "the connection to the kernel's server broke, and the result of the block was lost; outputs may be missing"
@@ -44,15 +44,15 @@ class WebSocketChannels(KernelChannels):
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
         self._patience = patience
-        self._open: dict[str, set[str]] = {}
+        self._unfinished: dict[str, set[str]] = {}
         self._unsent: list[tuple[str, str, str | bytes]] = []
         self._connection: WebSocketClientConnection | None = None
         self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._keeping: asyncio.Task[None] | None = None
+        self._reading: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        self._connection = await self._connected()
-        self._keeping = asyncio.ensure_future(self._keep())
+        self._connection = await self._open_connection()
+        self._reading = asyncio.ensure_future(self._read_forever())
 
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         from jupyter_client.jsonutil import json_default
@@ -61,38 +61,38 @@ class WebSocketChannels(KernelChannels):
         identifier: str = message["header"]["msg_id"]
         # `Session.pack` would not escape lone surrogates, which a WebSocket cannot carry.
         text = json.dumps(message, default=json_default)
-        self._unsent.append((identifier, kind, _joined(text.encode(), *buffers) if buffers else text))
-        self._check()
+        self._unsent.append((identifier, kind, _join(text.encode(), *buffers) if buffers else text))
+        self._ping()
         return identifier
 
     def forget(self, identifier: str) -> None:
         super().forget(identifier)
-        self._open.pop(identifier, None)
+        self._unfinished.pop(identifier, None)
 
     def close(self) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
+        if self._reading is not None:
+            self._reading.cancel()
         if self._connection is not None:
             self._connection.close()
 
-    async def _connected(self) -> WebSocketClientConnection:
+    async def _open_connection(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
-        connection = await websocket_connect(request, ping_interval=_PING, max_message_size=_LARGEST)
+        connection = await websocket_connect(request, ping_interval=_PING_SECONDS, max_message_size=_MAX_MESSAGE)
         # Tornado offers no other notification of a pong.
         setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment to a method
         return connection
 
-    async def _keep(self) -> None:
+    async def _read_forever(self) -> None:
         loop = asyncio.get_running_loop()
         while not self.gone.done():
             connection = self._connection
             assert connection is not None
-            self._check()
+            self._ping()
             while (data := await connection.read_message()) is not None:
                 self._deliver(data)
             self._connection = None
             connection.close()
-            deadline, pause = loop.time() + self._patience, _PAUSE
+            deadline, pause = loop.time() + self._patience, _FIRST_PAUSE
             while self._connection is None and not self.gone.done():
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
@@ -101,33 +101,33 @@ class WebSocketChannels(KernelChannels):
 
     async def _try_again(self, *, last: bool) -> None:
         try:
-            self._connection = await self._connected()
+            self._connection = await self._open_connection()
         except Exception as error:  # noqa: BLE001 - any error means that there is no connection
             if last or (isinstance(error, HTTPClientError) and error.code in _GONE):
                 self._end(f"its server cannot be reached any more ({error})")
 
     def _end_lost_requests(self) -> None:
-        if self._open:
-            asyncio.ensure_future(self._conclude(set(self._open))).add_done_callback(_seen)
+        if self._unfinished:
+            asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
 
     async def _conclude(self, waiting: set[str]) -> None:
         """Rule 3: ends the requests that got no reply."""
         await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
-        for identifier in waiting & set(self._open):
-            lacking = set(self._open[identifier])
-            if "shell" in lacking:
+        for identifier in waiting & set(self._unfinished):
+            missing = set(self._unfinished[identifier])
+            if "shell" in missing:
                 error = {"ename": "ConnectionLost", "evalue": _LOST, "traceback": []}
-                self._pretend(identifier, "iopub", "error", error)
-                self._pretend(identifier, "shell", "execute_reply", {"status": "error", **error})
-            if "idle" in lacking:
-                self._pretend(identifier, "iopub", "status", {"execution_state": "idle"})
+                self._dispatch_own(identifier, "iopub", "error", error)
+                self._dispatch_own(identifier, "shell", "execute_reply", {"status": "error", **error})
+            if "idle" in missing:
+                self._dispatch_own(identifier, "iopub", "status", {"execution_state": "idle"})
 
-    def _pretend(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
-        self._hand(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
+    def _dispatch_own(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
+        self._dispatch(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
 
-    def _check(self) -> None:
+    def _ping(self) -> None:
         """Rule 2: sends a ping before queued messages."""
-        # The connection may be closed before `_keep` notices.
+        # The connection may be closed before `_read_forever` notices.
         with suppress(WebSocketClosedError):
             if self._connection is not None:
                 self._connection.ping(b"?")
@@ -140,34 +140,34 @@ class WebSocketChannels(KernelChannels):
             except WebSocketClosedError:
                 return
             del self._unsent[0]
-            asyncio.ensure_future(writing).add_done_callback(_seen)
+            asyncio.ensure_future(writing).add_done_callback(_retrieve_exception)
             if kind == "execute_request":
-                self._open[identifier] = {"shell", "idle"}
+                self._unfinished[identifier] = {"shell", "idle"}
 
     def _deliver(self, data: str | bytes) -> None:
         try:
-            text, *buffers = (data,) if isinstance(data, str) else _parts(data)
+            text, *buffers = (data,) if isinstance(data, str) else _split(data)
             message = json.loads(text) | {"buffers": buffers}
             channel = message["channel"]
             if channel == "iopub":
                 self.subscribed.set()
             if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
                 return
-            self._hand(channel, message)
+            self._dispatch(channel, message)
         # The kernel may send anything; unreadable messages are dropped.
         except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)
 
-    def _hand(self, channel: str, message: dict[str, Any]) -> None:
+    def _dispatch(self, channel: str, message: dict[str, Any]) -> None:
         parent = str((message.get("parent_header") or {}).get("msg_id"))
         state = message["content"].get("execution_state") if message["header"]["msg_type"] == "status" else None
         if state in _DEAD and channel == "iopub":
             self._end(f"the server says that it is {state}")
-        lacking = self._open.get(parent)
-        if lacking is not None:
-            lacking.discard("idle" if state == "idle" else channel)
-            if not lacking:
-                del self._open[parent]
+        missing = self._unfinished.get(parent)
+        if missing is not None:
+            missing.discard("idle" if state == "idle" else channel)
+            if not missing:
+                del self._unfinished[parent]
         inbox = self._inbox_for(channel, message)
         if inbox is not None:
             inbox.put((channel, message))
@@ -178,19 +178,19 @@ class WebSocketChannels(KernelChannels):
             self.gone.set_result(1)
 
 
-def _seen(done: "asyncio.Future[Any]") -> None:
+def _retrieve_exception(done: "asyncio.Future[Any]") -> None:
     # After a failed write, the reader reconnects.
     with suppress(asyncio.CancelledError):
         done.exception()
 
 
-def _parts(data: bytes) -> list[bytes]:
+def _split(data: bytes) -> list[bytes]:
     count = struct.unpack("!i", data[:4])[0]
     offsets = [*struct.unpack(f"!{count}I", data[4 : 4 * (count + 1)]), len(data)]
     return [data[start:end] for start, end in itertools.pairwise(offsets)]
 
 
-def _joined(*parts: bytes) -> bytes:
+def _join(*parts: bytes) -> bytes:
     """A message with buffers, as the server's default protocol has it: the offsets of the parts, then the parts."""
     sizes = [4 * (len(parts) + 1), *map(len, parts[:-1])]
     return struct.pack(f"!{len(parts) + 1}I", len(parts), *itertools.accumulate(sizes)) + b"".join(parts)

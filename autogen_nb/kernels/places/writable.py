@@ -21,19 +21,19 @@ class Writable:
         if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
         # A mount point can be neither renamed nor replaced, so no link can take the place of a folder in the path.
-        way = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
+        parents = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
-        return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*way, cwd / own))]
+        return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*parents, cwd / own))]
 
 
 def make_folder(cwd: Path, folder: str) -> None:
     """Creates a folder in the working directory or elsewhere, without following links."""
-    above, name = parted(cwd, folder)
+    above, name = split_path(cwd, folder)
     with HeldFolder(above) as held:
         held.folder(name, make=True).close()
 
 
-def parted(cwd: Path, folder: str) -> tuple[Path, str]:
+def split_path(cwd: Path, folder: str) -> tuple[Path, str]:
     """Splits a path into its safe parent, which other code cannot replace, and the path below it."""
     path = PurePath(folder)
     return (Path(path.parent), path.name) if path.is_absolute() else (cwd, folder)

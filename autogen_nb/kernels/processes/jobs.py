@@ -19,7 +19,7 @@ class Program(Protocol):
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the process group ("" only checks); False if the group has ended."""
+        """Sends a signal to the process group, or none if `name` is ""; False if the group has ended."""
 
     async def kill(self) -> None:
         """Kills the process and its descendants."""
@@ -47,22 +47,22 @@ class LocalJob(Lifeline):
         if shutil.which(argv[0], path=environ.get("PATH")) is None:
             raise ExecutionError(f"{argv[0]!r} could not be started: there is no such program")
         super().__init__(limits, keep=True)
-        self.pipe, writing = os.pipe()
+        self.pipe, write_end = os.pipe()
         os.set_blocking(self.pipe, False)
         try:
             process = subprocess.Popen(  # noqa: S603  # running the model's code is the purpose
-                self.around(argv),
+                self.wrap(argv),
                 cwd=cwd,
                 env=dict(environ),
-                stdout=writing,
-                stderr=writing,
+                stdout=write_end,
+                stderr=write_end,
                 start_new_session=True,
-                **self.settings,
+                **self.popen_options,
             )
         except OSError as error:
             os.close(self.pipe)
             self.close()
             raise ExecutionError(f"{argv[0]!r} could not be started: {error}") from error
         finally:
-            os.close(writing)
-        self.begun(process)
+            os.close(write_end)
+        self.attach(process)

@@ -1,4 +1,4 @@
-"""The owner's side of a process: on Linux, everything that an agent starts ends with its owner."""
+"""This process's side of a command that it owns: on Linux, the command and its descendants end with this process."""
 
 import asyncio
 import atexit
@@ -17,18 +17,19 @@ from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, w
 from autogen_nb.trusted.held_folder import clear
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
-_PATIENCE = 5.0
+_KILL_TIMEOUT = 5.0
 
 
 class Lifeline:
-    """Starts, observes and ends a command, on Linux under `supervisor`; requires a running asyncio loop.
+    """Observes and ends a command; on Linux, `supervisor` kills the command when a pipe closes, the lifeline.
 
-    Start the command returned by `around` with `settings`, then call `begun`, or `close` if the start failed.
+    Start the command returned by `wrap` with `popen_options`, then call `attach`, or `close` if the start failed.
+    `exited` is the command's end, `gone` the supervisor's.
     """
 
-    root = 0
-    command = 0
-    own: tuple[int, ...] = ()
+    root_pid = 0
+    command_pid = 0
+    own_pids: tuple[int, ...] = ()
     gone: "asyncio.Future[int]"
 
     def __init__(self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = ()) -> None:
@@ -50,24 +51,24 @@ class Lifeline:
             os.set_blocking(self._reading, False)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def popen_options(self) -> dict[str, Any]:
         if not self._supervised:
             return {"stdin": subprocess.DEVNULL}
         stdin, reporting = self._child_ends
         return {"stdin": stdin, "pass_fds": (reporting,)}
 
-    def around(self, command: Sequence[str]) -> list[str]:
+    def wrap(self, command: Sequence[str]) -> list[str]:
         if not self._supervised:
             return list(command)
         keep = "keep" if self._keep else "end"
         folders = "\n".join(str(folder) for folder in self._folders)
         cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
-        # Isolated from the person's environment and installed packages.
+        # -I and -S isolate the supervisor from the person's environment and packages.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
         return [*python, str(os.getpid()), str(self._child_ends[1]), keep, folders, cgroups, *command]
 
-    def begun(self, process: "subprocess.Popen[bytes]") -> None:
-        self.root = self.command = process.pid
+    def attach(self, process: "subprocess.Popen[bytes]") -> None:
+        self.root_pid = self.command_pid = process.pid
         self.gone = watch_exit(process, group=not self._keep)
         self.gone.add_done_callback(self._process_ended)
         if self._supervised:
@@ -77,22 +78,22 @@ class Lifeline:
             atexit.register(self._end_at_exit, os.getpid())
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the command's group ("" only checks); False if the group has ended."""
+        """Sends a signal to the command's group, or none if `name` is ""; False if the group has ended."""
         if not self._supervised:
-            return signal_group(self.root, name)
+            return signal_group(self.root_pid, name)
         if name == "SIGKILL":
             self._cut_lifeline()
         elif name and not self.gone.done():
             # The supervisor forwards the signal.
-            signal_group(self.root, name)
+            signal_group(self.root_pid, name)
         return not self.gone.done() and (self._has_leftovers or not self.exited.done())
 
     async def kill(self) -> None:
         if self._supervised:
             self._cut_lifeline()
-            await asyncio.wait([self.gone], timeout=_PATIENCE)
+            await asyncio.wait([self.gone], timeout=_KILL_TIMEOUT)
         if not self.gone.done():
-            kill_tree(self.root)
+            kill_tree(self.root_pid)
 
     async def reached_limit(self) -> str:
         """The name of a limit at which the system killed or refused a process; "" if there is none."""
@@ -115,7 +116,7 @@ class Lifeline:
 
     def _end_at_exit(self, owner: int) -> None:
         if os.getpid() == owner:
-            kill_tree(self.root)
+            kill_tree(self.root_pid)
             for folder in self._folders:
                 clear(folder)
 
@@ -143,7 +144,7 @@ class Lifeline:
         for line in lines:
             event, _, number = line.partition(b" ")
             if event == b"started":
-                self.command = int(number)
+                self.command_pid = int(number)
             else:
                 self._has_leftovers = event == b"left"
                 self._set_exit_code(int(number))

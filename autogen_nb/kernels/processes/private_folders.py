@@ -25,8 +25,8 @@ _PAUSE = 0.01
 
 _held: dict[Path, int] = {}
 _cleared: set[Path] = set()
-_changing = threading.Lock()
-_ended = threading.Event()
+_change_lock = threading.Lock()
+_is_ending = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
@@ -47,66 +47,66 @@ def temporary(parent: str | Path | None = None) -> Iterator[Path]:
 
 def hold(folder: Path) -> bool:
     """Creates a folder if necessary and locks it; False if it is locked already or belongs to another user."""
-    with _changing:
-        if _ended.is_set():
+    with _change_lock:
+        if _is_ending.is_set():
             raise OSError("this process is ending and creates no more folders")
         if folder in _held:
             return False
-        if (locked := _made(folder)) is None:
+        if (descriptor := _make_locked(folder)) is None:
             return False
-        _held[folder] = locked
+        _held[folder] = descriptor
     _clear_once(folder.parent)
     return True
 
 
 def remove(folder: Path) -> None:
     held_folder.clear(folder)
-    if (locked := _held.pop(folder, None)) is not None:
-        os.close(locked)
+    if (descriptor := _held.pop(folder, None)) is not None:
+        os.close(descriptor)
 
 
 def clear(parent: Path) -> None:
     """Removes abandoned folders of this user; links and other users' folders stay."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if folder not in _held and (locked := _locked(folder)) is not None:
+            if folder not in _held and (descriptor := _lock_folder(folder)) is not None:
                 held_folder.clear(folder)
-                os.close(locked)
+                os.close(descriptor)
 
 
-def _made(folder: Path) -> int | None:
+def _make_locked(folder: Path) -> int | None:
     """A locked descriptor of the folder, created if necessary; None if another process holds the lock."""
-    made = False
+    is_new = False
     for _ in range(_TRIES):
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-            made = True
+            is_new = True
         with suppress(FileNotFoundError):
-            if (locked := _locked(folder, require_lock=False)) is not None or not made:
-                return locked
+            if (descriptor := _lock_folder(folder, require_lock=False)) is not None or not is_new:
+                return descriptor
         # Another process mistook the new folder for an abandoned one, and is removing it.
         time.sleep(_PAUSE)
     return None
 
 
-def _locked(folder: Path, *, require_lock: bool = True) -> int | None:
+def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
     """A locked descriptor of this user's folder; None if it is locked, missing, or another user's.
 
     With `require_lock`, a folder on a file system without locks counts as locked.
     """
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if require_lock or isinstance(error, BlockingIOError):
                 raise
-        opened = os.fstat(number)
+        opened = os.fstat(descriptor)
         if opened.st_uid == os.geteuid() and os.path.samestat(opened, os.lstat(folder)):
-            return number
+            return descriptor
     except OSError:
         pass
-    os.close(number)
+    os.close(descriptor)
     return None
 
 
@@ -119,18 +119,18 @@ def _clear_once(parent: Path) -> None:
 
 
 def _remove_all() -> None:
-    with _changing:
-        _ended.set()
+    with _change_lock:
+        _is_ending.set()
     for folder in list(_held):
         remove(folder)
 
 
-def _forked() -> None:
-    _changing.release()
-    for number in _held.values():
-        os.close(number)
+def _release_in_child() -> None:
+    _change_lock.release()
+    for descriptor in _held.values():
+        os.close(descriptor)
     _held.clear()
 
 
 atexit.register(_remove_all)
-os.register_at_fork(before=_changing.acquire, after_in_parent=_changing.release, after_in_child=_forked)
+os.register_at_fork(before=_change_lock.acquire, after_in_parent=_change_lock.release, after_in_child=_release_in_child)

@@ -4,12 +4,12 @@ It runs as a script in its own process, outside of the package, and imports litt
 each shell block.
 
 1. It is a child subreaper: all descendants of its child stay below it, even in sessions of their own.
-2. Its standard input is the owner's lifeline. When data arrives there, or it closes, or the owner ends, the supervisor
-   kills all descendants and ends. If the owner is gone, it also removes the given folders and cgroups.
-3. When the child ends, the supervisor kills the remaining descendants and ends like the child. With `keep` it reports
-   the end, and waits until the descendants end by themselves or rule 2 applies.
+2. Its standard input is a pipe from the owner, the lifeline. When data arrives, the pipe closes, or the owner ends, the
+   supervisor kills all descendants, removes the cgroups and ends. If the owner has ended, it also removes the folders.
+3. When the child ends, the supervisor kills the remaining descendants and ends with the child's exit code or signal.
+   With `keep` it reports the end, and waits until the descendants end by themselves or rule 2 applies.
 4. It forwards SIGINT to the child's process group, and continues the group if it was stopped.
-5. Its own death kills the child.
+5. If the supervisor dies, the system kills the child.
 """
 
 import ctypes
@@ -24,52 +24,52 @@ from contextlib import suppress
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LIFELINE = 0
-_PATIENCE = 10.0
+_KILL_SECONDS = 10.0
 _PAUSE = 0.005
-_TIDYING = 2.0
+_TRACKER_SECONDS = 2.0
 _TRACKER = b"resource_tracker import main"
-_FEW = 100
+_FEW_PROCESSES = 100
 
 
 def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
     """Runs the command; returns its exit code, or a negative signal number."""
     os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    woken, wake = os.pipe()
-    for end in (woken, wake):
+    wake_reader, wake_writer = os.pipe()
+    for end in (wake_reader, wake_writer):
         os.set_blocking(end, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
-    child = _started(command, cgroups)
+    child = _start(command, cgroups)
     # Only the child keeps the output streams open, so readers notice when it closes them.
-    nowhere = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
-        os.dup2(nowhere, stream)
+        os.dup2(null, stream)
     os.write(report, b"started %d\n" % child)
-    watched, owners_end = _watched(owner, woken)
+    poll, owner_pidfd = _make_poll(owner, wake_reader)
     code = None
     while True:
-        ready = {descriptor for descriptor, _ in watched.poll()}
+        ready = {descriptor for descriptor, _ in poll.poll()}
         signals = b""
-        if woken in ready:
+        if wake_reader in ready:
             with suppress(BlockingIOError):
-                signals = os.read(woken, 4096)
+                signals = os.read(wake_reader, 4096)
         if signal.SIGINT in signals:
             with suppress(OSError):
                 for number in (signal.SIGINT, signal.SIGCONT):
                     os.killpg(child, number)
-        ended = _reaped()
+        ended = _reap()
         if child in ended and code is None:
             code = ended[child]
             # If the owner has ended, nobody reads the report, and rule 2 applies.
             with suppress(OSError):
                 os.write(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
-        must_end = _LIFELINE in ready or owners_end in ready or signal.SIGTERM in signals
+        must_end = _LIFELINE in ready or owner_pidfd in ready or signal.SIGTERM in signals
         if must_end or (code is not None and not (keep and _descendants())):
             break
     code = _end_all().get(child, code)
-    _tidy(folders if _owner_is_gone(owners_end) else [], cgroups if must_end else [])
+    _remove_folders(folders if _owner_is_gone(owner_pidfd) else [], cgroups if must_end else [])
     return 0 if code is None else code
 
 
@@ -78,7 +78,7 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _started(command: list[str], cgroups: list[str]) -> int:
+def _start(command: list[str], cgroups: list[str]) -> int:
     supervisor = os.getpid()
     child = os.fork()
     if child:
@@ -108,7 +108,7 @@ def _started(command: list[str], cgroups: list[str]) -> int:
         os._exit(127)
 
 
-def _tidy(folders: list[str], cgroups: list[str]) -> None:
+def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
     if folders:
         import shutil
 
@@ -127,26 +127,26 @@ def _tidy(folders: list[str], cgroups: list[str]) -> None:
             time.sleep(_PAUSE)
 
 
-def _watched(owner: int, woken: int) -> "tuple[select.poll, int]":
-    """A poll object, and a pidfd of the owner's process, -1 if unavailable; no child of the owner can hold it open."""
+def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
+    """Returns a poll object, and the owner's pidfd or -1; unlike the lifeline, no child of the owner keeps it open."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
-    poll.register(woken, select.POLLIN)
-    owners_end = -1
+    poll.register(wake_reader, select.POLLIN)
+    owner_pidfd = -1
     with suppress(OSError):
-        owners_end = os.pidfd_open(owner)
-        poll.register(owners_end, select.POLLIN)
-    return poll, owners_end
+        owner_pidfd = os.pidfd_open(owner)
+        poll.register(owner_pidfd, select.POLLIN)
+    return poll, owner_pidfd
 
 
-def _owner_is_gone(owners_end: int) -> bool:
-    if owners_end >= 0:
-        return bool(select.select([owners_end], [], [], 0)[0])
+def _owner_is_gone(owner_pidfd: int) -> bool:
+    if owner_pidfd >= 0:
+        return bool(select.select([owner_pidfd], [], [], 0)[0])
     # A living owner writes a byte before it closes the lifeline.
     return not os.read(_LIFELINE, 1)
 
 
-def _reaped() -> dict[int, int]:
+def _reap() -> dict[int, int]:
     exit_codes: dict[int, int] = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -162,8 +162,8 @@ def _end_all() -> dict[int, int]:
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
-    while (alive := _descendants()) and time.monotonic() < begun + _PATIENCE:
-        if len(alive) <= _FEW and time.monotonic() < begun + _TIDYING:
+    while (alive := _descendants()) and time.monotonic() < begun + _KILL_SECONDS:
+        if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
             alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
         # All processes are stopped first, because some could fork faster than they are killed.
@@ -171,10 +171,10 @@ def _end_all() -> dict[int, int]:
             with suppress(OSError):
                 os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
         seen |= fresh
-        exit_codes.update(_reaped())
+        exit_codes.update(_reap())
         if not fresh:
             time.sleep(_PAUSE)
-    return exit_codes | _reaped()
+    return exit_codes | _reap()
 
 
 def _is_tracker(pid: int) -> bool:
@@ -204,7 +204,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
-def _leave(code: int) -> None:
+def _exit_like(code: int) -> None:
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.set_wakeup_fd(-1)
@@ -216,4 +216,4 @@ def _leave(code: int) -> None:
 
 if __name__ == "__main__":
     _owner, _report, _keep, _folders, _cgroups, *_command = sys.argv[1:]
-    _leave(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))
+    _exit_like(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))

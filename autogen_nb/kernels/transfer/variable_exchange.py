@@ -61,7 +61,7 @@ class VariableExchange(ABC):
         """
         _check_names((name,))
         kernel = await self._python_kernel()
-        with _folder(kernel.held, kernel.outbox) as folder:
+        with _folder(kernel.held_outbox, kernel.outbox) as folder:
             await kernel.files.send(folder)
             save = "save_pickled" if unpickle else "save"
             reply = await self._call(kernel, save, name=name, folder=str(folder))
@@ -71,7 +71,7 @@ class VariableExchange(ABC):
                 raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
             await kernel.files.fetch(folder)
             try:
-                held = kernel.held.folder(folder.name)
+                held = kernel.held_outbox.folder(folder.name)
             except OSError as error:
                 raise TransferError(f"`{name}` cannot be copied back: {error}") from error
             with held:
@@ -83,7 +83,7 @@ class VariableExchange(ABC):
 
     async def _python_kernel(self) -> KernelHandle:
         kernel = await self._life.start()
-        if not kernel.python:
+        if not kernel.is_python:
             raise TransferError(
                 f"the agent's kernel runs {kernel.language or 'no Python'}: only a Python kernel has variables "
                 "that can be copied or listed"
@@ -92,7 +92,7 @@ class VariableExchange(ABC):
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
-        source = kernel.files.there(call_source(function, arguments, reply))
+        source = kernel.files.with_remote_paths(call_source(function, arguments, reply))
         reason = "the agent's kernel did not answer"
         async with aclosing(self.execute(source, silent=True)) as items:
             async for item in items:
@@ -102,13 +102,13 @@ class VariableExchange(ABC):
                     raise TransferError(printable(item.note or reason))
         await kernel.files.fetch(reply)
         try:
-            with kernel.held.open(reply.name) as file:
+            with kernel.held_outbox.open(reply.name) as file:
                 return json.loads(file.read(_REPLY_BYTES))
         except (OSError, ValueError, RecursionError) as error:
             raise TransferError(f"the agent's kernel gave an unreadable answer: {error}") from error
         finally:
             with suppress(OSError):
-                kernel.held.remove(reply.name)
+                kernel.held_outbox.remove(reply.name)
 
 
 def _check_names(names: Iterable[str]) -> None:
