@@ -20,11 +20,11 @@ T = TypeVar("T")
 TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
 
-LET_GO = 0.2
-"""How long, in seconds, an interrupted caller waits for the engine to cancel its work."""
+CANCEL_SECONDS = 0.2
+"""Seconds that an interrupted caller waits for the engine to cancel the caller's work."""
 
-LAST = 2.0
-"""How long, in seconds, cleanup may take when the process ends."""
+EXIT_SECONDS = 2.0
+"""Seconds that cleanup may take when the process ends."""
 
 
 class Engine:
@@ -46,16 +46,16 @@ class Engine:
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the engine's loop and waits for its result in the caller's thread."""
-        if self.here():
+        if self.is_current_thread():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
-        pump = StreamBridge(lambda: alone(work))
+        pump = StreamBridge(lambda: single_item(work))
         try:
             return pump.get(lambda: None)
         finally:
             pump.end()
 
-    def soon(self, call: Callable[[], object]) -> None:
+    def call_soon(self, call: Callable[[], object]) -> None:
         self._started().call_soon_threadsafe(call)
 
     def at_exit(self, ending: Callable[[], Awaitable[object]]) -> Callable[[], None]:
@@ -68,7 +68,7 @@ class Engine:
 
         return forget
 
-    def here(self) -> bool:
+    def is_current_thread(self) -> bool:
         return self._thread is threading.current_thread()
 
     def _started(self) -> asyncio.AbstractEventLoop:
@@ -85,7 +85,7 @@ class Engine:
             return
 
         async def one(ending: Callable[[], Awaitable[object]]) -> None:
-            async with asyncio.timeout(LAST):
+            async with asyncio.timeout(EXIT_SECONDS):
                 await ending()
 
         async def end() -> None:
@@ -94,11 +94,11 @@ class Engine:
             for task in working:
                 task.cancel()
             if working:
-                await asyncio.wait(working, timeout=LET_GO)
+                await asyncio.wait(working, timeout=CANCEL_SECONDS)
             # Closing the generators closes their connections to models.
             await asyncio.get_running_loop().shutdown_asyncgens()
 
-        wait_for([self.submit(end())], timeout=LAST + LET_GO)
+        wait_for([self.submit(end())], timeout=EXIT_SECONDS + CANCEL_SECONDS)
 
 
 engine = Engine()
@@ -107,10 +107,9 @@ engine = Engine()
 class StreamBridge(Generic[T]):
     """A stream on the engine that another thread reads item by item, with `get` or `await aget`.
 
-    The stream starts at the first read, so that the caller can already end it.
-
-    The threads share only a queue implemented in C. An interrupt inside a lock of `threading` or `concurrent.futures`
-    would leave it locked and block the engine.
+    The stream starts at the first read, so a caller can read it inside a ``try`` that ends it.
+    The threads share only a queue implemented in C: an interrupt could leave a lock of `threading` or
+    `concurrent.futures` locked, which would block the engine.
     """
 
     def __init__(self, stream: Callable[[], AsyncIterator[T]]) -> None:
@@ -125,7 +124,7 @@ class StreamBridge(Generic[T]):
     def _begin(self) -> None:
         if not self._begun:
             self._begun = True
-            engine.soon(self._start)
+            engine.call_soon(self._start)
 
     def _start(self) -> None:
         self._task = asyncio.ensure_future(self._run())
@@ -157,11 +156,11 @@ class StreamBridge(Generic[T]):
     def get(self, tick: Callable[[], None]) -> T:
         """The next item; calls `tick` while there is none."""
         self._begin()
-        return opened(wait_interruptibly(self._items, tick))
+        return unwrap(wait_interruptibly(self._items, tick))
 
     async def aget(self) -> T:
         self._begin()
-        return opened(await self._anext())
+        return unwrap(await self._anext())
 
     async def _anext(self) -> "Item[T] | BaseException | None":
         if self._wake is None:
@@ -177,17 +176,17 @@ class StreamBridge(Generic[T]):
 
     def end(self) -> None:
         """Cancels the stream and waits briefly until it is closed."""
-        engine.soon(self._cancel)
-        until = monotonic() + LET_GO
+        engine.call_soon(self._cancel)
+        until = monotonic() + CANCEL_SECONDS
         with contextlib.suppress(Empty):
             while self._begun and self._items.get(timeout=max(0.0, until - monotonic())) is not None:
                 pass
 
     async def aend(self) -> None:
         """Cancels the stream and waits briefly until it is closed."""
-        engine.soon(self._cancel)
+        engine.call_soon(self._cancel)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LET_GO):
+            async with asyncio.timeout(CANCEL_SECONDS):
                 while self._begun and await self._anext() is not None:
                     pass
 
@@ -203,7 +202,7 @@ class Item(Generic[T]):
     value: T
 
 
-def opened(item: Item[T] | BaseException | None) -> T:
+def unwrap(item: Item[T] | BaseException | None) -> T:
     """The item's value; raises the exception that ended the stream."""
     assert item is not None, "a stream is not read beyond its end"
     if isinstance(item, BaseException):
@@ -219,5 +218,5 @@ def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambd
         tick()
 
 
-async def alone(work: Awaitable[T]) -> AsyncIterator[T]:
+async def single_item(work: Awaitable[T]) -> AsyncIterator[T]:
     yield await work

@@ -150,7 +150,7 @@ from autogen_nb.run import engine
 
 async def ending():
     await asyncio.sleep(0.01)
-    print("ended", engine.here())
+    print("ended", engine.is_current_thread())
 
 async def broken():
     raise ZeroDivisionError

@@ -238,7 +238,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         if token is not None and token.is_cancelled():
             raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
         run = self._run_to_result(blocks)
-        work = run if engine.here() else result(run, waits="async")
+        work = run if engine.is_current_thread() else result(run, waits="async")
         return await work if token is None else await token.link_future(asyncio.ensure_future(work))
 
     async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:

@@ -1,6 +1,6 @@
 """AgentChat's model clients, for the agents of a team and for direct requests by a program.
 
-A client is also a `autogen_nb.core.ports.Model`; `create` and `create_stream` run in the caller's event loop.
+A client is also an `autogen_nb.core.ports.Model`; `create` and `create_stream` run in the caller's event loop.
 Token counts come from the server.
 """
 
@@ -202,7 +202,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         for model in self._models.values():
             if isinstance(model, OpenAIModel):
                 await model.close()
-                if not engine.here():
+                if not engine.is_current_thread():
                     await result(model.close(), waits="async")
 
 

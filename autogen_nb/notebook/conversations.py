@@ -141,7 +141,7 @@ class NotebookConversation:
             self.shared.clear()
             self.listed_variables = frozenset()
             self._open()
-        engine.soon(lambda: self.kernels.touch(self))
+        engine.call_soon(lambda: self.kernels.touch(self))
         self._usual = usual
 
     def _open(self, opened: FirstKernel | None = None) -> None:
@@ -152,7 +152,7 @@ class NotebookConversation:
         else:
             self.executor = opened.executor
             # The kernel is already starting, so the limit cannot stop it.
-            engine.soon(lambda: self.kernels.admit(self))
+            engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.stop)
 
@@ -177,7 +177,7 @@ class NotebookConversation:
 
     def end(self) -> None:
         self._forget()
-        engine.soon(lambda: self.kernels.dismiss(self))
+        engine.call_soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
 
     async def _stop(self, executor: "JupyterExecutor", told: str = "") -> None:

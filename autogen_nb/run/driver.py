@@ -243,7 +243,7 @@ def events(
 
     `tick` is called ten times a second while the engine works.
     """
-    if engine.here():
+    if engine.is_current_thread():
         raise ConfigError("a sync chat was started on the engine's own thread; await its async form instead")
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None

@@ -10,7 +10,7 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from autogen_nb.engine import LET_GO, TICK, Item, StreamBridge, alone, engine, opened, wait_interruptibly
+from autogen_nb.engine import CANCEL_SECONDS, TICK, Item, StreamBridge, engine, single_item, unwrap, wait_interruptibly
 from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
     """
     if waits == "sync":
         return engine.call(work)
-    bridge = StreamBridge(lambda: alone(work))
+    bridge = StreamBridge(lambda: single_item(work))
     try:
         return await bridge.aget()
     finally:
@@ -149,9 +149,9 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(task.cancel)
         with contextlib.suppress(Empty):
-            done.get(timeout=LET_GO)
+            done.get(timeout=CANCEL_SECONDS)
         raise
-    return opened(outcome)
+    return unwrap(outcome)
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
@@ -159,7 +159,7 @@ def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
 
     In the engine's own thread, the coroutine is returned unchanged.
     """
-    if engine.here():
+    if engine.is_current_thread():
         return work
     if in_a_loop():
         return _BackgroundCall(engine.submit(work))
