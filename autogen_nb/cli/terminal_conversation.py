@@ -102,7 +102,7 @@ class TerminalConversation:
         if spec is None:
             raise ConfigError(model_connection.NO_MODEL)
         for host in model_connection.hosts(spec, os.environ):
-            tell(model_connection.receives(host, rows=self._share == "rows").replace("`", ""))
+            tell(model_connection.disclosure(host, rows=self._share == "rows").replace("`", ""))
         model = model_for(spec)
         for budget in filter(None, (options.budget, run.policy().budget)):
             model = budgeted(model, Budget.parse(budget))

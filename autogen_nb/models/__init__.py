@@ -1,1 +1,1 @@
-"""Model clients behind one protocol; none of them knows another."""
+"""Model clients behind one protocol, `autogen_nb.core.ports.Model`."""

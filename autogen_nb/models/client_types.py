@@ -101,7 +101,7 @@ class AssistantMessage(BaseModel):
 
 
 class FunctionExecutionResultMessage(BaseModel):
-    """The results of the calls in the message before."""
+    """The results of the calls in the previous message."""
 
     content: list[FunctionExecutionResult]
     type: Literal["FunctionExecutionResultMessage"] = "FunctionExecutionResultMessage"

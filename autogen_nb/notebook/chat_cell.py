@@ -125,11 +125,11 @@ class ChatCell:
         for host in model_connection.hosts(spec, os.environ):
             if (host, self._settings.share) not in notebook.announced:
                 notebook.announced.add((host, self._settings.share))
-                self._view.note(model_connection.receives(host, rows=self._settings.share == "rows"), kind="host")
+                self._view.note(model_connection.disclosure(host, rows=self._settings.share == "rows"), kind="host")
         asks = self._settings.ask_person
         if asks is None:
-            asks = model_connection.known_to_call(spec, os.environ)
-        self._settings = replace(self._settings, pictures=model_connection.sees(spec), ask_person=asks)
+            asks = model_connection.supports_tools(spec, os.environ)
+        self._settings = replace(self._settings, pictures=model_connection.accepts_images(spec), ask_person=asks)
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:

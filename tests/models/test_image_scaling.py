@@ -8,7 +8,7 @@ from PIL import Image
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.models import request_size
 from autogen_nb.models.openai import image_scaling
-from autogen_nb.models.openai.image_scaling import fitted, sent
+from autogen_nb.models.openai.image_scaling import fit_images, fitted
 
 
 def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = False) -> dict[str, Any]:
@@ -54,7 +54,7 @@ REPORT = {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode outpu
 def test_pictures_that_code_made_are_fitted() -> None:
     plain = {"role": "user", "content": "hello"}
 
-    said, shown = sent([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
+    said, shown = fit_images([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
 
     assert said is plain
     assert shown["content"][0] == REPORT
@@ -62,7 +62,7 @@ def test_pictures_that_code_made_are_fitted() -> None:
 
 
 def test_model_that_takes_no_pictures_is_told_of_them() -> None:
-    (message,) = sent([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
+    (message,) = fit_images([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
 
     assert message["content"] == [
         REPORT,

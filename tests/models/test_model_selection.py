@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.model_connection import sees
+from autogen_nb.models.config.model_connection import accepts_images
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import Cache
@@ -178,7 +178,7 @@ def test_fallback_of_nothing_is_refused() -> None:
     ids=str,
 )
 def test_models_that_see(spec: Any, seeing: bool) -> None:
-    assert sees(spec) is seeing
+    assert accepts_images(spec) is seeing
 
 
 def test_vision_is_a_truth() -> None:

@@ -126,7 +126,7 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
 
 
 def checked_key(key: str | None, what: str) -> str | None:
-    """The key without spaces around it; raises `ConfigError`, which names `what`, for text that is no key."""
+    """The key without surrounding spaces; raises a `ConfigError` that names `what` for an invalid key."""
     if key is not None and not isinstance(key, str):
         raise ConfigError(f"{what} is text, not {type(key).__name__}")
     stripped = key.strip() if key else ""

@@ -20,7 +20,7 @@ AZURE_VERSION = "2024-02-01"
 
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _AZURE = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE")
-"""The variables for a key, then those for an address."""
+"""In both tuples, the variable for a key comes first, then the variables for an address."""
 
 Entries: TypeAlias = list[dict[str, Any]]
 
@@ -48,7 +48,7 @@ def config_list_from_json(
     """
     if any(sign in env_or_file for sign in "[{\n"):
         raise ConfigError("env_or_file is the name of an environment variable or of a file, not the JSON itself")
-    entries = found(env_or_file, os.environ, Path(file_location or ""))
+    entries = find_list(env_or_file, os.environ, Path(file_location or ""))
     if entries is None:
         path = Path(file_location or "", env_or_file).absolute()
         raise ConfigError(f"there is no config list: {env_or_file} is not in the environment, and {path} is no file")
@@ -59,7 +59,7 @@ def config_list_from_json(
     return left
 
 
-def found(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
+def find_list(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
     """The list in the variable, or in the file in the folder; None if there is neither."""
     if value := environ.get(name):
         path = Path(value)

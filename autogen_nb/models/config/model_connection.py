@@ -13,7 +13,7 @@ from typing import Any
 
 from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.address import server_of
-from autogen_nb.models.config.config_list import LIST, found
+from autogen_nb.models.config.config_list import LIST, find_list
 
 NO_MODEL = (
     "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
@@ -96,7 +96,7 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_host(entry, environ) for entry in servers))
 
 
-def known_to_call(spec: Any, environ: Mapping[str, str]) -> bool:
+def supports_tools(spec: Any, environ: Mapping[str, str]) -> bool:
     """True if all servers of the model are known to support tools; many others refuse requests with tools."""
     names = hosts(spec, environ)
     return bool(names) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in names)
@@ -106,13 +106,13 @@ def known_models(named: str, entered: ModelConnection | None, environ: Mapping[s
     """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in order."""
     default = choose(named or None, entered, environ)
     specs = [] if default is None else [(default, "the default of cells")]
-    specs += [(entry, f"in {LIST}") for entry in found(LIST, environ, Path()) or []]
+    specs += [(entry, f"in {LIST}") for entry in find_list(LIST, environ, Path()) or []]
     return [
         KnownModel(str(_entries(spec)[0].get("model") or ""), hosts(spec, environ), source) for spec, source in specs
     ]
 
 
-def sees(spec: Any) -> bool:
+def accepts_images(spec: Any) -> bool:
     """True if the model of a name or an `llm_config` accepts images; with several entries, all of them must.
 
     An entry's ``vision`` (True or False) takes precedence over the list of known models.
@@ -121,7 +121,7 @@ def sees(spec: Any) -> bool:
     return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
-def receives(host: str, *, rows: bool) -> str:
+def disclosure(host: str, *, rows: bool) -> str:
     """A sentence on the data that the host receives; with `rows`, the first rows of tables are included."""
     sent = "names, types and first rows" if rows else "names and types (no rows)"
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
@@ -142,7 +142,7 @@ def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
-    entries = found(LIST, environ, Path()) or []
+    entries = find_list(LIST, environ, Path()) or []
     if not name:
         name = str(entries[0].get("model") or "") if entries else ""
     return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]

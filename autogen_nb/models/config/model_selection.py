@@ -55,7 +55,7 @@ _SETTINGS = (
 _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache": "cache_seed"}
 """AutoGen 0.1's names of settings."""
 
-_LIKE = 0.85
+_SIMILARITY = 0.85
 
 
 def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
@@ -74,7 +74,7 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
     for entry in entries[:-1]:
         # Few retries: the next entry is faster than a server that may take a minute.
         entry.setdefault("max_retries", _RETRIES_BEFORE_THE_NEXT)
-    models = [_within(entry_model(entry), entry.get("budget")) for entry in entries]
+    models = [_with_budget(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
     if isinstance(model, Fallback | OpenAIModel | Budgeted):
         model = ContextTruncation(model)
@@ -100,7 +100,7 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 _RETRIES_BEFORE_THE_NEXT = 2
 
 
-def _within(model: Model, budget: Any) -> Model:
+def _with_budget(model: Model, budget: Any) -> Model:
     if budget is None or not isinstance(model, OpenAIModel):
         return model
     return budgeted(model, Budget.parse(budget))
@@ -144,7 +144,7 @@ def _check_names(entry: Mapping[str, Any]) -> None:
         name = str(key).lower()
         if key in _SETTINGS or key in _NO_PARAMETER:
             continue
-        near = [_OLD_NAMES[name]] if name in _OLD_NAMES else difflib.get_close_matches(name, _SETTINGS, 1, _LIKE)
+        near = [_OLD_NAMES[name]] if name in _OLD_NAMES else difflib.get_close_matches(name, _SETTINGS, 1, _SIMILARITY)
         if near:
             raise ConfigError(
                 f"llm_config has the key {key!r}; did you mean {near[0]!r}? "

@@ -1,4 +1,4 @@
-"""Checks that a server answers with a key and a model, before they are used."""
+"""Checks a person's address, key and model at the server, before a cell uses them."""
 
 import asyncio
 import difflib
@@ -22,7 +22,7 @@ _TEST_REQUEST = ModelRequest(({"role": "user", "content": "Say yes."},))
 
 @dataclass(frozen=True, slots=True)
 class CheckedConnection:
-    """A connection that answered, and the server's models; its model is "" if one must be chosen."""
+    """A connection that works, and the server's models; `connection.model` is "" if a person must choose a model."""
 
     connection: ModelConnection
     models: tuple[str, ...]
@@ -32,7 +32,7 @@ class CheckedConnection:
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
     """Checks the key and the model by the server's list of models, and by the first token of a reply.
 
-    Without a key, the list is enough. With a key, only a reply proves it, because the list may be public.
+    Without a key, the list is enough. A key is proved only by a reply, because the list may be public.
     """
     model = OpenAIModel(
         model=connection.model or _ANY,

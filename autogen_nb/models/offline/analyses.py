@@ -58,7 +58,7 @@ _LOOK = r'''
 
 
     def as_dates(texts):
-        """Dates with the year first, or else with the month or the day first, if that converts more values."""
+        """Dates with the year first; in other dates the month or the day is first, whichever fits more values."""
         texts = texts.str.replace(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-\2-\3", regex=True)
         month_first = texts.str.replace(r"^(\d{1,2})[-/](\d{1,2})[-/](\d{4})", r"\3-\1-\2", regex=True)
         day_first = texts.str.replace(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1", regex=True)
@@ -199,7 +199,7 @@ _SCATTER = """
     by = $by
     for x, y in pairs.index[:1]:
         fig, ax = plt.subplots(figsize=(7, 3.6))
-        points = $df.sample(min(len($df), 5_000), random_state=0)  # more would hide each other
+        points = $df.sample(min(len($df), 5_000), random_state=0)  # more points would hide each other
         for level, part in points.groupby(by) if by else [("", points)]:
             # A label that begins with an underscore would be left out of the legend.
             ax.scatter(part[x].astype(float), part[y].astype(float), s=22, alpha=0.6, label=f" {str(level)[:30]}")
@@ -225,7 +225,7 @@ _TREND = """
 """
 _LINES = """
     size = (9, 1 + 2 * over_time.shape[1])
-    # A margin would begin before the year 1 if the dates are ancient, where matplotlib has no ticks.
+    # With ancient dates, a margin could begin before the year 1, where matplotlib has no ticks.
     with plt.rc_context({"axes.xmargin": 0}):
         over_time.plot(subplots=True, title=list(over_time), xlabel=time, legend=False, marker=".", figsize=size)
     plt.suptitle("The $word over time")

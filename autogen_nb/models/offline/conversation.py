@@ -59,13 +59,13 @@ class State:
     files: tuple[str, ...] | None = None
 
     @property
-    def settled(self) -> list[Attempt]:
+    def last_attempts(self) -> list[Attempt]:
         """The last attempt of each step in this turn."""
         return list({attempt.step: attempt for attempt in self.attempts}.values())
 
     @property
-    def whole(self) -> bool:
-        return not any(attempt.error or attempt.lacks_plot for attempt in self.settled)
+    def is_complete(self) -> bool:
+        return not any(attempt.error or attempt.lacks_plot for attempt in self.last_attempts)
 
     @property
     def last(self) -> Attempt | None:
@@ -85,7 +85,7 @@ class State:
                 question = replace(steered, plot=question.plot if steered.plot is None else steered.plot)
         return question
 
-    def begun(self, task: Task) -> "State":
+    def with_task(self, task: Task) -> "State":
         """Starts a turn, and keeps the table if the task concerns the same dataset."""
         if task.dataset not in (None, self.dataset):
             return State(task.words, task.dataset)
@@ -95,7 +95,7 @@ class State:
         before = self.words if has_question else self.words_before
         return replace(self, words=task.words, attempts=(), words_before=before, first=False)
 
-    def after(self, attempt: Attempt) -> "State":
+    def with_attempt(self, attempt: Attempt) -> "State":
         now = replace(self, attempts=(*self.attempts, attempt))
         if attempt.step == "look":
             table = read_table(attempt.facts) or self.table
@@ -114,9 +114,9 @@ def read_state(messages: Iterable[Mapping[str, Any]]) -> State:
             block = _BLOCK.search(text)
         elif message.get("role") == "user":
             if attempt := _attempt(block[2], block[1], text) if block else None:
-                state = state.after(attempt)
+                state = state.with_attempt(attempt)
             elif not _RAN.match(text):
-                state = state.begun(read_task(text))
+                state = state.with_task(read_task(text))
             block = None
     return state
 

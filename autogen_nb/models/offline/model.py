@@ -49,7 +49,7 @@ class OfflineModel:
         """Streams the reply in pieces of about a word; the last item is the complete reply."""
         state = read_state(request.messages)
         text = write_reply(request, state)
-        finish = "stop" if state.whole or not text.endswith(END) else INCOMPLETE
+        finish = "stop" if state.is_complete or not text.endswith(END) else INCOMPLETE
         for piece in pieces_of(text):
             yield piece
         yield Completion(Message(text, role="assistant"), model=self.name, finish_reason=finish, cost=0.0)

@@ -34,12 +34,12 @@ def summary(state: State) -> str:
 
 
 def _result(state: State) -> str:
-    settled, question = state.settled, state.question
-    sentences = [sentence for attempt in settled for sentence in _sentences(state, attempt)]
-    if skipped := [span(attempt.step) for attempt in settled if not attempt.ran]:
+    attempts, question = state.last_attempts, state.question
+    sentences = [sentence for attempt in attempts for sentence in _sentences(state, attempt)]
+    if skipped := [span(attempt.step) for attempt in attempts if not attempt.ran]:
         sentences.append(f"Skipped by you: {listed(skipped)}.")
-    sentences += [f"Left out: {span(attempt.step)} ({_error(attempt)})." for attempt in settled if attempt.error]
-    if invisible := [span(attempt.step) for attempt in settled if not attempt.error and attempt.lacks_plot]:
+    sentences += [f"Left out: {span(attempt.step)} ({_error(attempt)})." for attempt in attempts if attempt.error]
+    if invisible := [span(attempt.step) for attempt in attempts if not attempt.error and attempt.lacks_plot]:
         sentences.append(f"Computed, but not shown as a plot: {listed(invisible)}.")
     if question.impossible:
         sentences.append(f"These columns allow no {listed(question.impossible)}.")
@@ -52,7 +52,7 @@ def _result(state: State) -> str:
     if state.first and not question.named:
         sentences.append(f"To go on, name columns, and one of these: {_WORDS}.")
     bullets = "\n".join(f"- {sentence}" for sentence in sentences)
-    missing = "" if state.whole else "\n\nThis answer is incomplete; the missing parts are listed below."
+    missing = "" if state.is_complete else "\n\nThis answer is incomplete; the missing parts are listed below."
     return f"**Summary** (every number was computed in the blocks above){missing}\n\n{bullets}"
 
 

@@ -1,7 +1,7 @@
 """Combines the chunks of a streamed chat completion into one reply, and accepts missing fields.
 
-1. Only choice 0 is read; without an index, it is the first choice. Chunks without ``choices`` or ``delta`` (Azure sends
-   both kinds) contribute their other fields.
+1. Only choice 0 is read, or the first choice if the choices have no index. Chunks without ``choices`` or ``delta``
+   (Azure sends both kinds) contribute their other fields.
 2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
    starts a new call.
 3. Usage and model come from the last chunk that contains them.
@@ -18,7 +18,7 @@ from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
 _DIGITS = 12
-"""Maximum digits of a number of tokens."""
+"""Maximum digits of a token count."""
 
 _JOINED = ("text", "summary", "data")
 
@@ -85,7 +85,7 @@ class ChunkAccumulator:
             yield text
 
     def completion(self, model: str) -> Completion:
-        """The whole reply; `model` is its name if the server sent none."""
+        """The whole reply; `model` is the model's name if the server sent none."""
         self.end()
         unopened, text = split_unopened("".join(self._text))
         thought = "".join((*self._reasoning, unopened)).strip()

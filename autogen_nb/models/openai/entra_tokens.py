@@ -1,6 +1,6 @@
 """Tokens of Microsoft Entra, for requests to Azure.
 
-The provider is called before each request and each retry; it caches the token itself.
+Each request and each retry calls the provider, which caches its token itself.
 """
 
 import asyncio

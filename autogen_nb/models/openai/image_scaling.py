@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 WIDEST = 768
-"""Pixels."""
+"""Maximum width in pixels."""
 LARGEST = 1_500_000
 """Maximum bytes of an image that cannot be scaled."""
 
@@ -19,7 +19,7 @@ _NO_VISION = {"type": "text", "text": "[a picture is left out here: this model a
 _TOO_LARGE = {"type": "text", "text": "[a picture is left out here: it is too large to be sent]"}
 
 
-def sent(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
+def fit_images(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
     """The messages for a request: images from code are scaled, and all images are removed if `vision` is False."""
     for message in messages:
         content = message.get("content")

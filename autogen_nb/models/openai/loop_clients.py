@@ -1,4 +1,4 @@
-"""A model's clients: one for each event loop, closed when the loop shuts down or the model is garbage."""
+"""A model's clients: one for each event loop, closed when the loop shuts down or the model is garbage-collected."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -31,14 +31,14 @@ async def keep(
     close: Callable[[], Awaitable[None]],
     account: Account,
 ) -> None:
-    """Keeps the client for the running loop until the loop shuts down or the owner is garbage."""
+    """Keeps the client for the running loop until the loop shuts down or the owner is garbage-collected."""
     loop = asyncio.get_running_loop()
     closers: list[AsyncGenerator[None, None]] = []
     closer = _closing_generator(client, close, ref(connections), closers)
     # The loop knows a started async generator, and closes it at shutdown.
     await anext(closer)
     closers.append(closer)
-    # `closers` keeps the sockets alive: they must not be finalised as garbage together with their owner.
+    # `closers` keeps the sockets alive, so that the garbage collector does not finalise them together with the owner.
     finalize(owner, _close_later, loop, closers).atexit = False
     connections[loop] = LoopClient(client, account, closer)
 

@@ -31,7 +31,7 @@ SILENCE = 600.0
 """Default timeout in seconds for the next piece of a reply."""
 
 _SLACK = 10.0
-"""Extra seconds for the headers of a response; the transport's own timeout applies to each piece of them."""
+"""Extra seconds for all headers of a response; the transport's own timeout limits only each read."""
 
 
 class OpenAIClients:

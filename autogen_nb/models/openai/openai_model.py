@@ -30,7 +30,7 @@ from autogen_nb.models.config.account import (
 from autogen_nb.models.config.address import checked_url
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
-from autogen_nb.models.openai.image_scaling import sent
+from autogen_nb.models.openai.image_scaling import fit_images
 from autogen_nb.models.openai.openai_clients import SILENCE, OpenAIClients, Response
 from autogen_nb.models.openai.response_body import read
 from autogen_nb.models.openai.server_errors import (
@@ -42,7 +42,7 @@ from autogen_nb.models.openai.server_errors import (
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
 
-_NOT_DECIDING = ("extra_headers", "extra_query")
+_NOT_IN_IDENTITY = ("extra_headers", "extra_query")
 
 
 class OpenAIModel:
@@ -76,7 +76,7 @@ class OpenAIModel:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model is {model!r}; give a name such as 'gpt-4o-mini'")
         self._model = model
-        self._given = Account(
+        self._account = Account(
             checked_type(api_type),
             _address(base_url, azure_endpoint, azure=api_type == "azure"),
             checked_key(api_key, "api_key"),
@@ -102,7 +102,7 @@ class OpenAIModel:
         self._include_usage = True
 
     def __repr__(self) -> str:
-        at = f" at {ErrorContext('', self._given.url).host}" if self._given.url else ""
+        at = f" at {ErrorContext('', self._account.url).host}" if self._account.url else ""
         return f"<OpenAIModel {self._model!r}{at}>"
 
     @property
@@ -115,24 +115,24 @@ class OpenAIModel:
 
         Credentials and connection settings are not part of it.
         """
-        parts = urlsplit(self._given.address or "")
-        given = {
-            "api_type": self._given.api_type,
-            "api_version": self._given.api_version,
-            "azure_deployment": self._given.deployment,
+        parts = urlsplit(self._account.address or "")
+        settings = {
+            "api_type": self._account.api_type,
+            "api_version": self._account.api_version,
+            "azure_deployment": self._account.deployment,
             "vision": self._vision,
         }
         return {
             "server": f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}",
             "model": self._model,
-            **{name: value for name, value in given.items() if value is not None},
-            **{name: self._parameters[name] for name in self._parameters if name not in _NOT_DECIDING},
+            **{name: value for name, value in settings.items() if value is not None},
+            **{name: self._parameters[name] for name in self._parameters if name not in _NOT_IN_IDENTITY},
         }
 
     @property
     def price(self) -> Price | None:
         """The price from the settings, else from the price list; None if neither has one."""
-        return self._price or price_at(self._model, self._given.address)
+        return self._price or price_at(self._model, self._account.address)
 
     @property
     def completion_limit(self) -> int | None:
@@ -146,7 +146,7 @@ class OpenAIModel:
 
     async def listed_models(self) -> tuple[str, ...]:
         """The names of the server's models; none if it does not list them."""
-        account = self._given.complete(self._model)
+        account = self._account.complete(self._model)
         server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
         policy().check_host(server.host)
         listed = await self._clients.listed_models(account, server)
@@ -156,7 +156,7 @@ class OpenAIModel:
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """Pieces of reasoning and text, one for each network packet, then the `Completion`."""
-        account = self._given.complete(self._model)
+        account = self._account.complete(self._model)
         host = ErrorContext("", account.url or OPENAI_URL).host
         policy().check_host(host)
         if is_listed_at(account.url):
@@ -196,14 +196,14 @@ class OpenAIModel:
             await asyncio.sleep(wait)
             yield Waiting("")
 
-    def _with_usage(self, error: ModelError, usage: Usage, account: Account, fold: ChunkAccumulator) -> ModelError:
+    def _with_usage(self, error: ModelError, usage: Usage, account: Account, reply: ChunkAccumulator) -> ModelError:
         if usage.total_tokens:
             error.usage = usage
-            error.cost = cost_of(fold.model or self._model, usage, self._price, url=account.url)
+            error.cost = cost_of(reply.model or self._model, usage, self._price, url=account.url)
         return error
 
     async def _pieces(
-        self, request: ModelRequest, account: Account, fold: ChunkAccumulator
+        self, request: ModelRequest, account: Account, reply: ChunkAccumulator
     ) -> AsyncGenerator[str | Reasoning, None]:
         server = ErrorContext(self._model, account.url or "", account.secret)
         bearer = None
@@ -219,7 +219,7 @@ class OpenAIModel:
         try:
             kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
             blocks, silence = stream.response.aiter_bytes(), self._timeout or SILENCE
-            async with aclosing(read(blocks, kind, server, fold, silence)) as texts:
+            async with aclosing(read(blocks, kind, server, reply, silence)) as texts:
                 async for text in texts:
                     yield text
         finally:
@@ -243,7 +243,11 @@ class OpenAIModel:
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         extra = ("extra_headers", "extra_query", "extra_body")
         body = {name: value for name, value in self._parameters.items() if name not in extra}
-        body |= {"model": self._model, "messages": list(sent(request.messages, vision=self._vision)), "stream": True}
+        body |= {
+            "model": self._model,
+            "messages": list(fit_images(request.messages, vision=self._vision)),
+            "stream": True,
+        }
         if self._include_usage:
             body["stream_options"] = {"include_usage": True, **(self._parameters.get("stream_options") or {})}
         else:

@@ -41,7 +41,7 @@ class EventStream:
     def feed(self, block: bytes) -> list[bytes]:
         """The data of the events that end in this block, in order."""
         self._tail.append(block)
-        # Joining at each block is quadratic for one long line.
+        # Joining at each block would take quadratic time for one long line.
         self._tail_size += len(block)
         if b"\n" not in block:
             return []

@@ -23,7 +23,7 @@ LONGEST_WAIT = 60.0
 """Seconds; if a server asks to wait longer, the request is not retried."""
 
 BACKOFF = 0.5
-"""Default seconds before the first retry; they double with each further one."""
+"""Default seconds before the first retry; each further retry doubles them."""
 
 LONGEST_BACKOFF = 16.0
 """Maximum of the default seconds before a retry."""
@@ -105,7 +105,7 @@ class ErrorContext:
 
     def clean(self, text: str) -> str:
         """The text, shortened, without the key, markup and control characters."""
-        # Shorter texts are not secrets, and would match in many places.
+        # A text shorter than `_SHORTEST_KEY` is no secret, and would match in many places.
         shown, login = text, login_of(self.url)
         for secret in (self.key, login, login.partition(":")[2], basic_auth(login).split()[1] if login else ""):
             shown = shown.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY else shown

@@ -262,5 +262,5 @@ def budgeted(model: Model, budget: Budget) -> Model:
 
 
 def _money(dollars: float) -> str:
-    is_complete, _, places = f"{dollars:,.6f}".partition(".")
-    return f"{is_complete}.{places.rstrip('0').ljust(2, '0')}"
+    units, _, places = f"{dollars:,.6f}".partition(".")
+    return f"{units}.{places.rstrip('0').ljust(2, '0')}"

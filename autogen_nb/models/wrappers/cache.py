@@ -6,8 +6,8 @@ folder can run code in the process that reads it. This cache stores only data, w
 1. The key is a hash of everything that determines the reply: the model, its parameters, its server's address, the
    messages, the tools and the functions. Neither the messages nor API keys are stored.
 2. Only complete replies are stored. A failed or interrupted reply leaves no entry.
-3. Each access is one transaction on its own connection, which waits for other processes. It uses the rollback journal,
-   because a write-ahead log does not work on network file systems, where many home folders are.
+3. Each access is one transaction on its own connection, which waits for other processes. SQLite uses its rollback
+   journal, because a write-ahead log does not work on network file systems, where many home folders are.
 4. An unreadable file is a miss, and a failed write only loses the entry; in both cases the reply has a note.
 """
 
@@ -213,8 +213,8 @@ def cached(model: Model, cache: Cache | None) -> Model:
 
 def key_of(model: Model, request: ModelRequest) -> str:
     """The hash of everything that determines the reply."""
-    whole = [_VERSION, identity_of(model), list(request.messages), list(request.tools), list(request.functions)]
-    text = json.dumps(whole, sort_keys=True, default=_plain)
+    parts = [_VERSION, identity_of(model), list(request.messages), list(request.tools), list(request.functions)]
+    text = json.dumps(parts, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -6,8 +6,8 @@
    message), and the last turn (from the last assistant message on). Without an assistant message, nothing is removable.
 3. A message keeps its place, role, name and id, so that each call keeps its result. A line with the number of removed
    characters replaces the content, if the line is much shorter.
-4. The oldest content is removed first: at least half of the removable content, or the excess that the server reports.
-   If that is not enough, all of it is removed. If that is not enough either, the error is raised.
+4. The oldest content is removed first: half of the removable content, or more if the server reports a larger excess.
+   If the server still refuses the request, all removable content is removed; if it refuses again, the error is raised.
 """
 
 import re
@@ -23,7 +23,7 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 _OUTPUT = "exitcode: "
 _STATUS = re.compile(r"exitcode: -?\d+ \(execution (?:succeeded|failed)\)")
 _LIMIT = re.compile(r"(?:context length is|limit of|context size \()\s*([\d,]+) tokens")
-_ASKED = re.compile(r"(?:resulted in|requested|request has|has)\s+(?:about )?([\d,]+) (?:input |prompt )?tokens")
+_REQUESTED = re.compile(r"(?:resulted in|requested|request has|has)\s+(?:about )?([\d,]+) (?:input |prompt )?tokens")
 _SLACK = 1.25
 _LEAST = 100
 """Minimum characters to save by removing an output."""
@@ -70,10 +70,10 @@ def truncated(request: ModelRequest, *, least: float = 0) -> ModelRequest | None
 
 def excess(message: str, request: ModelRequest) -> float:
     """The characters above the limit, estimated from the server's message; 0 if the message has no numbers."""
-    limit, asked = (_number(pattern.search(message)) for pattern in (_LIMIT, _ASKED))
-    if not limit or asked <= limit:
+    limit, requested = (_number(pattern.search(message)) for pattern in (_LIMIT, _REQUESTED))
+    if not limit or requested <= limit:
         return 0
-    return (asked - limit) / asked * request_size.of_request(request) * _SLACK
+    return (requested - limit) / requested * request_size.of_request(request) * _SLACK
 
 
 def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:

@@ -1,4 +1,4 @@
-"""A list of models as one: if a model is unavailable or refuses, the next one is asked."""
+"""A list of models as one: if a model is unavailable or refuses a request, the next model gets the request."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 class Fallback:
     """Asks models in order until one answers.
 
-    An error after the first piece of text is final, and so is a content filter, since each model gets the same request.
+    An error after the first piece of text is final, and so is `ContentFiltered`.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:

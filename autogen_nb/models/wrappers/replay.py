@@ -14,7 +14,7 @@ from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 class ReplayModel:
     """A model that streams the replies of a recording, in order.
 
-    A request that equals a recorded request other than the next one gets the reply of that request.
+    A request that differs from the next recorded request, but equals another, gets the reply to that other request.
     """
 
     identity = None
@@ -36,7 +36,7 @@ class ReplayModel:
         return f"replay:{self._path}"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next recorded reply, at no cost; an interrupted reply is repeated."""
+        """The next recorded reply, at no cost; after an interruption, the same reply comes again."""
         digest = Digest.of(request)
         number = self._index_of(digest)
         if number == len(self._entries):

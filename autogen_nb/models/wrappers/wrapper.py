@@ -59,7 +59,7 @@ def identity_of(model: Model) -> Any:
 
 @asynccontextmanager
 async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Part], None]:
-    """The items of the model's reply, which is closed at the end if it is a generator."""
+    """The items of the model's reply; closes a reply that is a generator at the end of the context."""
     items = model.reply(request)
     try:
         yield items
