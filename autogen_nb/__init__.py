@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from autogen_nb.run import Surface
 
 # `__init__.pyi` lists the names and their modules, for this loader and for editors.
-_named, _, _names = lazy_loader.attach_stub(__name__, __file__)
+_lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
 
@@ -37,7 +37,7 @@ EXAMPLE: "Path"
 def __getattr__(name: str) -> Any:
     if name not in _names:
         raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
-    value = _named(name)
+    value = _lazy_getattr(name)
     _register_surface()
     return value
 

@@ -6,7 +6,7 @@ AutogenError
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
 │   ├── ModelRefused       the server refused the key, the model name or the request
-│   │   ├── ContentFiltered    its content filter stopped the request or the reply
+│   │   ├── ContentFiltered    the server's content filter stopped the request or the reply
 │   │   └── ContextTooLong     the request is longer than the model can read
 │   ├── BudgetReached      the next request would exceed the budget
 │   └── RecordingEnded     a replayed conversation has no further reply

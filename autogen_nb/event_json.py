@@ -25,7 +25,7 @@ def from_json(value: Mapping[str, Any]) -> Event:
     if not isinstance(value, Mapping):
         raise SessionError(f"an event is an object, not {value!r}")
     if value.get("v") != VERSION:
-        raise SessionError(f"an event of version {value.get('v')!r} cannot be read: this is version {VERSION}")
+        raise SessionError(f"an event of version {value.get('v')!r} cannot be read, only version {VERSION}")
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:
         raise SessionError(f"{value.get('type')!r} is not an event; known are {', '.join(_EVENTS)}")

@@ -140,7 +140,7 @@ class OpeningGiven:
 class TerminationAsked:
     """Does the agent's own predicate end the chat?
 
-    It judges the last of the `count` messages that the agent and the peer have exchanged.
+    The predicate judges the last of the `count` messages that the agent and the peer have exchanged.
     """
 
     agent: str
@@ -198,7 +198,7 @@ class ApprovalAsked:
     onwards: bool = True
 
     @property
-    def rulable(self) -> tuple[Effect, ...]:
+    def effects_for_rules(self) -> tuple[Effect, ...]:
         """The effects for which to offer rules; none if the person sees every block anyway."""
         return () if self.always else self.effects
 
@@ -245,8 +245,9 @@ class CodeAsked:
 class CodeRan:
     """The result of running blocks, with all outputs in order.
 
-    `inner` holds the questions during the run, each followed by its answer. If the output is too long for `outputs`,
-    `whole` is the file with all of it, relative to the code's folder if it lies there.
+    `ran` counts the blocks that ran; `inner` holds the questions during the run, each followed by its answer. If the
+    output is too long for `outputs`, `whole` names the file with the whole output, relative to the code's folder if
+    possible.
     """
 
     exit_code: int
@@ -363,7 +364,7 @@ class ReplyFunctionAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFunctionReturned:
-    """The function's result: a `final` one ends the search for a reply, and one without a message ends the chat.
+    """A `final` result ends the search for a reply; a final result without a message ends the chat.
 
     `inner` holds the events of chats inside the function; `replying` is False if the agent stops replying to the peer.
     """
@@ -411,7 +412,7 @@ class SendAsked:
 
 @dataclass(frozen=True, slots=True)
 class SendGiven:
-    """The messages sent, in order; none ends the chat. `request_reply` belongs to the last one."""
+    """The messages sent, in order; an empty tuple ends the chat. `request_reply` belongs to the last message."""
 
     messages: tuple[Message, ...]
     request_reply: bool | None = None
@@ -523,7 +524,7 @@ class CandidatesGiven:
 
 @dataclass(frozen=True, slots=True)
 class EndingAsked:
-    """Is a condition met that ends the team's run? A question about a condition outside of the flow.
+    """Does a condition that the flow cannot evaluate end the team's run?
 
     `number` identifies the condition; `what` is the source of the decision: the caller's function, the clock, or an
     external request. The condition gets the first `count` messages of the team.
@@ -537,7 +538,7 @@ class EndingAsked:
 
 @dataclass(frozen=True, slots=True)
 class EndingJudged:
-    """The decision, with its reason."""
+    """The decision; `seen` is its reason."""
 
     met: bool
     seen: str = ""

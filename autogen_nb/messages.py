@@ -89,7 +89,7 @@ FIELDS = tuple(each.name for each in fields(Message))
 class Reasoning:
     """A model's reasoning before its answer, with its duration and token count; `tokens` is None if it is unknown.
 
-    The log and the view contain it, but no code in it runs, and no request includes it.
+    The log and the view include the reasoning; the code in it does not run, and requests leave it out.
     """
 
     text: str

@@ -30,9 +30,9 @@ class Display:
     update
         True if this output replaces the earlier ones with the same `display_id`.
     shown
-        How the person saw it, for a model; "" if as it is.
+        What the person saw, in words for a model; "" if the person saw `data` unchanged.
     file
-        The file with all of it, if it is too large to show.
+        The file with the whole output, if it is too large to show; else "".
     """
 
     data: Bundle

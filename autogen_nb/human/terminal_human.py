@@ -59,7 +59,7 @@ class TerminalHuman:
         """Shows the code and reads the decision; repeats the question after an unclear answer."""
         self._announce()
         print(_approval_text(question))  # noqa: T201  # this is the person's terminal
-        offered = proposed(question.rulable)
+        offered = proposed(question.effects_for_rules)
         more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
             match read_line(_CHOICES.format(more)).strip().lower():

@@ -106,7 +106,7 @@ def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind:
     for question in questions:
         _put(person := Attentive(approvals=[SKIP], judged=[NO]), next(files), question)
         (seen,) = person.seen
-        offered = proposed(seen.rulable if isinstance(seen, ApprovalAsked) else (seen.effect,))
+        offered = proposed(seen.effects_for_rules if isinstance(seen, ApprovalAsked) else (seen.effect,))
         for text in map(str, offered):
             file = next(files)
             accepts = Attentive(approvals=[replace(RUN, rules=(text,))], judged=[replace(YES, rules=(text,))])

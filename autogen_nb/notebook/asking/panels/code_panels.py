@@ -86,7 +86,7 @@ class ApprovalPanel(DecisionPanel):
         self._asked = asked
         # The message above already shows a single block.
         code = chat_html.code(asked.block) if asked.total > 1 else ""
-        super().__init__(question or approval_question(asked), code, asked.rulable)
+        super().__init__(question or approval_question(asked), code, asked.effects_for_rules)
 
     def _choices(self) -> widgets.Button:
         run, *others = self._about_code()
