@@ -7,6 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
 from tests.browser.notebook_page import NotebookPage, nbconvert
+from tests.canary import canary
+from tests.notebook.test_widgets import HOSTILE
 
 BAR = """
 from tqdm.auto import tqdm
@@ -42,6 +44,21 @@ def _shows_last_states(area: Locator | Page) -> None:
     expect(area.get_by_text("40/40")).to_be_visible()
     expect(area.get_by_text("power: 3")).to_be_visible()
     expect(area.get_by_text("not found")).to_have_count(0)
+
+
+def test_hostile_widgets_reach_no_server(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    caught: list[str] = []
+    notebook.page.on("dialog", lambda dialog: caught.append(dialog.message))
+    with canary() as (url, paths):
+        fake.add(code(HOSTILE.replace("http://example.org", url)), "Done.")
+        notebook.create(connected(fake), "%%autogen --confirm never\nShow widgets.")
+        notebook.run_all()
+        notebook.await_idle()
+        expect(notebook.output(1).locator(".widget-vbox > *")).to_have_count(5)
+        expect(notebook.output(1).get_by_text("bold", exact=True).last).to_be_hidden()
+        notebook.screenshot("widgets-hostile")
+
+    assert (caught, paths) == ([], [])
 
 
 def test_bar_and_slider(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:

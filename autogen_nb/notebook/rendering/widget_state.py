@@ -104,8 +104,8 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, list):
         return [_harmless(item) for item in value]
     if isinstance(value, str) and "\\" in value and not tex.harmless(value):
-        # The reverse solidus of full width begins no command.
-        return value.replace("\\", "\uff3c")
+        # The sign for a set difference looks alike, and begins no command.
+        return value.replace("\\", "\u2216")
     return value
 
 
