@@ -2,8 +2,7 @@
 
 1. Each message goes to the inbox of its parent request; a message whose request has no inbox is dropped.
 2. No message is lost for lack of space, because a request ends only with its "idle" message. If a reader is slow, the
-   socket is not read, so messages wait in the kernel, within the kernel's memory limit. (`service` configures the
-   kernel's end.)
+   channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see `service`).
 3. Unreadable messages are dropped, since the kernel may send anything.
 """
 
@@ -18,11 +17,11 @@ from typing import Any, Literal, Protocol
 _BURST = 32
 _RECONNECT_MS = 10
 # Bytes of outputs that may wait for their reader, and messages that may wait in the socket.
-_WAITING = 8 * 2**20
-_QUEUED = 64
+_MAX_WAITING_BYTES = 8 * 2**20
+_MAX_QUEUED_MESSAGES = 64
 # Seconds for the last messages of an ended kernel.
-_LAST_WORDS = 0.5
-_KINDS = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
+_DRAIN_SECONDS = 0.5
+_SOCKET_TYPES = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
 class Inbox:
@@ -43,19 +42,19 @@ class Inbox:
         return item
 
     async def wait_for_room(self) -> None:
-        while self._waiting_size > _WAITING:
+        while self._waiting_size > _MAX_WAITING_BYTES:
             self._has_room.clear()
             await self._has_room.wait()
 
     def abandon(self) -> None:
-        """Stops limiting the size, since nobody reads any more."""
+        """Removes the limit on waiting items, since nobody reads them any more."""
         self._waiting_size = -math.inf
         self._has_room.set()
 
 
 class MessageTaker(Protocol):
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Takes a message of the IOPub channel; False if its request gets it."""
+        """Takes a message of the IOPub channel; False if the message is for a request."""
 
 
 class KernelChannels(ABC):
@@ -129,7 +128,7 @@ class SocketChannels(KernelChannels):
         self._zmq = zmq
         self._session = manager.session
         self._disconnected = asyncio.Event()
-        self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _KINDS.items()}
+        self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _SOCKET_TYPES.items()}
         self._monitor = self._sockets["iopub"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._pumps = [asyncio.ensure_future(self._pump(name)) for name in self._sockets]
         self._pumps.append(asyncio.ensure_future(self._watch()))
@@ -139,8 +138,8 @@ class SocketChannels(KernelChannels):
         socket.linger = 0
         # A starting kernel has no sockets yet, and the default of 100 ms delays the connection.
         socket.reconnect_ivl = _RECONNECT_MS
-        # A full queue makes the kernel wait and drops nothing (see `service`).
-        socket.rcvhwm = _QUEUED if name == "iopub" else 0
+        # A full queue makes the kernel wait; no message is dropped (see `service`).
+        socket.rcvhwm = _MAX_QUEUED_MESSAGES if name == "iopub" else 0
         if name == "iopub":
             socket.subscribe(b"")
         else:
@@ -156,7 +155,7 @@ class SocketChannels(KernelChannels):
     async def drain(self) -> None:
         """Waits until all messages of an ended kernel are delivered."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_DRAIN_SECONDS):
                 await self._disconnected.wait()
         socket = self._sockets["iopub"]
         if socket.closed:
@@ -177,7 +176,7 @@ class SocketChannels(KernelChannels):
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         message = self._session.msg(kind, content)
         # `Session.send` bypasses the asyncio socket, which then can miss a reply (the socket's file descriptor is
-        # edge-triggered). The future is done, unless the kernel is not connected yet.
+        # edge-triggered). Nobody awaits the future: it is already done if the kernel is connected.
         self._sockets[channel].send_multipart([*self._session.serialize(message), *buffers])
         identifier: str = message["header"]["msg_id"]
         return identifier

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissions
-from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, signed
+from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, sign
 
 Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
 """Asks a person about an effect; the second argument is the waiting line of code."""
@@ -53,21 +53,21 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # Keep an active guard active, so that code which continues after the block loses these permissions.
+            # With a scope, the guard stays active, so code that outlives the block loses the permissions at its end.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope
             content["permissions"] = [[effect.kind, effect.target] for effect in permissions.permissions.effects]
             content["scope"] = _remote_scope(scope) if self.is_remote else [scope.folder, scope.own, scope.home]
         text = json.dumps(content)
-        return {FIELD: {"text": text, "signature": signed(self.secret, text)}}
+        return {FIELD: {"text": text, "signature": sign(self.secret, text)}}
 
     def parse_question(self, prompt: str) -> GuardQuestion | None:
         """The guard's question in a stdin prompt; None if the prompt is not a signed question."""
         if not prompt.startswith(MARK):
             return None
         signature, _, text = prompt[len(MARK) :].partition(" ")
-        if signature != signed(self.secret, text):
+        if signature != sign(self.secret, text):
             return None
         fields = json.loads(text)
         kind = fields["kind"] if fields["kind"] in KINDS else "unknown"
@@ -76,11 +76,16 @@ class GuardClient:
         effect = Effect(cast("EffectKind", kind), fields["target"], words)
         return GuardQuestion(fields["number"], effect, int(fields["line"]))
 
-    def answer(self, question: GuardQuestion, judged: EffectJudged) -> str:
+    def answer(self, question: GuardQuestion, judgement: EffectJudged) -> str:
         text = json.dumps(
-            {"number": question.number, "allowed": judged.allowed, "reason": judged.reason, "stop": judged.stop}
+            {
+                "number": question.number,
+                "allowed": judgement.allowed,
+                "reason": judgement.reason,
+                "stop": judgement.stop,
+            }
         )
-        return json.dumps({"text": text, "signature": signed(self.secret, text)})
+        return json.dumps({"text": text, "signature": sign(self.secret, text)})
 
 
 def _remote_scope(scope: PathScope) -> list[str]:

@@ -2,8 +2,8 @@
 
 1. One request runs at a time; others wait for their turn.
 2. If a request is abandoned (its iterator is closed, or its task cancelled), its code is interrupted, and the next
-   request begins only when the kernel is idle. Code that does not stop within the grace period is
-   killed, or a person decides about it if one can be asked; the caller does not wait for the decision.
+   request begins only when the kernel is idle. Code that does not stop within the grace period is killed, unless a
+   person can decide about it; the caller does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
 4. Modules are imported in advance one by one, each in its own turn, and only before the first request. A
    failed import may leave a module half loaded, so the kernel is replaced and the module is skipped.
@@ -25,7 +25,7 @@ from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import size
-from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, death
+from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
@@ -38,9 +38,9 @@ from autogen_nb.outputs import Failure, Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
-_FAREWELL = 0.5
-_LISTING = 1.0
-_PREPARING = 10.0
+_SHUTDOWN_GRACE = 0.5
+_LIST_TIMEOUT = 1.0
+_PREPARE_TIMEOUT = 10.0
 
 
 class Kernel(VariableExchange):
@@ -71,7 +71,7 @@ class Kernel(VariableExchange):
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
         self._blocks = 0
-        self._fresh = True
+        self._is_fresh = True
         self._started_at = 0.0
         self._lost = ""
         self._ending: str | None = None
@@ -85,7 +85,7 @@ class Kernel(VariableExchange):
 
     @property
     def pid(self) -> int | None:
-        return self._life.launched.pid if self._life.launched is not None and self.alive else None
+        return self._life.handle.pid if self._life.handle is not None and self.alive else None
 
     async def language(self) -> str:
         """The kernel's language in lower case; starts the kernel if necessary."""
@@ -98,19 +98,19 @@ class Kernel(VariableExchange):
     @property
     def lost(self) -> bool:
         """True if the state has been lost since the last block, by a crash or a forced end."""
-        return bool(self._lost) or (self._life.launched is not None and not self.alive)
+        return bool(self._lost) or (self._life.handle is not None and not self.alive)
 
     @property
     def status(self) -> KernelStatus:
-        launched = self._life.launched
-        if launched is None or not self.alive:
+        handle = self._life.handle
+        if handle is None or not self.alive:
             return KernelStatus("starting" if self._life.starting else "off", limits=self.limits)
         return KernelStatus(
             "idle" if self._current is None else "busy",
-            pid=launched.pid,
+            pid=handle.pid,
             seconds=asyncio.get_running_loop().time() - self._started_at,
             blocks=self._blocks,
-            memory=None if launched.root_pid is None else proportional_memory(measure(launched.root_pid)),
+            memory=None if handle.root_pid is None else proportional_memory(measure(handle.root_pid)),
             limits=self.limits,
         )
 
@@ -162,7 +162,7 @@ class Kernel(VariableExchange):
         """
         self._ending = "The kernel was shut down"
         await self._life.cancel_start()
-        await self._life.end(grace=_FAREWELL)
+        await self._life.end(grace=_SHUTDOWN_GRACE)
         async with self._turn:
             self._lost = told
 
@@ -170,19 +170,20 @@ class Kernel(VariableExchange):
         """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""
         await self._turn.acquire()
         try:
-            if (died := self._life.launched) is not None and not self.alive:
-                ended = await asyncio.shield(died.exited)
-                why = f"The kernel passed its {met}" if (met := await died.reached_limit()) else death(ended)
+            if (old := self._life.handle) is not None and not self.alive:
+                ended = await asyncio.shield(old.exited)
+                reached = await old.reached_limit()
+                why = f"The kernel passed its {reached}" if reached else describe_end(ended)
                 self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
-            launched = await self._life.start()
+            handle = await self._life.start()
             self._ending = None
             self._blocks += not silent
             if self._watch is not None:
                 self._watch.begin()
-            self._fresh = False
+            self._is_fresh = False
             permissions = permissions or ("ours" if silent else None)
             self._current = ExecuteRequest(
-                launched,
+                handle,
                 code,
                 grace=self._grace,
                 silent=silent,
@@ -204,12 +205,12 @@ class Kernel(VariableExchange):
         return replace(outcome, note=" ".join(note for note in (lost, outcome.note) if note))
 
     async def _abandon(self, request: ExecuteRequest) -> None:
-        asked = asyncio.ensure_future(request.asking.wait())
-        waited: list[asyncio.Future[Any]] = [self._in_background(self._finish_abandoned(request)), asked]
+        question = asyncio.ensure_future(request.asking.wait())
+        waited: list[asyncio.Future[Any]] = [self._in_background(self._finish_abandoned(request)), question]
         try:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            asked.cancel()
+            question.cancel()
 
     async def _finish_abandoned(self, request: ExecuteRequest) -> None:
         try:
@@ -228,8 +229,8 @@ class Kernel(VariableExchange):
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
         # The system may have stopped the block at a limit.
-        met = await request.launched.reached_limit() if request.end == "died" or request.exit_code else ""
-        outcome = classify(request, self._ending, met)
+        reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
+        outcome = classify(request, self._ending, reached)
         if request.end == "stuck":
             await self._life.end(grace=0)
         return outcome
@@ -244,19 +245,19 @@ class Kernel(VariableExchange):
         assert self.on_stuck is not None
         variables = None
         # The kernel may already be ending.
-        if (launched := self._life.launched) is not None:
+        if (handle := self._life.handle) is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(_LISTING):
+                async with asyncio.timeout(_LIST_TIMEOUT):
                     # The kernel reads the control channel in its own thread, even while code runs.
-                    reply = await launched.channels.ask("control", "autogen_nb_variables", {})
-                    if (found := reply.get("variables")) is not None:
-                        variables = parse_variables(found)
+                    reply = await handle.channels.ask("control", "autogen_nb_variables", {})
+                    if (listed := reply.get("variables")) is not None:
+                        variables = parse_variables(listed)
         return await self.on_stuck(StuckBlock(variables))
 
-    def _limit(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
+    def _limit(self, limit: str, action: Literal["interrupt", "kill"]) -> None:
         if self._current is not None:
-            self._current.exceed(limit, step)
-        elif step == "kill":
+            self._current.exceed(limit, action)
+        elif action == "kill":
             self._lost = f"The kernel passed its {limit} between blocks; it was killed and restarted; {LOST}."
             self._in_background(self._life.end(grace=0))
 
@@ -266,42 +267,42 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # `prepare` waits for it, at the first start only.
+        # `prepare` needs the packed modules; packing takes time at the first start only.
         self._in_background(pack_modules())
-        for patience in (_PREPARING, _PREPARING, None):
-            launched = await launch(self._place, launch_spec)
+        for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
+            handle = await launch(self._place, launch_spec)
             try:
-                async with asyncio.timeout(patience):
-                    if launched.is_python:
-                        await prepare(launched, self._grace, sys.prefix if self._place.is_local else "")
+                async with asyncio.timeout(timeout):
+                    if handle.is_python:
+                        await prepare(handle, self._grace, sys.prefix if self._place.is_local else "")
                 break
             except BaseException as error:
-                await launched.end(grace=0)
+                await handle.end(grace=0)
                 # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start.
-                if patience is None or not isinstance(error, TimeoutError):
+                if timeout is None or not isinstance(error, TimeoutError):
                     raise
-        self.widgets.connect(launched.channels, launched.interrupt)
-        launched.exited.add_done_callback(lambda _: self.widgets.disconnect())
-        self._blocks, self._started_at, self._fresh = 0, asyncio.get_running_loop().time(), True
+        self.widgets.connect(handle.channels, handle.interrupt)
+        handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
+        self._blocks, self._started_at, self._is_fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
-        if launched.root_pid is not None and self.limits != Limits():
-            self._watch = LimitWatch(launched, self.limits, self._limit)
-            launched.exited.add_done_callback(self._watch.stop)
-        if launched.is_python and self._imports:
-            self._in_background(self._import_ahead(launched))
-        return launched
+        if handle.root_pid is not None and self.limits != Limits():
+            self._watch = LimitWatch(handle, self.limits, self._limit)
+            handle.exited.add_done_callback(self._watch.stop)
+        if handle.is_python and self._imports:
+            self._in_background(self._import_ahead(handle))
+        return handle
 
-    async def _import_ahead(self, launched: KernelHandle) -> None:
+    async def _import_ahead(self, handle: KernelHandle) -> None:
         """Rule 4: imports modules in advance, as long as the kernel has no state to lose."""
         for name in with_parents(self._imports):
             async with self._turn:
-                if not self._fresh or not launched.alive:
+                if not self._is_fresh or not handle.alive:
                     return
-                if await import_ahead(launched, name, self._grace):
+                if await import_ahead(handle, name, self._grace):
                     continue
                 self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
                 # Another caller may have ended this kernel already.
-                if self._life.launched is launched:
+                if self._life.handle is handle:
                     self._ending = None
                     await self._life.end(grace=0)
                     if self._ending is None:

@@ -1,4 +1,4 @@
-"""Starts and ends the successive kernels of one owner; concurrent callers share a start."""
+"""Starts and ends the kernels of one owner, at most one at a time; concurrent callers share a start."""
 
 import asyncio
 import os
@@ -14,9 +14,9 @@ from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
-_ASK_AGAIN = 0.25
-_PATIENCE = 60.0
-_TAIL = 2_000
+_REPEAT_SECONDS = 0.25
+_START_TIMEOUT = 60.0
+_TAIL_BYTES = 2_000
 _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook), and run this again"
 
 
@@ -25,12 +25,12 @@ class KernelLifecycle:
 
     def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
         self._launch = launch
-        self.launched: KernelHandle | None = None
+        self.handle: KernelHandle | None = None
         self._starting: asyncio.Task[KernelHandle] | None = None
 
     @property
     def alive(self) -> bool:
-        return self.launched is not None and self.launched.alive
+        return self.handle is not None and self.handle.alive
 
     @property
     def starting(self) -> bool:
@@ -38,8 +38,8 @@ class KernelLifecycle:
 
     async def start(self) -> KernelHandle:
         """Starts the kernel if none runs, and returns it; concurrent callers share one start."""
-        if self.launched is not None and self.launched.alive and self._starting is None:
-            return self.launched
+        if self.handle is not None and self.handle.alive and self._starting is None:
+            return self.handle
         starting = self.begin()
         try:
             # Cancelling one caller must not cancel the start for the others.
@@ -63,14 +63,14 @@ class KernelLifecycle:
 
     async def end(self, grace: float) -> None:
         """Ends the kernel, if there is one; its code has `grace` seconds for cleanup."""
-        launched, self.launched = self.launched, None
-        if launched is not None:
-            await launched.end(grace)
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            await handle.end(grace)
 
     async def _start(self) -> KernelHandle:
         await self.end(grace=0)
-        self.launched = await self._launch()
-        return self.launched
+        self.handle = await self._launch()
+        return self.handle
 
     def _start_finished(self, task: "asyncio.Task[KernelHandle]") -> None:
         if self._starting is task:
@@ -82,40 +82,40 @@ class KernelLifecycle:
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
     """Starts a kernel and waits until it answers."""
     folder = private_folders.make(place.folders or folder_for_sockets())
-    launched, launch_spec = None, replace(launch_spec, folder=folder, outbox=_outbox(place.outboxes or folder))
+    handle, launch_spec = None, replace(launch_spec, folder=folder, outbox=_make_outbox(place.outboxes or folder))
     try:
-        launched = await place.start(launch_spec)
-        async with asyncio.timeout(_PATIENCE):
-            await launched.await_answer(_ASK_AGAIN)
+        handle = await place.start(launch_spec)
+        async with asyncio.timeout(_START_TIMEOUT):
+            await handle.await_answer(_REPEAT_SECONDS)
     except BaseException as error:
-        tail = _tail(launch_spec.folder) or _tail(launch_spec.outbox)
-        if launched is not None:
-            await launched.end(grace=0)
+        tail = _read_tail(launch_spec.folder) or _read_tail(launch_spec.outbox)
+        if handle is not None:
+            await handle.end(grace=0)
         clear(launch_spec.outbox)
         private_folders.remove(folder)
         if isinstance(error, OSError | TimeoutError | ChildProcessError):
             deleted = _describe_deleted(launch_spec.cwd) if place.shares_disk else ""
             raise ExecutionError(_DELETED.format(deleted) if deleted else _error_message(error, tail)) from error
         raise
-    return launched
+    return handle
 
 
-def _outbox(parent: Path) -> Path:
+def _make_outbox(parent: Path) -> Path:
     return Path(tempfile.mkdtemp(prefix="", dir=parent))
 
 
-def _tail(folder: Path) -> str:
+def _read_tail(folder: Path) -> str:
     try:
         with HeldFolder(folder.parent) as parent, parent.open(f"{folder.name}/log") as log:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-            text: str = log.read(_TAIL).decode(errors="replace")
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            text: str = log.read(_TAIL_BYTES).decode(errors="replace")
     except OSError:
         return ""
     return text.strip()
 
 
 def _describe_deleted(cwd: Path) -> str:
-    """Describes the deleted folder, the kernel's or this process's own; "" if both exist."""
+    """Describes the folder that was deleted, the kernel's or this process's own; "" if both exist."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -124,7 +124,7 @@ def _describe_deleted(cwd: Path) -> str:
 
 
 def _error_message(error: Exception, tail: str) -> str:
-    default_reason = str(error) or f"it did not answer within {_PATIENCE:g} s"
+    default_reason = str(error) or f"it did not answer within {_START_TIMEOUT:g} s"
     reason = tail.splitlines()[-1].strip() if tail else default_reason
     hint = " (install ipykernel for this interpreter)" if "ipykernel" in reason or "IPython" in reason else ""
     message = f"the agent's kernel could not be started with {sys.executable}: {reason}{hint}"

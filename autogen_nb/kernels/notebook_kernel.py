@@ -9,9 +9,9 @@ from typing import Any
 from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
-_READY = 60.0
-_QUIT = 10.0
-"""Seconds for the kernel to end by itself; SIGTERM after half of them still lets it remove its folders."""
+_READY_TIMEOUT = 60.0
+_SHUTDOWN_SECONDS = 10.0
+"""Seconds for the kernel to end by itself; after half of them it gets SIGTERM, and can still remove its folders."""
 
 
 class NotebookKernel:
@@ -39,7 +39,7 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """Starts a kernel in this folder with this environment; ends it on exit, within seconds."""
+    """Starts a kernel in the folder `cwd` with this environment; ends it on exit, within seconds."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 
@@ -49,24 +49,24 @@ async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIte
             kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
             transport="ipc",
             connection_file=str(folder / "k.json"),
-            shutdown_wait_time=_QUIT,
+            shutdown_wait_time=_SHUTDOWN_SECONDS,
         )
-        own = {
+        environ = {
             **environment,
             "IPYTHONDIR": str(folder / "ipython"),
             # Prevents debugpy's warning about frozen modules.
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
         }
         with (folder / "log").open("wb") as log:
-            await manager.start_kernel(cwd=str(cwd), env=own, stdout=log, stderr=log)
+            await manager.start_kernel(cwd=str(cwd), env=environ, stdout=log, stderr=log)
         client = manager.client()
         kernel = NotebookKernel(manager, client, folder / "log")
         try:
             client.start_channels()
-            await client.wait_for_ready(timeout=_READY)
+            await client.wait_for_ready(timeout=_READY_TIMEOUT)
             yield kernel
         finally:
             await kernel.end()
-            # A killed kernel has left its temporary folders.
+            # A killed kernel does not remove its temporary folders.
             for parent in {tempfile.gettempdir(), folder_for_sockets(0) or ""}:
                 private_folders.clear(Path(parent))

@@ -17,14 +17,14 @@ INTERRUPTED = 130
 """The exit code of an interrupted block."""
 LOST = "its variables are lost"
 
-_SIGNALLED = 128
+_SIGNAL_BASE = 128
 _KEPT = "its variables are kept"
 _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """The outcome of a block; `note` is shown after the outputs, and `lost` is True if the kernel's state is gone."""
+    """The outcome of a block: `note` follows its outputs, and `lost` is True if the kernel's state is lost."""
 
     exit_code: int
     note: str = ""
@@ -35,13 +35,13 @@ class BlockOutcome:
         return self.exit_code == 0
 
 
-def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> BlockOutcome:
+def classify(request: ExecuteRequest, ending: str | None, reached: str = "") -> BlockOutcome:
     if request.end in ("died", "stuck"):
-        return _lost_outcome(request, ending, met)
+        return _lost_outcome(request, ending, reached)
     if request.passed:
         return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
-    if met and request.exit_code:
-        return BlockOutcome(LIMITED, f"The block passed its {met}; {_KEPT}.")
+    if reached and request.exit_code:
+        return BlockOutcome(LIMITED, f"The block passed its {reached}; {_KEPT}.")
     if request.expired:
         return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {_KEPT}.")
     if request.interrupted and request.exit_code:
@@ -49,21 +49,21 @@ def classify(request: ExecuteRequest, ending: str | None, met: str = "") -> Bloc
     return BlockOutcome(request.exit_code)
 
 
-def _lost_outcome(request: ExecuteRequest, ending: str | None, met: str) -> BlockOutcome:
-    passed = request.passed or (met if request.end == "died" and ending is None else "")
+def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str) -> BlockOutcome:
+    passed = request.passed or (reached if request.end == "died" and ending is None else "")
     if passed:
         note = f"The block passed its {passed}; the kernel was killed and restarted; {LOST}."
         return BlockOutcome(LIMITED, note, lost=True)
     if request.end == "died":
-        code = request.launched.exited.result()
-        event = ending or f"{death(code)} while the block ran; the kernel was restarted"
-        return BlockOutcome(_SIGNALLED - code if code < 0 else code or 1, f"{event}; {LOST}.", lost=True)
+        code = request.handle.exited.result()
+        event = ending or f"{describe_end(code)} while the block ran; the kernel was restarted"
+        return BlockOutcome(_SIGNAL_BASE - code if code < 0 else code or 1, f"{event}; {LOST}.", lost=True)
     event = "ran out of time" if request.expired else "was interrupted"
     note = f"The block {event} and did not stop; the kernel was killed and restarted; {LOST}."
     return BlockOutcome(TIMED_OUT if request.expired else INTERRUPTED, note, lost=True)
 
 
-def death(code: int) -> str:
+def describe_end(code: int) -> str:
     if code >= 0:
         return f"The kernel ended (exit code {code})"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"

@@ -29,17 +29,17 @@ _GUARD = {
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
-_IMPORTING = 60.0
+_IMPORT_TIMEOUT = 60.0
 """Seconds for importing a module in advance; building the first list of fonts may take long."""
 
 
 async def pack_modules() -> bytes:
-    """The file that `prepare` sends to kernels; built once, in a thread."""
-    return await asyncio.to_thread(_packed)
+    """The contents of the file that `prepare` sends to kernels; built once, in a thread."""
+    return await asyncio.to_thread(_pack)
 
 
 @cache
-def _packed() -> bytes:
+def _pack() -> bytes:
     sources = [
         {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
         for part in (_MODULES, _GUARD)
@@ -48,29 +48,29 @@ def _packed() -> bytes:
     return marshal.dumps((MAGIC_NUMBER, marshal.dumps(codes), sources))
 
 
-async def prepare(launched: KernelHandle, grace: float, prefix: str) -> None:
-    guard = GuardClient(launched.files.is_remote)
-    file = launched.folder / "own"
+async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
+    guard = GuardClient(handle.files.is_remote)
+    file = handle.folder / "own"
     file.write_bytes(await pack_modules())
-    await launched.files.send(file)
-    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(launched.outbox / 'over')!r}, {prefix!r}"
+    await handle.files.send(file)
+    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}"
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
-    source = launched.files.with_remote_paths(source)
-    request = ExecuteRequest(launched, source, grace=grace, silent=True, fields=guard.install_fields())
+    source = handle.files.with_remote_paths(source)
+    request = ExecuteRequest(handle, source, grace=grace, silent=True, fields=guard.install_fields())
     await _run_to_end(request)
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
-    launched.guard = guard
+    handle.guard = guard
     file.unlink()
-    await launched.files.drop(file)
+    await handle.files.drop(file)
 
 
-async def import_ahead(launched: KernelHandle, name: str, grace: float) -> bool:
+async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
     """Imports a module; False if the import failed, which may leave the module half loaded."""
-    source = f'__import__("sys").modules["autogen_nb_preimport"].bring({name!r})'
-    request = ExecuteRequest(launched, source, grace=grace, silent=True)
+    source = f'__import__("sys").modules["autogen_nb_preimport"].load({name!r})'
+    request = ExecuteRequest(handle, source, grace=grace, silent=True)
     try:
-        async with asyncio.timeout(_IMPORTING):
+        async with asyncio.timeout(_IMPORT_TIMEOUT):
             await _run_to_end(request)
     except TimeoutError:
         return False
@@ -90,8 +90,8 @@ def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str
 
     The arguments are in a literal of JSON text, so no value becomes source.
     """
-    called = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
-    return f'__import__("sys").modules["autogen_nb_service"].answer({called})'
+    arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
+    return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'
 
 
 async def _run_to_end(request: ExecuteRequest) -> None:

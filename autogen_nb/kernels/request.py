@@ -7,9 +7,9 @@
 4. An interrupt between two internal steps of ipykernel makes it drop the request: it becomes idle without a reply. The
    shell channel keeps its order: a reply to a later request proves that the earlier one was dropped.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
-   interrupt inside its own hooks, and code may suspend its process before the kernel reports that it has begun. Code
-   that does not stop within the grace period ends as "stuck". If a person interrupted it, the person decides first. The
-   code gets no further interrupts in the meantime, so no variables are lost without the person's consent.
+   interrupt inside its own hooks, and code may suspend its process before the kernel reports the begin of the code.
+   Code that does not stop within the grace period ends as "stuck". If a person interrupted it, the person decides
+   first. The code gets no further interrupts in the meantime, so no variables are lost without the person's consent.
 6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
 7. A question on stdin waits until earlier output has arrived on iopub, which is another socket. To detect this, the
    client sends a request on the control channel, which the kernel handles while code runs, and waits for its idle
@@ -39,14 +39,14 @@ Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
 """Asks a person what to do with code that did not stop after their interrupt."""
 
 _END_OF_FILE = "\x04"
-_CAUGHT_UP = 1.0
+_OUTPUT_WAIT = 1.0
 """Seconds that a question waits for earlier output."""
 
 
 class ExecuteRequest:
     def __init__(
         self,
-        launched: KernelHandle,
+        handle: KernelHandle,
         code: str,
         *,
         grace: float,
@@ -57,14 +57,14 @@ class ExecuteRequest:
         fields: Mapping[str, Any] | None = None,
         on_stop: Callable[[], Stuck | Literal["kill"]] = lambda: "kill",
     ) -> None:
-        self.launched = launched
+        self.handle = handle
         self._code = code
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._on_stop = on_stop
         self._loop = asyncio.get_running_loop()
         self._stopped: asyncio.Future[None] = self._loop.create_future()
-        self._open = 0
+        self._open_questions = 0
         self._grace = grace
         self._silent = silent
         self._inbox = Inbox()
@@ -83,11 +83,11 @@ class ExecuteRequest:
         self.interrupted = False
         self.passed = ""
         self.asking = asyncio.Event()
-        launched.exited.add_done_callback(self._died)
+        handle.exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, lambda: self._inbox.put("expired"))
-        if launched.guard is not None:
-            fields = launched.guard.permission_fields(permissions)
-        request_id = launched.channels.send(
+        if handle.guard is not None:
+            fields = handle.guard.permission_fields(permissions)
+        request_id = handle.channels.send(
             "shell",
             "execute_request",
             {
@@ -135,9 +135,9 @@ class ExecuteRequest:
             self._send_interrupt()
         self._escalate(stuck)
 
-    def exceed(self, limit: str, step: Literal["interrupt", "kill"]) -> None:
+    def exceed(self, limit: str, action: Literal["interrupt", "kill"]) -> None:
         self.passed = self.passed or limit
-        if step == "kill":
+        if action == "kill":
             self._inbox.put("stuck")
         else:
             self.interrupt("kill")
@@ -169,7 +169,7 @@ class ExecuteRequest:
             self._reminder = None
 
     def _send_interrupt(self) -> None:
-        task = self._spawn(self.launched.interrupt())
+        task = self._spawn(self.handle.interrupt())
         self._interrupts.add(task)
         task.add_done_callback(self._interrupts.discard)
 
@@ -184,7 +184,7 @@ class ExecuteRequest:
     async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
         answer = await stuck()
         self.asking.clear()
-        # After Stop, nobody is asked in a later cell, so the code is killed.
+        # After Stop no later cell asks the person, so the code is killed.
         if answer == "kill" or (answer == "later" and self._stopped.done()):
             self._inbox.put("stuck")
 
@@ -216,7 +216,7 @@ class ExecuteRequest:
                 self._idle = True
                 if self.interrupted and self._reply is None:
                     # Rule 4: if the kernel did not drop the request, it replies to the request before this probe.
-                    probe = self.launched.channels.send("shell", "kernel_info_request", {}, self._inbox)
+                    probe = self.handle.channels.send("shell", "kernel_info_request", {}, self._inbox)
                     self._identifiers.append(probe)
         elif kind == "execute_input":
             self._begin()
@@ -243,25 +243,25 @@ class ExecuteRequest:
 
     async def _forward_question(self, question: dict[str, Any]) -> None:
         """Rule 7: forwards a stdin message after the earlier outputs."""
-        guard = None if self._guarded is None else self.launched.guard
+        guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
-            # The code itself may send such a message; it must not pause the clock if nobody will answer it.
+            # The code itself may send such a message, which must not pause the clock if nobody will answer.
             return
         self._clock.pause()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_CAUGHT_UP):
-                await self.launched.channels.ask("control", "kernel_info_request", {}, until=("idle",))
+            async with asyncio.timeout(_OUTPUT_WAIT):
+                await self.handle.channels.ask("control", "kernel_info_request", {}, until=("idle",))
         self._inbox.put(question)
 
     def _handle_input_request(self, prompt: str, *, password: bool) -> None:
-        guard = self.launched.guard
-        asked = None if guard is None else guard.parse_question(prompt)
-        if guard is not None and asked is not None:
-            self._spawn(self._judge(guard, asked))
+        guard = self.handle.guard
+        question = None if guard is None else guard.parse_question(prompt)
+        if guard is not None and question is not None:
+            self._spawn(self._judge(guard, question))
         elif self._stopped.done():
-            self.launched.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
+            self.handle.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
-            # The code received the interrupt and continues.
+            # Code that asks for input has received the interrupt.
             self._stop_reminding()
             if self._question is not None:
                 self._question.cancel()
@@ -273,26 +273,26 @@ class ExecuteRequest:
                 text = await ask(prompt, password)
             except EOFError:
                 text = _END_OF_FILE
-        self.launched.channels.send("stdin", "input_reply", {"value": text})
+        self.handle.channels.send("stdin", "input_reply", {"value": text})
 
-    async def _judge(self, guard: GuardClient, asked: GuardQuestion) -> None:
+    async def _judge(self, guard: GuardClient, question: GuardQuestion) -> None:
         with self._paused():
-            judged = await self._get_judgement(asked)
-        if judged.stop and not self._stopped.done():
+            judgement = await self._wait_for_judgement(question)
+        if judgement.stop and not self._stopped.done():
             self._stopped.set_result(None)
             self.interrupted = True
             self._escalate(self._on_stop())
-        self.launched.channels.send("stdin", "input_reply", {"value": guard.answer(asked, judged)})
+        self.handle.channels.send("stdin", "input_reply", {"value": guard.answer(question, judgement)})
 
-    async def _get_judgement(self, asked: GuardQuestion) -> EffectJudged:
+    async def _wait_for_judgement(self, question: GuardQuestion) -> EffectJudged:
         if self._guarded is None or self._guarded.allow is None:
             return EffectJudged(allowed=False, reason="nobody can be asked")
         stopped = EffectJudged(allowed=False, stop=True)
         if self._stopped.done():
             return stopped
         lines = self._code.split("\n")
-        line = lines[asked.line - 1].strip() if 0 < asked.line <= len(lines) else ""
-        answer = asyncio.ensure_future(self._guarded.allow(asked.effect, line))
+        line = lines[question.line - 1].strip() if 0 < question.line <= len(lines) else ""
+        answer = asyncio.ensure_future(self._guarded.allow(question.effect, line))
         try:
             either: list[asyncio.Future[Any]] = [answer, self._stopped]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -302,30 +302,30 @@ class ExecuteRequest:
 
     @contextmanager
     def _paused(self) -> Iterator[None]:
-        self._open += 1
-        # If this question replaced another one, the clock resumed when that one ended.
+        self._open_questions += 1
+        # If this question replaced another question, the end of that question resumed the clock.
         self._clock.pause()
         try:
             yield
         finally:
-            self._open -= 1
-            if not self._open and self.end is None:
+            self._open_questions -= 1
+            if not self._open_questions and self.end is None:
                 self._clock.resume()
 
-    def _died(self, _: "asyncio.Future[int]") -> None:
+    def _on_exit(self, _: "asyncio.Future[int]") -> None:
         self._spawn(self._drain())
 
     async def _drain(self) -> None:
-        await self.launched.channels.drain()
+        await self.handle.channels.drain()
         self._inbox.put("died")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._task_finished)
+        task.add_done_callback(self._on_task_end)
         return task
 
-    def _task_finished(self, task: "asyncio.Task[None]") -> None:
+    def _on_task_end(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._inbox.put(error)
@@ -337,9 +337,9 @@ class ExecuteRequest:
             timer.cancel()
         for task in self._tasks:
             task.cancel()
-        self.launched.exited.remove_done_callback(self._died)
+        self.handle.exited.remove_done_callback(self._on_exit)
         for identifier in self._identifiers:
-            self.launched.channels.forget(identifier)
+            self.handle.channels.forget(identifier)
 
 
 class _Clock:

@@ -1,9 +1,9 @@
 """The widgets of an agent's kernel, for a page that reads their state at its own pace.
 
-1. Updates of a comm are merged, so a bar that moves 10,000 times costs one state.
-2. Output below an Output widget belongs to that widget: its `msg_id` is the parent of the captured messages.
-3. A widget has one message of the page under way; later updates are merged until the kernel has handled it. Code that
-   handles a message for too long is interrupted.
+1. Updates of a comm are merged, so a progress bar that moves 10,000 times produces one state.
+2. An Output widget captures the outputs whose parent message is the widget's `msg_id`.
+3. For each widget, the kernel gets one message of the page at a time; later updates are merged until it has handled
+   that message. Code that handles a message for too long is interrupted.
 
 Source: version 2 of the Jupyter widgets messaging protocol (ipywidgets, `packages/schema/messages.md`).
 """
@@ -23,11 +23,11 @@ from autogen_nb.outputs import Cleared, Display, Output, Stream
 
 TARGET = "jupyter.widget"
 
-_MOST_SECONDS = 10.0
-_MOST_MODELS = 5_000
-_MOST_BYTES = 64 * 2**20
-_MOST_OUTPUTS = 50
-"""The outputs that an Output widget keeps, the newest ones."""
+_HANDLING_SECONDS = 10.0
+_MAX_WIDGETS = 5_000
+_MAX_BYTES = 64 * 2**20
+_MAX_OUTPUTS = 50
+"""The number of outputs that an Output widget keeps, the newest ones."""
 
 
 @dataclass(slots=True)
@@ -48,9 +48,9 @@ class _Sending:
 
 
 class WidgetComms:
-    """The widgets of one kernel after another, and the way of a page's messages to them."""
+    """The widgets of the current kernel; sends a page's messages to them."""
 
-    known: ClassVar["WeakSet[WidgetComms]"] = WeakSet()
+    instances: ClassVar["WeakSet[WidgetComms]"] = WeakSet()
 
     def __init__(self) -> None:
         self.on_change: Callable[[], None] | None = None
@@ -58,14 +58,14 @@ class WidgetComms:
         self._widgets: dict[str, Widget] = {}
         self._closed: set[str] = set()
         self._bytes = 0
-        self._capturing: dict[str, str] = {}
+        self._capturers: dict[str, str] = {}
         self._sending: dict[str, _Sending] = {}
         self._channels: KernelChannels | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._interrupt: Callable[[], Awaitable[None]] | None = None
-        self.known.add(self)
+        self.instances.add(self)
 
-    # In any thread
+    # Callable in any thread
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._widgets
@@ -92,10 +92,10 @@ class WidgetComms:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._send, identifier, data, buffers)
 
-    # On the kernel's loop
+    # Only on the kernel's loop
 
     def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
-        """Begins with a new kernel, which has no widgets."""
+        """Connects a new kernel, which has no widgets yet."""
         self.disconnect()
         self._loop, self._channels, self._interrupt = asyncio.get_running_loop(), channels, interrupt
         channels.widgets = self
@@ -110,9 +110,9 @@ class WidgetComms:
         with self._lock:
             self._closed.update(self._widgets)
             self._widgets.clear()
-            self._capturing.clear()
+            self._capturers.clear()
             self._bytes = 0
-        self._changed()
+        self._notify()
 
     def take(self, message: Mapping[str, Any]) -> bool:
         """Takes a message of the kernel's IOPub channel; False if it concerns no widget."""
@@ -123,15 +123,15 @@ class WidgetComms:
                 return self._take_status(parent, content.get("execution_state"))
             case "comm_open" if content.get("target_name") == TARGET:
                 with self._lock:
-                    if len(self._widgets) < _MOST_MODELS:
+                    if len(self._widgets) < _MAX_WIDGETS:
                         self._widgets[content["comm_id"]] = Widget({}, set())
             case "comm_close":
                 self._close(content["comm_id"])
             case "comm_open" | "comm_msg":
                 pass
             case _:
-                return self._capture(self._capturing.get(parent, ""), output(kind, content))
-        # The kernel echoes what the page sent.
+                return self._capture(self._capturers.get(parent, ""), output(kind, content))
+        # `echo_update` repeats the page's own message.
         data = content.get("data", {})
         if "state" in data and data.get("method") != "echo_update" and content["comm_id"] in self._widgets:
             self._update(content["comm_id"], data, message.get("buffers") or ())
@@ -140,7 +140,7 @@ class WidgetComms:
     def _update(self, identifier: str, data: Mapping[str, Any], buffers: Sequence[Any]) -> None:
         state = dict(data["state"])
         for path, buffer in zip(data.get("buffer_paths") or (), buffers, strict=False):
-            _put(state, path, bytes(buffer))
+            _insert_buffer(state, path, bytes(buffer))
         if "outputs" in state:
             items = (output(item.get("output_type", ""), item) for item in state["outputs"])
             state["outputs"] = [item for item in items if item is not None]
@@ -148,16 +148,16 @@ class WidgetComms:
             for key, value in state.items():
                 self._set(self._widgets[identifier], key, value)
             if "msg_id" in state:
-                self._capturing = {parent: name for parent, name in self._capturing.items() if name != identifier}
+                self._capturers = {parent: name for parent, name in self._capturers.items() if name != identifier}
                 if state["msg_id"]:
-                    self._capturing[state["msg_id"]] = identifier
-        self._changed()
+                    self._capturers[state["msg_id"]] = identifier
+        self._notify()
 
     def _set(self, widget: Widget, key: str, value: Any) -> None:
         size = len(value if isinstance(value, bytes) else str(value))
         added = size - widget.sizes.get(key, 0)
-        # Widgets are small, but code may send anything.
-        if self._bytes + added <= _MOST_BYTES:
+        # Code may send states of any size.
+        if self._bytes + added <= _MAX_BYTES:
             self._bytes += added
             widget.sizes[key] = size
             widget.state[key] = value
@@ -170,8 +170,8 @@ class WidgetComms:
         with self._lock:
             outputs = [] if widget.clear_next else list(widget.state.get("outputs", ()))
             widget.clear_next = isinstance(item, Cleared) and item.wait
-            self._set(widget, "outputs", _added(outputs, item)[-_MOST_OUTPUTS:])
-        self._changed()
+            self._set(widget, "outputs", _with_output(outputs, item)[-_MAX_OUTPUTS:])
+        self._notify()
         return True
 
     def _close(self, identifier: str) -> None:
@@ -179,9 +179,9 @@ class WidgetComms:
             if (widget := self._widgets.pop(identifier, None)) is not None:
                 self._bytes -= sum(widget.sizes.values())
                 self._closed.add(identifier)
-        self._changed()
+        self._notify()
 
-    def _changed(self) -> None:
+    def _notify(self) -> None:
         if self.on_change is not None:
             self.on_change()
 
@@ -203,7 +203,7 @@ class WidgetComms:
             return False
         sending = self._sending[name]
         if state == "busy":
-            sending.timer = asyncio.get_running_loop().call_later(_MOST_SECONDS, self._stop_handling)
+            sending.timer = asyncio.get_running_loop().call_later(_HANDLING_SECONDS, self._stop_handling)
         elif state == "idle":
             if sending.timer is not None:
                 sending.timer.cancel()
@@ -217,7 +217,7 @@ class WidgetComms:
             self._stopping = asyncio.ensure_future(self._interrupt())
 
 
-def _added(outputs: list[Output], item: Output) -> list[Output]:
+def _with_output(outputs: list[Output], item: Output) -> list[Output]:
     match outputs, item:
         case _, Cleared(wait=wait):
             return outputs if wait else []
@@ -232,7 +232,7 @@ def _added(outputs: list[Output], item: Output) -> list[Output]:
     return [*outputs, item]
 
 
-def _put(state: Any, path: Sequence[Any], buffer: bytes) -> None:
+def _insert_buffer(state: Any, path: Sequence[Any], buffer: bytes) -> None:
     *above, key = path
     for step in above:
         state = state[step]

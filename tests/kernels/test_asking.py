@@ -55,16 +55,16 @@ def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monk
     arrived: list[str] = []
 
     async def run() -> tuple[list[str], int]:
-        launched = agent.kernel._life.launched
-        assert launched is not None
-        interrupt = launched.interrupt
+        handle = agent.kernel._life.handle
+        assert handle is not None
+        interrupt = handle.interrupt
 
         async def late() -> None:
             await interrupt()
             await asyncio.sleep(0.7)
             arrived.append("interrupt")
 
-        monkeypatch.setattr(launched, "interrupt", late)
+        monkeypatch.setattr(handle, "interrupt", late)
         items = agent.kernel.execute("print('on', flush=True)\nwhile True: pass")
         assert isinstance(await anext(items), Stream)
         await agent.kernel.interrupt()
@@ -80,7 +80,7 @@ def test_kernel_that_does_not_tell_is_waited_for_shortly(agent: SharedKernel, mo
     async def silent(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("autogen_nb.kernels.request._CAUGHT_UP", 0.01)
+    monkeypatch.setattr("autogen_nb.kernels.request._OUTPUT_WAIT", 0.01)
     monkeypatch.setattr("autogen_nb.kernels.channels.KernelChannels.ask", silent)
 
     async def ask(prompt: str, password: bool) -> str:

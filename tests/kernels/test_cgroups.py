@@ -103,16 +103,16 @@ def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 class TestForReal:
     @pytest.mark.slow
     def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
-        launched = agent.kernel._life.launched
-        assert launched is not None
-        assert launched.cgroup is not None
+        handle = agent.kernel._life.handle
+        assert handle is not None
+        assert handle.cgroup is not None
 
-        inside = int((launched.cgroup.folder / "cgroup.procs").read_text().split()[0])
-        members = (launched.cgroup.folder / "cgroup.procs").read_text().split()
+        inside = int((handle.cgroup.folder / "cgroup.procs").read_text().split()[0])
+        members = (handle.cgroup.folder / "cgroup.procs").read_text().split()
 
         assert str(inside) in members
-        assert launched.root_pid is not None
-        assert str(launched.root_pid) not in members
+        assert handle.root_pid is not None
+        assert str(handle.root_pid) not in members
 
     @pytest.mark.slow
     def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ class TestForReal:
             "async def main():\n"
             f"    kernel = Kernel(cwd={str(tmp_path)!r})\n"
             "    await kernel.start()\n"
-            "    print(kernel._life.launched.cgroup.folder, flush=True)\n"
+            "    print(kernel._life.handle.cgroup.folder, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"
             "asyncio.run(main())\n"
         )

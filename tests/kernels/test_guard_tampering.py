@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from autogen_nb.effects import Effect
-from autogen_nb.kernels.inside.guard_questions import signed
+from autogen_nb.kernels.inside.guard_questions import sign
 from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
@@ -151,11 +151,11 @@ def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
 
 def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
     kernel.run("print()")
-    launched = kernel.shared.kernel._life.launched
-    assert launched is not None
-    assert launched.guard is not None
+    handle = kernel.shared.kernel._life.handle
+    assert handle is not None
+    assert handle.guard is not None
     text = json.dumps({"number": 10**6, "permissions": None})
-    begin = f"sys.audit('autogen_nb.guard.begin', {text!r}, {signed(launched.guard.secret, text)!r}, b'', {{}})"
+    begin = f"sys.audit('autogen_nb.guard.begin', {text!r}, {sign(handle.guard.secret, text)!r}, b'', {{}})"
 
     ran = kernel.run(f"import sys; {begin}\nopen('forged', 'w')")
 

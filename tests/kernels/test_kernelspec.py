@@ -70,9 +70,9 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
         text = agent.python("print(6 * 7)").text
         executor = agent.executor
         assert isinstance(executor, JupyterExecutor)
-        launched = executor.kernel._life.launched
-        assert launched is not None
-        told = json.loads((launched.folder / "k.json").read_text())
+        handle = executor.kernel._life.handle
+        assert handle is not None
+        told = json.loads((handle.folder / "k.json").read_text())
         stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
 
     assert text == "42\n"
@@ -85,10 +85,10 @@ def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
     executor = bash.executor
     assert isinstance(executor, JupyterExecutor)
     bash.run(("bash", "true"))
-    launched = executor.kernel._life.launched
+    handle = executor.kernel._life.handle
 
-    assert launched is not None
-    assert "curve_publickey" not in json.loads((launched.folder / "k.json").read_text())
+    assert handle is not None
+    assert "curve_publickey" not in json.loads((handle.folder / "k.json").read_text())
 
 
 def test_a_provisioner_hears_that_its_kernel_is_to_end() -> None:

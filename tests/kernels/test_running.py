@@ -78,14 +78,14 @@ if any(each.endswith("kernel_main.py") for each in sys.orig_argv):
 @pytest.mark.slow
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "MAGIC_NUMBER", b"another")
-    preparation._packed.cache_clear()
+    preparation._pack.cache_clear()
     try:
         with shared_kernel(tmp_path) as kernel:
             kernel.do(kernel.kernel.put({"x": [1, 2]}))
             permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
             denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
     finally:
-        preparation._packed.cache_clear()
+        preparation._pack.cache_clear()
 
     assert denied.stdout == "[1, 2]\n"
     assert denied.failures == ["PermissionError"]

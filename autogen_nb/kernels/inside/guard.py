@@ -2,8 +2,8 @@
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions. A signature is valid only once, and not after the signature of a later
-   request was used.
+2. Each request carries signed permissions. A signature is valid only once, and only until a later request's signature
+   has been used.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
 4. Questions are possible only in the block's own process while it runs; otherwise effects are denied. Effects during a
    question in the same thread are denied too, since nobody can answer them.
@@ -116,7 +116,7 @@ class _Guard:
         self.roots = self._process.roots
         self._resolved = view.resolved
         self._working_directory = view.resolved(".")
-        self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].signed(secret, text)
+        self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].sign(secret, text)
         self._decode = parts["guard_questions"].decoder()
         self._block: _Block | None = None
         self._number = 0

@@ -23,7 +23,7 @@ _urandom, _gmtime = os.urandom, time.gmtime
 _allocate_lock = __import__("_thread").allocate_lock
 
 
-def signed(secret: bytes, text: str) -> str:
+def sign(secret: bytes, text: str) -> str:
     """The signature of a text, which requires the secret."""
     return sha256(secret + sha256(secret + text.encode()).digest()).hexdigest()
 
@@ -62,7 +62,7 @@ class Asker:
         for stream in self._streams:
             stream.flush()
         with self._turn:
-            self._put(block, f"{MARK}{signed(self._secret, text)} {text}")
+            self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
             # One thread listens for all waiting threads.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
@@ -83,7 +83,7 @@ class Asker:
             # Jupyter's frames: delimiter, signature, header, parent header, metadata, content.
             content = self._decode(frames[frames.index(b"<IDS|MSG>") + 5].decode(), 0)[0]
             message = self._decode(content["value"], 0)[0]
-            if message["signature"] == signed(self._secret, message["text"]):
+            if message["signature"] == sign(self._secret, message["text"]):
                 answer: dict[str, Any] = self._decode(message["text"], 0)[0]
                 self._answers[answer["number"]] = answer
         # Anything may arrive here; invalid answers are ignored.

@@ -1,7 +1,7 @@
 """Imports modules in advance in the agent's kernel: in the main thread, while no block runs.
 
 Its source is sent to the kernel, so it imports nothing of this package. `Kernel` requests one module at a time, so no
-import is unfinished when a block begins. It replaces a kernel in which an import failed.
+import is unfinished when a block begins. `Kernel` replaces a kernel in which an import failed.
 """
 
 import gc
@@ -13,7 +13,7 @@ _FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.Da
 """First uses, for modules that import further parts on first use."""
 
 
-def bring(name: str) -> None:
+def load(name: str) -> None:
     # Imports create little garbage, and collecting it takes a sixth of the time.
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""This process's side of a command that it owns: on Linux, the command and its descendants end with this process."""
+"""Our side of a command: on Linux, the command and all its descendants end with this process."""
 
 import asyncio
 import atexit

@@ -159,7 +159,7 @@ def _static(form: tuple[str, str], *, below: bool) -> tuple[dict[str, Any], dict
 
 def relay_of(identifier: object) -> WidgetRelay | None:
     """Returns the relay for the kernel with this widget, if there is one."""
-    for comms in list(WidgetComms.known):
+    for comms in list(WidgetComms.instances):
         if identifier in comms:
             if comms not in _relays:
                 _relays[comms] = WidgetRelay(comms)

@@ -39,7 +39,7 @@ _REMARK = 200
 def shown_as(data: Bundle) -> str:
     """Says how a cell shows an output, for a model; "" for an output that is shown as it is."""
     if isinstance(spec := data.get(VIEW), Mapping):
-        states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.known))
+        states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.instances))
         return "shown to the person as a live widget" if any(map(model_of, states)) else "shown to the person as text"
     page = document(data)
     if page is None:
