@@ -69,7 +69,7 @@ def test_the_same_content_is_not_stale() -> None:
 def test_another_large_object_is_stale() -> None:
     frame = large()
 
-    assert not fingerprint(frame).whole
+    assert not fingerprint(frame).is_complete
     assert fingerprint(frame).is_stale(frame.copy())
 
 

@@ -2,8 +2,8 @@
 
 1. Normal activity of programs is no effect: the interpreter's files, installed packages, fonts, shared system data,
    devices without storage, and caches and temporary files in the chat's private folder.
-2. Nothing that a library does during its import is an effect, and neither is a library's use of the environment or
-   ctypes. The same actions of the code itself are effects.
+2. A library's import has no effects, and a library may use the environment and ctypes. The same actions of the code
+   itself are effects.
 3. Paths are resolved through links. The other names of a file with hard links are unknown, so writing such a file does
    not count as writing the chat's own file.
 
@@ -30,7 +30,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
 _DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
 """A device by its exact path; longer paths may lead to other files."""
-_SHARED = (
+_SHARED_PATHS = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
     "/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/apache2/mime.types", "/etc/httpd/", "/etc/ssl/",
@@ -72,15 +72,15 @@ _INTERPRETERS = frozenset(
     "_interpreters _xxsubinterpreters concurrent.interpreters concurrent.futures.interpreter".split()
 )
 """Modules that create interpreters, whose actions this interpreter's audit hook does not see."""
-_A_PATH = pathlib.Path()
+_EMPTY_PATH = pathlib.Path()
 _SLOTS: dict[str, Any] = {
     name: slot
-    for kind in type(_A_PATH).__mro__
+    for kind in type(_EMPTY_PATH).__mro__
     for name, slot in vars(kind).items()
     if type(slot) is MemberDescriptorType
 }
 """The slots in which path objects store their text or parts; they depend on the Python version."""
-_LONG = 200
+_MAX_TEXT = 200
 
 
 def effects(event: str, arguments: tuple[Any, ...], view: "ProcessView") -> tuple[Effect, ...]:
@@ -102,8 +102,8 @@ def _opened(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]
         yield "unknown", "", "opens a file by a name that cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
         yield from _read(name, view)
-    # Opening a folder writes nothing; creating files in it is an event of its own.
-    elif not view.is_folder(view.path(name, None, whole=True)):
+    # Opening a folder writes nothing; creating a file in the folder is another event.
+    elif not view.is_folder(view.path(name, None, resolve_last=True)):
         yield from _changed("write", name, view)
 
 
@@ -114,8 +114,8 @@ def _installed(name: str, view: "ProcessView") -> bool:
 def _read(name: str, view: "ProcessView") -> Iterator[Effect]:
     if _installed(name, view) or view.is_in_import_system():
         return
-    path = view.path(name, None, whole=True)
-    if path.startswith((*view.roots, *_SHARED, *_DEVICES)) or view.is_private(path):
+    path = view.path(name, None, resolve_last=True)
+    if path.startswith((*view.roots, *_SHARED_PATHS, *_DEVICES)) or view.is_private(path):
         return
     if _PROC.fullmatch(path) or view.is_own_process_file(path) or view.is_on_search_path(path):
         return
@@ -127,19 +127,19 @@ def _listed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # Python's import lists folders often, so the frames are not inspected.
+    # Python's imports list folders often, and inspecting the frames takes time.
     if not _installed(name, view) and not view.is_in_library():
         yield from _read(name, view)
 
 
 def _changed(
-    kind: str, name: str, view: "ProcessView", folder: int | None = None, *, whole: bool = True
+    kind: str, name: str, view: "ProcessView", folder: int | None = None, *, resolve_last: bool = True
 ) -> Iterator[Effect]:
     if _DEVICE.fullmatch(name):
         return
-    path = view.path(name, folder, whole=whole)
+    path = view.path(name, folder, resolve_last=resolve_last)
     own = kind == "write" and view.owner_of(path) == "own"
-    if own and whole and view.has_other_names(path):
+    if own and resolve_last and view.has_other_names(path):
         yield kind, path, f"writes {view.display_path(path)}, a file that has another name, too"
     elif not (own or _is_unrestricted(path, view)):
         yield kind, path, f"{kind}s {view.display_path(path)}"
@@ -150,19 +150,19 @@ def _is_unrestricted(path: str, view: "ProcessView") -> bool:
 
 
 def _moved(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=False)
-    target = view.path(_text(arguments[1]), _folder(arguments, 3), whole=False)
+    source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=False)
+    target = view.path(_text(arguments[1]), _folder(arguments, 3), resolve_last=False)
     if not all(view.owner_of(path) == "own" or _is_unrestricted(path, view) for path in (source, target)):
         yield "delete", source, f"moves {view.display_path(source)} to {view.display_path(target)}"
-    yield from _changed("write", target, view, whole=False)
+    yield from _changed("write", target, view, resolve_last=False)
 
 
 def _linked(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    source = view.path(_text(arguments[0]), _folder(arguments, 2), whole=True)
+    source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=True)
     if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
         yield from _read(source, view)
         yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
-    yield from _changed("write", _text(arguments[1]), view, _folder(arguments, 3), whole=False)
+    yield from _changed("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
 
 
 def _database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
@@ -214,7 +214,7 @@ def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
         # An abstract socket, shown as in `ss`.
         yield _text(address).replace("\0", "@")
     elif address:
-        path = view.path(_text(address), None, whole=True)
+        path = view.path(_text(address), None, resolve_last=True)
         if path and not view.is_private(path):
             yield path
 
@@ -249,7 +249,7 @@ def _forked(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
 
 def _killed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     pid = int.__int__(arguments[0])
-    if not view.is_in_family(pid):
+    if not view.is_self_or_child(pid):
         yield "process", f"kill {pid}", f"ends process {pid}"
 
 
@@ -302,7 +302,7 @@ def _text(value: Any) -> str:
 
 def _path(value: Any) -> str:
     """Like `_text`, but also for path objects, whose methods the code may have replaced."""
-    if type(value) is not type(_A_PATH):
+    if type(value) is not type(_EMPTY_PATH):
         return _text(value)
     for name in ("_str", "_raw_paths", "_parts"):
         slot = _SLOTS.get(name)
@@ -322,7 +322,7 @@ def _path(value: Any) -> str:
 
 def _short(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
 
 
 def _folder(arguments: tuple[Any, ...], place: int) -> int | None:
@@ -331,30 +331,30 @@ def _folder(arguments: tuple[Any, ...], place: int) -> int | None:
     return descriptor if type(descriptor) is int and descriptor >= 0 else None
 
 
-def _changing(kind: str, place: int, folder: int, *, whole: bool) -> Reader:
+def _changing(kind: str, place: int, folder: int, *, resolve_last: bool) -> Reader:
     """Reads an event that changes the file at the argument `place`, relative to the folder at the argument `folder`."""
 
     def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
         named = arguments[place]
         if not issubclass(type(named), int):
-            yield from _changed(kind, _path(named), view, _folder(arguments, folder), whole=whole)
+            yield from _changed(kind, _path(named), view, _folder(arguments, folder), resolve_last=resolve_last)
         elif not view.is_unnamed(int.__int__(named)):
             yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", view)
 
     return read
 
 
-_WORKING = 99
+_NO_FOLDER = 99
 """An index beyond all arguments: names are relative to the working directory."""
 _ROWS: tuple[tuple[str, Reader], ...] = (
     ("open", _opened),
     ("os.listdir os.scandir", _listed),
-    ("os.mkdir os.chmod", _changing("write", 0, 2, whole=True)),
-    ("os.chown os.utime", _changing("write", 0, 3, whole=True)),
-    ("os.truncate os.setxattr os.removexattr", _changing("write", 0, _WORKING, whole=True)),
+    ("os.mkdir os.chmod", _changing("write", 0, 2, resolve_last=True)),
+    ("os.chown os.utime", _changing("write", 0, 3, resolve_last=True)),
+    ("os.truncate os.setxattr os.removexattr", _changing("write", 0, _NO_FOLDER, resolve_last=True)),
     ("os.link", _linked),
-    ("os.symlink", _changing("write", 1, 2, whole=False)),
-    ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, whole=False)),
+    ("os.symlink", _changing("write", 1, 2, resolve_last=False)),
+    ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, resolve_last=False)),
     ("os.rename", _moved),
     ("sqlite3.connect", _database),
     ("socket.getaddrinfo socket.gethostbyname", _looked_up),

@@ -11,30 +11,32 @@ from types import CodeType, ModuleType
 from typing import Any
 
 
-def install(shell: Any, path: str, field: str, over: str, prefix: str) -> None:
-    inside, guard = _unpacked(path)
+def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> None:
+    inside, guard = _unpack(path)
     # Separate modules, so nothing appears in the namespace of the agent's code.
-    modules = {name: _made(name, code) for name, code in inside.items()}
+    modules = {name: _make_module(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"], modules["pickles"])
     modules["repair"].install(shell)
-    over = modules["overlay_env"].enter(over, prefix)
+    overlay = modules["overlay_env"].enter(overlay, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
     exec(guard.pop("guard"), own)  # noqa: S102  # our own code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
-    folders = (modules["overlay_env"].private(over), modules["overlay_env"].packages(over))
+    folders = (modules["overlay_env"].private(overlay), modules["overlay_env"].packages(overlay))
     own["install"](shell.kernel, secret, own["load"](guard), *folders)
 
 
-def _made(name: str, code: CodeType) -> Any:
+def _make_module(name: str, code: CodeType) -> Any:
     module = sys.modules[f"autogen_nb_{name}"] = ModuleType(f"autogen_nb_{name}")
     exec(code, vars(module))  # noqa: S102  # our own code
     return module
 
 
-def _unpacked(path: str) -> list[dict[str, CodeType]]:
+def _unpack(path: str) -> list[dict[str, CodeType]]:
     with open(path, "rb") as file:
         magic, compiled, sources = marshal.load(file)  # noqa: S302  # our own file, written before the agent's code ran
     if magic == MAGIC_NUMBER:
         codes: list[dict[str, CodeType]] = marshal.loads(compiled)  # noqa: S302  # as above
         return codes
-    return [{name: compile(source, shown, "exec") for name, (source, shown) in part.items()} for part in sources]
+    return [
+        {name: compile(source, file_name, "exec") for name, (source, file_name) in part.items()} for part in sources
+    ]

@@ -1,6 +1,6 @@
 """Writes a value as data only: a JSON manifest, with .npy files without pickles, or Arrow files.
 
-It runs in the agent's kernel, where its source is sent, so it imports nothing of this package. `decode` reads the
+Its source is sent to the agent's kernel and runs there, so it imports nothing of this package. `decode` reads the
 result and lists the forms. Values that would not come back exactly are refused.
 """
 
@@ -17,8 +17,8 @@ from typing import Any
 
 MAX_DEPTH = 60
 _LEVELS = 4
-_LOOKED_AT = 50
-_LOOKS = 2_000
+_CHECKED_ITEMS = 50
+_MAX_CHECKS = 2_000
 _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
@@ -30,7 +30,7 @@ _INSTEAD = {
     "`.collect()` converts it": "LazyFrame",
     "bytes(...) converts it": "bytearray",
 }
-_ANYTHING = "make numbers, text, dates, lists, dicts, arrays or frames from it"
+_ADVICE = "make numbers, text, dates, lists, dicts, arrays or frames from it"
 
 
 class NotEncodable(Exception):
@@ -41,7 +41,7 @@ class NotEncodable(Exception):
         self.path = ""
 
 
-def _loaded(name: str) -> Any:
+def _loaded_module(name: str) -> Any:
     module = sys.modules.get(name)
     return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
 
@@ -60,16 +60,16 @@ def save(value: Any, folder: str) -> dict[str, str]:
 def is_data(value: Any) -> bool:
     """True if `save` will probably accept the value; only its first items are checked."""
     try:
-        return _is_data(value, _LEVELS, iter(range(_LOOKS)))
+        return _is_data(value, _LEVELS, iter(range(_MAX_CHECKS)))
     # The value may change meanwhile, and its class may raise anything.
     except Exception:  # noqa: BLE001
         return False
 
 
-def _is_data(value: Any, levels: int, looks: Iterator[int]) -> bool:
-    if next(looks, None) is None:
+def _is_data(value: Any, levels: int, checks: Iterator[int]) -> bool:
+    if next(checks, None) is None:
         return True
-    kind, numpy, pandas = type(value), _loaded("numpy"), _loaded("pandas")
+    kind, numpy, pandas = type(value), _loaded_module("numpy"), _loaded_module("pandas")
     if value is None or kind in (str, bool, int, float) or kind in _SCALARS or not levels:
         return True
     if kind in (list, tuple, set, frozenset, dict):
@@ -82,13 +82,13 @@ def _is_data(value: Any, levels: int, looks: Iterator[int]) -> bool:
         return kind.__name__ in ("Table", "DataFrame", "Series")
     elif pandas is not None and kind in (pandas.DataFrame, pandas.Series):
         columns = [value.iloc[:, number] for number in range(value.shape[1])] if value.ndim > 1 else [value]
-        items = (each for column in columns if column.dtype == object for each in column.array[:_LOOKED_AT])
-        return all(_is_data(each, levels - 1, looks) for each in items)
+        items = (each for column in columns if column.dtype == object for each in column.array[:_CHECKED_ITEMS])
+        return all(_is_data(each, levels - 1, checks) for each in items)
     else:
         names = ("Index", "Timestamp", "Timedelta")
         plain = pandas is not None and isinstance(value, tuple(getattr(pandas, each) for each in names))
         return plain or (pandas is not None and (value is pandas.NA or value is pandas.NaT))
-    return all(_is_data(each, levels - 1, looks) for each in islice(items, _LOOKED_AT))
+    return all(_is_data(each, levels - 1, checks) for each in islice(items, _CHECKED_ITEMS))
 
 
 class _Writer:
@@ -110,8 +110,8 @@ class _Writer:
             return self._container(value, kind)
         if (scalar := _SCALARS.get(kind)) is not None:
             return scalar(value)
-        if (found := self._by_library(value, kind)) is not None:
-            return found
+        if (encoded := self._by_library(value, kind)) is not None:
+            return encoded
         raise NotEncodable(_reason(kind))
 
     def _container(self, value: Any, kind: type) -> Any:
@@ -141,14 +141,14 @@ class _Writer:
             raise
 
     def _by_library(self, value: Any, kind: type) -> Any:
-        numpy = _loaded("numpy")
+        numpy = _loaded_module("numpy")
         if numpy is not None and isinstance(value, numpy.generic):
             return self._scalar(value)
         if numpy is not None and kind is numpy.ndarray:
             return self._array(value)
         if kind.__module__.partition(".")[0] in ("pyarrow", "polars"):
             return self._columnar(value, kind)
-        pandas = _loaded("pandas")
+        pandas = _loaded_module("pandas")
         if pandas is None or not hasattr(pandas, "DataFrame"):
             return None
         if value is pandas.NA or value is pandas.NaT:
@@ -236,7 +236,7 @@ class _Writer:
             return ["categorical", self._npy(array.codes), self.index(array.categories), bool(array.ordered)]
         if isinstance(dtype, pandas.StringDtype):
             missing = array.isna()
-            texts = [None if gone else text for text, gone in zip(array, missing, strict=True)]
+            texts = [None if is_missing else text for text, is_missing in zip(array, missing, strict=True)]
             return ["string", dtype.storage, dtype.na_value is pandas.NA, texts]
         if isinstance(dtype, pandas.api.extensions.ExtensionDtype) and type(dtype).__name__ in _MASKED:
             values = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
@@ -299,7 +299,7 @@ def _reason(kind: type) -> str:
     package = kind.__module__.partition(".")[0]
     name = kind.__qualname__ if package in ("builtins", "__main__") else f"{package} {kind.__qualname__}"
     article = "an" if name[:1].lower() in "aeiou" else "a"
-    instead = next((words for words, names in _INSTEAD.items() if kind.__name__ in names.split()), _ANYTHING)
+    instead = next((words for words, names in _INSTEAD.items() if kind.__name__ in names.split()), _ADVICE)
     return f"is {article} {name}; only data comes back: {instead}"
 
 

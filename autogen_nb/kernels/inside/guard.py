@@ -2,11 +2,10 @@
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions. A signature is valid only once, and only until a later request's signature
-   has been used.
+2. Each request carries signed permissions. A signature is valid only once, and only until a later request uses its own.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
-4. Questions are possible only in the block's own process while it runs; otherwise effects are denied. Effects during a
-   question in the same thread are denied too, since nobody can answer them.
+4. Questions are possible only in the block's own process and while the block runs; otherwise effects are denied. An
+   effect during a question in the same thread is denied too, since nobody can answer a second question there.
 5. An answer is valid until the block ends.
 
 The guard is a rail, not a wall: it prevents accidents, not attacks. Malicious code in the same process can evade it
@@ -39,17 +38,17 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
     return modules
 
 
-def detached(module: ModuleType, **replaced: Any) -> ModuleType:
+def detached(module: ModuleType, **replacements: Any) -> ModuleType:
     """A copy of a Python module whose functions are unaffected by later replacements in the original."""
-    made = ModuleType(module.__name__)
-    for name, value in {**vars(module), **replaced}.items():
+    clone = ModuleType(module.__name__)
+    for name, value in {**vars(module), **replacements}.items():
         if isinstance(value, FunctionType) and value.__globals__ is vars(module):
-            copy = FunctionType(value.__code__, vars(made), name, value.__defaults__, value.__closure__)
+            copy = FunctionType(value.__code__, vars(clone), name, value.__defaults__, value.__closure__)
             copy.__kwdefaults__ = value.__kwdefaults__
-            vars(made)[name] = copy
+            vars(clone)[name] = copy
         else:
-            vars(made)[name] = value
-    return made
+            vars(clone)[name] = value
+    return clone
 
 
 def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
@@ -104,7 +103,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
 
 class _Guard:
     def __init__(self, parts: dict[str, Any], secret: bytes, asker: Any, private: str, packages: str) -> None:
-        self._on = False
+        self._is_active = False
         self._allows = parts["permissions"].allows
         self._path_scope = parts["path_scope"].PathScope
         self._effects = parts["audit_events"].effects
@@ -133,12 +132,12 @@ class _Guard:
                 self._begin(*arguments)
             return None
         thread = _get_ident()
-        if not self._on or thread == self._own_thread or thread in self._process.busy:
+        if not self._is_active or thread == self._own_thread or thread in self._process.busy:
             return None
         nested = thread in self._judging
         self._judging.add(thread)
         try:
-            return self._judged(event, arguments, nested=nested)
+            return self._judge_event(event, arguments, nested=nested)
         except KeyboardInterrupt:
             return KeyboardInterrupt("interrupted while the person was asked")
         # If an event cannot be understood, it is denied.
@@ -165,14 +164,14 @@ class _Guard:
             scope = self._path_scope(folder, own and self._resolved(own if own[0] == "/" else f"{folder}/{own}"), home)
             self._process.begin(scope)
             self._block = _Block(message["permissions"], scope, ident, header)
-            self._on = True
+            self._is_active = True
 
-    def _judged(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
+    def _judge_event(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
         effects = self._effects(event, arguments, self._process)
-        # A library's import has no effects, unless it imports a module that evades the guard.
+        # The import of a library has no effects, unless the imported module evades the guard.
         if not effects or (event != "import" and self._process.is_importing()):
             return None
-        if event == "sqlite3.connect" and self._reads(effects[0][1]):
+        if event == "sqlite3.connect" and self._may_read_path(effects[0][1]):
             return None
         for effect in effects:
             refusal = self._refusal(*effect, nested=nested)
@@ -182,7 +181,7 @@ class _Guard:
             self._process.resolve(arguments)
         return None
 
-    def _reads(self, path: str) -> bool:
+    def _may_read_path(self, path: str) -> bool:
         block = self._block
         return block is not None and any(
             allowed == "read" and block.scope.full(target) == path for allowed, target in block.permissions

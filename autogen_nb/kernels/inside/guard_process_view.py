@@ -11,10 +11,10 @@ from itertools import islice
 from types import FrameType
 from typing import Any
 
-_DEPTH = 200
-_LINKS = 40
+_MAX_FRAMES = 200
+_MAX_LINKS = 40
 _FORMAT, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
-_TELLING = ("/environ", "/mem")
+_REVEALING = ("/environ", "/mem")
 """Files that reveal a process's environment or memory."""
 _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.getpid,
@@ -32,7 +32,7 @@ _gethostname = __import__("_socket").gethostname
 
 
 class ProcessView:
-    def __init__(self, scope: Any, own: tuple[dict[str, Any], ...], private: str, overlay: str) -> None:
+    def __init__(self, scope: Any, builtins: tuple[dict[str, Any], ...], private: str, overlay: str) -> None:
         import sysconfig
         from importlib import _bootstrap, _bootstrap_external
 
@@ -46,13 +46,13 @@ class ProcessView:
         roots = {*stdlib, *packages, sys.prefix, sys.base_prefix, sys.exec_prefix}
         self.roots = tuple(f"{each.rstrip('/')}/" for path in roots for each in {path, os.path.realpath(path)})
         self._packages = tuple(f"{path}/" for path in packages)
-        self._searched = tuple(f"{os.path.realpath(path)}/" for path in sys.path if path)
-        self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost())
+        self._search_path = tuple(f"{os.path.realpath(path)}/" for path in sys.path if path)
+        self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost_file())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
         # Resolved before the agent's code runs, so later links cannot change it.
         self._private = f"{_inside(private, os.path.dirname(private))}/"
-        self._own = own
+        self._guard_builtins = builtins
         self.begin(scope)
         # Threads in a call by the guard itself, whose events are not judged.
         self.busy: set[int] = set()
@@ -62,11 +62,11 @@ class ProcessView:
         self.owner_of: Callable[[str], str] = scope.where
         self._addresses: set[str] = {_gethostname()}
 
-    def path(self, path: str, folder: int | None, *, whole: bool) -> str:
-        """The absolute path with links resolved; unless `whole` is set, the last name is not resolved."""
+    def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
+        """The absolute path with links resolved; unless `resolve_last` is set, the last name is not resolved."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
-        if whole:
+        if resolve_last:
             return resolved(path)
         above, _, name = path.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
@@ -111,7 +111,7 @@ class ProcessView:
 
     def is_on_search_path(self, path: str) -> bool:
         """True for a folder on the initial module search path, and for package metadata in it."""
-        for folder in self._searched:
+        for folder in self._search_path:
             if f"{path}/".startswith(folder):
                 first = path[len(folder) :].partition("/")[0]
                 return not first or first.endswith((".dist-info", ".egg-info"))
@@ -120,7 +120,7 @@ class ProcessView:
     def is_own_process_file(self, path: str) -> bool:
         """True for harmless files about this process, and for its parent's command line if a library reads it."""
         if path.startswith(f"/proc/{_getpid()}/"):
-            return not path.endswith(_TELLING)
+            return not path.endswith(_REVEALING)
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
 
     def is_in_import_system(self) -> bool:
@@ -152,7 +152,7 @@ class ProcessView:
                 return words[2] if words[1:2] == ["-c"] else " ".join(words)
         return ""
 
-    def is_in_family(self, pid: int) -> bool:
+    def is_self_or_child(self, pid: int) -> bool:
         if pid in (0, _getpid()):
             return True
         parent: int | None = self._unjudged(_parent_of, pid)
@@ -187,10 +187,10 @@ class ProcessView:
 
     def _frames(self) -> Iterator[tuple[str, FrameType]]:
         frame: FrameType | None = _getframe(1)
-        for _ in range(_DEPTH):
+        for _ in range(_MAX_FRAMES):
             if frame is None:
                 return
-            if not any(frame.f_builtins is each for each in self._own):
+            if not any(frame.f_builtins is each for each in self._guard_builtins):
                 # The file name may be a subclass of str with methods of the agent's code.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
@@ -202,7 +202,7 @@ def _inside(path: str, folder: str) -> str:
     return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 
 
-def _outermost() -> str:
+def _outermost_file() -> str:
     frame = _getframe()
     while frame.f_back is not None:
         frame = frame.f_back
@@ -227,7 +227,7 @@ def resolved(path: str) -> str:
             done.append(name)
             continue
         links += 1
-        if links > _LINKS or not isinstance(link, str):
+        if links > _MAX_LINKS or not isinstance(link, str):
             done.append(name)
             continue
         if link.startswith("/"):

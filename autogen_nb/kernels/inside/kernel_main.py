@@ -18,7 +18,7 @@ def main() -> None:
     # Removes the machine's configuration; IPYTHONDIR removes the person's.
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
-    # Last on the path: a `seaborn.py` in the notebook's folder hides no package, but its modules can be imported.
+    # Last on the path: the folder's modules can be imported, but a `seaborn.py` there hides no package.
     sys.path.append("")
     app = IPKernelApp.instance()
     # The debugger takes a quarter of the start and is not needed; the agent's code can still import it.

@@ -1,7 +1,7 @@
 """Creates a virtual environment on top of the packages of the interpreter that runs this module.
 
-The environment also has folders for caches, fonts and temporary files of libraries. The person's own folders are not
-used, because the agent's code could plant files there that later run in the person's kernel.
+The environment also has folders for caches, fonts and temporary files of libraries. It does not use the person's own
+folders, because the agent's code could plant files there that later run in the person's kernel.
 Containers and kernels get this module as source, so it imports nothing from this package and supports older Pythons.
 """
 

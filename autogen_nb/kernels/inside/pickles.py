@@ -17,24 +17,24 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _SEPARATE_SIZE = 64 * 1024
-_ALIGNED = 64
-_PIECE = 2**26
-_NO_DATA = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
+_ALIGNMENT = 64
+_PIECE_BYTES = 2**26
+_NOT_DATA = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 
 
 class TooLarge(Exception):
     """The value exceeds the size limit."""
 
 
-class Unseen(Exception):
+class MissingGlobal(Exception):
     """Code in the value uses a global variable that was not handed over; the message is its name."""
 
 
-class _Counted:
+class _CountingWriter:
     def __init__(self, file: Any, budget: list[float]) -> None:
         self._file = file
         self._budget = budget
-        self.at = 0
+        self.position = 0
 
     def write(self, data: Any) -> int:
         rest = memoryview(data)
@@ -44,12 +44,12 @@ class _Counted:
             raise TooLarge
         while rest:
             # A raw file may write less than requested.
-            rest = rest[self._file.write(rest[:_PIECE]) :]
-        self.at += length
+            rest = rest[self._file.write(rest[:_PIECE_BYTES]) :]
+        self.position += length
         return length
 
     def align(self) -> None:
-        self.write(bytes(-self.at % _ALIGNED))
+        self.write(bytes(-self.position % _ALIGNMENT))
 
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[str] = ()) -> int:
@@ -57,22 +57,22 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
     spans: list[tuple[int, int]] = []
     budget = [limit]
     with open(f"{stem}.buffers", "wb", buffering=0) as buffers_file, open(f"{stem}.pickle", "wb") as file:
-        buffers = _Counted(buffers_file, budget)
+        buffers = _CountingWriter(buffers_file, budget)
 
         def keep(buffer: pickle.PickleBuffer) -> bool:
             with buffer.raw() as raw:
                 if raw.nbytes < _SEPARATE_SIZE:
                     return True
                 buffers.align()
-                spans.append((buffers.at, raw.nbytes))
+                spans.append((buffers.position, raw.nbytes))
                 buffers.write(raw)
             return False
 
-        rest = _Counted(file, budget)
+        rest = _CountingWriter(file, budget)
         pickler_of(known)(rest, protocol=5, buffer_callback=keep).dump(value)
     with open(f"{stem}.json", "w", encoding="ascii") as table:
         json.dump(spans, table)
-    return buffers.at + rest.at
+    return buffers.position + rest.position
 
 
 def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
@@ -80,7 +80,7 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
     with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
     with open(f"{stem}.pickle", "rb", opener=opener) as file:
-        return pickle.load(file, buffers=_mapped(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts it
+        return pickle.load(file, buffers=_map_buffers(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts it
 
 
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
@@ -121,8 +121,8 @@ def pickler_of(known: Iterable[str]) -> Callable[..., Any]:
             reduced = super().reducer_override(value)
             if type(value) is types.FunctionType and reduced is not NotImplemented:
                 for name in sorted(_globals_of(value.__code__)):
-                    if name not in allowed and not isinstance(value.__globals__.get(name, len), _NO_DATA):
-                        raise Unseen(name)
+                    if name not in allowed and not isinstance(value.__globals__.get(name, len), _NOT_DATA):
+                        raise MissingGlobal(name)
             return reduced
 
     return Pickler
@@ -137,7 +137,7 @@ def _globals_of(code: types.CodeType) -> Iterator[str]:
             yield from _globals_of(constant)
 
 
-def _mapped(path: str, spans: list[list[int]], opener: Callable[[str, int], int] | None) -> list[memoryview]:
+def _map_buffers(path: str, spans: list[list[int]], opener: Callable[[str, int], int] | None) -> list[memoryview]:
     if not spans:
         return []
     with open(path, "rb", opener=opener) as file:

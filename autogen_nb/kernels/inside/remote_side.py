@@ -21,33 +21,33 @@ def make() -> str:
         import fcntl
     except ImportError:
         return _remove_at_exit(tempfile.mkdtemp(prefix="agn-"))
-    # Names and locks are as in `private_folders`, so the two modules remove each other's abandoned folders.
+    # The same names and locks as in `private_folders`, so that each module removes the other's abandoned folders.
     prefix = f"agn-{os.getuid()}-"
     while True:
-        made = tempfile.mkdtemp(prefix=prefix)
+        private_folder = tempfile.mkdtemp(prefix=prefix)
         try:
             # The descriptor stays open, and the lock held, while the kernel lives.
-            fcntl.flock(os.open(made, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(os.open(private_folder, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (FileNotFoundError, BlockingIOError):
             # Another process mistook the folder for an abandoned one.
             continue
         except OSError:
             # The file system has no locks.
             pass
-        if os.path.isdir(made):
+        if os.path.isdir(private_folder):
             break
     for entry in list(os.scandir(tempfile.gettempdir())):
-        if entry.name.startswith(prefix) and entry.path != made:
-            _clear(entry.path)
-    return _remove_at_exit(made)
+        if entry.name.startswith(prefix) and entry.path != private_folder:
+            _remove_if_abandoned(entry.path)
+    return _remove_at_exit(private_folder)
 
 
-def _remove_at_exit(made: str) -> str:
-    atexit.register(shutil.rmtree, made, True)
-    return made
+def _remove_at_exit(private_folder: str) -> str:
+    atexit.register(shutil.rmtree, private_folder, True)
+    return private_folder
 
 
-def _clear(path: str) -> None:
+def _remove_if_abandoned(path: str) -> None:
     import fcntl
 
     try:
@@ -127,7 +127,7 @@ def shell(program: str, code: str) -> None:
     try:
         _forward_output(process)
     except BaseException:
-        _end(process)
+        _end_process(process)
         raise
     if process.returncode:
         sys.exit(process.returncode if process.returncode > 0 else 128 - process.returncode)
@@ -154,7 +154,7 @@ def _forward_output(process: "subprocess.Popen[bytes]") -> None:
     process.stdout.close()
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
     for number in (signal.SIGINT, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)

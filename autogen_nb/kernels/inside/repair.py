@@ -18,7 +18,7 @@ _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "su
 
 
 def install(shell: Any) -> None:
-    _stop_copying()
+    _discard_stream_copies()
     originals = {
         name: getattr(builtins, name) for name in (*_BUILTINS, "get_ipython", "display") if hasattr(builtins, name)
     }
@@ -55,35 +55,35 @@ def install(shell: Any) -> None:
     shell.events.register("pre_run_cell", repair)
     # ipykernel flushes the streams before it replies.
     shell.events.register("post_execute", restore_originals)
-    _keep_block_of_threads(shell)
+    _keep_header_in_threads(shell)
 
 
-def _keep_block_of_threads(shell: Any) -> None:
+def _keep_header_in_threads(shell: Any) -> None:
     start = threading.Thread.start
     senders = (sys.stdout, sys.stderr, shell.display_pub, shell.displayhook)
     variables = [getattr(sender, "_parent_header", None) for sender in senders]
     parents = [parent for parent in variables if isinstance(parent, ContextVar)]
 
-    def started(self: threading.Thread) -> None:
+    def start_with_header(self: threading.Thread) -> None:
         headers = [(parent, parent.get({})) for parent in parents]
         run = self.run
 
-        def run_there() -> None:
+        def run_with_header() -> None:
             for parent, header in headers:
                 if header:
                     parent.set(header)
             run()
 
-        self.run = run_there  # type: ignore[method-assign]  # for this thread only
+        self.run = run_with_header  # type: ignore[method-assign]  # for this thread only
         start(self)
 
-    threading.Thread.start = started  # type: ignore[method-assign]  # for all threads of this kernel
+    threading.Thread.start = start_with_header  # type: ignore[method-assign]  # for all threads of this kernel
 
 
-def _stop_copying() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+def _discard_stream_copies() -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         copy = getattr(stream, "_original_stdstream_copy", None)
         if isinstance(copy, int):
-            os.dup2(nowhere, copy)
-    os.close(nowhere)
+            os.dup2(null, copy)
+    os.close(null)

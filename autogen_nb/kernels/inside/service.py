@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _FLUSH_SECONDS = 0.02
-_FLUSH_PATIENCE = 60
-_PIECE = 2**18
+_FLUSH_TIMEOUT = 60
+_PIECE_LENGTH = 2**18
 
 
 def install(encode: Any, pickles: Any) -> None:
@@ -25,7 +25,7 @@ def install(encode: Any, pickles: Any) -> None:
 
     shell = _shell()
 
-    def saving(write: Callable[[Any, str], Any]) -> Callable[[str, str], Any]:
+    def save_variable(write: Callable[[Any, str], Any]) -> Callable[[str, str], Any]:
         return lambda name, folder: (
             write(shell.user_ns[name], folder)
             if name in shell.user_ns
@@ -34,8 +34,8 @@ def install(encode: Any, pickles: Any) -> None:
 
     _FUNCTIONS.update(
         variables=lambda: variables(encode.is_data),
-        save=saving(encode.save),
-        save_pickled=saving(pickles.save),
+        save=save_variable(encode.save),
+        save_pickled=save_variable(pickles.save),
         load=lambda files: pickles.load_all(files, shell.user_ns),
     )
     for stream in (sys.stdout, sys.stderr):
@@ -61,7 +61,7 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
     """The variables of the agent's code: name, type, shape, size, and whether the value can be copied as data."""
-    shell, missing = _shell(), object()
+    shell, absent = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
         {
@@ -73,7 +73,7 @@ def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
         }
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
-        and value is not shell.user_ns_hidden.get(name, missing)
+        and value is not shell.user_ns_hidden.get(name, absent)
         and not isinstance(value, classes)
     ]
 
@@ -127,12 +127,12 @@ def _flush_sooner(stream: Any) -> None:
         return
     stream.flush_interval = _FLUSH_SECONDS
     # On a busy machine, ipykernel's warning would become an output of the block.
-    stream.flush_timeout = _FLUSH_PATIENCE
+    stream.flush_timeout = _FLUSH_TIMEOUT
 
     def pieces() -> Iterator[tuple[Any, str]]:
         for parent, text in buffers():
-            for start in range(0, len(text), _PIECE):
-                yield parent, text[start : start + _PIECE]
+            for start in range(0, len(text), _PIECE_LENGTH):
+                yield parent, text[start : start + _PIECE_LENGTH]
 
     setattr(stream, name, pieces)
 
@@ -145,7 +145,7 @@ def _queue_without_limit(kernel: Any) -> None:
 
 
 def _local_page(frame: Any) -> str:
-    """The page itself where it is a file here: the notebook's page cannot load it."""
+    """The contents of a local page, which the notebook's page cannot load; an ordinary frame for other addresses."""
     if not (frame.src.endswith((".html", ".htm")) and os.path.isfile(frame.src)):
         return str(frame._repr_html_())
     with open(frame.src, encoding="utf-8", errors="replace") as file:
@@ -181,17 +181,17 @@ def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool])
 
 
 def _wake_on_signals() -> None:
-    reading, writing = os.pipe()
-    os.set_blocking(reading, False)
-    os.set_blocking(writing, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
     try:
         loop = asyncio.get_running_loop()
-        loop.add_reader(reading, os.read, reading, 4096)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        loop.add_reader(read_end, os.read, read_end, 4096)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     except (RuntimeError, ValueError, NotImplementedError):
         # Not in the main thread, or the loop does not support it.
-        os.close(reading)
-        os.close(writing)
+        os.close(read_end)
+        os.close(write_end)
 
 
 def _keep_kernel_on_exit(shell: Any) -> None:

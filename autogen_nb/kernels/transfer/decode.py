@@ -1,7 +1,8 @@
 """Reads the files of `encode` as data only; whatever they contain, the result is a value or a TransferError.
 
-The forms: JSON's null, booleans, strings, finite numbers stand for themselves; a list is ``[form, part, ...]``.
-1. The manifest and the arrays are hostile: types, counts, sizes and file names are checked before use.
+JSON's null, booleans, strings and finite numbers stand for themselves; a list is ``[form, part, ...]``.
+
+1. The manifest and the arrays are untrusted: types, counts, sizes and file names are checked before use.
 2. Arrays are .npy files; their header is checked against the file's size before memory is taken for it.
 3. Nothing is unpickled, evaluated or imported by name.
 """
@@ -36,7 +37,7 @@ def decode(folder: HeldFolder) -> Any:
     except TransferError:
         raise
     except Exception as error:
-        # For hostile input, numpy and pandas may raise any error.
+        # Invalid input can make numpy and pandas raise any error.
         raise TransferError(f"its format is invalid ({type(error).__name__})") from error
 
 

@@ -1,6 +1,6 @@
 """Reads pandas objects and Arrow data for `decode`, under the same rules.
 
-Arrow files are hostile input, and no type in them may run code.
+Arrow files are untrusted input, and no type in them may run code.
 """
 
 import io
@@ -14,11 +14,11 @@ from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 UNITS = ("s", "ms", "us", "ns")
 """The units of pandas' timestamps."""
 
-_SAFE = 15
+_SAFE_PYARROW = 15
 """pyarrow 14.0.1 is the first version that does not unpickle types in a file (CVE-2023-47248)."""
 
 
-_LONGEST_RANGE = 10_000_000
+_MAX_RANGE = 10_000_000
 """Maximum length of a range that is expanded; a few bytes can describe any length."""
 
 
@@ -27,10 +27,10 @@ def _pd() -> Any:
 
 
 def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
-    return _of(_column(reader, column), index=_index(reader, index), name=reader.value(name))
+    return _exact_series(_column(reader, column), index=_index(reader, index), name=reader.value(name))
 
 
-def _of(values: Any, **options: Any) -> Any:
+def _exact_series(values: Any, **options: Any) -> Any:
     """A series with exactly this dtype; pandas would convert a column of objects to strings."""
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
@@ -45,10 +45,10 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
             require(table.ndim == 2 and table.shape[1] == len(place))  # noqa: PLR2004 - rows and columns
             if place and len(place) == len(names) and place == list(range(len(names))):
                 return _pd().DataFrame(table, index=rows, columns=names, copy=False)
-            result.update((position, _of(table[:, at])) for at, position in enumerate(place))
+            result.update((position, _exact_series(table[:, at])) for at, position in enumerate(place))
         else:
             require(kind == "column")
-            result[place] = _of(_column(reader, content))
+            result[place] = _exact_series(_column(reader, content))
     # A few bytes can describe a range with more names than fit in memory.
     require(len(result) == len(names) and set(result) == set(range(len(names))))
     require(all(len(column) == len(rows) for column in result.values()))
@@ -64,7 +64,7 @@ def _index(reader: ValueReader, part: Any) -> Any:
 
 def _stored_index(reader: ValueReader, part: Any) -> Any:
     result = _index(reader, part)
-    require(not isinstance(result, _pd().RangeIndex) or len(result) <= _LONGEST_RANGE)
+    require(not isinstance(result, _pd().RangeIndex) or len(result) <= _MAX_RANGE)
     return result
 
 
@@ -150,9 +150,9 @@ _COLUMNS: Mapping[str, Callable[..., Any]] = {
 
 def _arrow_table(reader: ValueReader, file: Any) -> Any:
     arrow = _installed("pyarrow")
-    if int(arrow.__version__.partition(".")[0]) < _SAFE:
+    if int(arrow.__version__.partition(".")[0]) < _SAFE_PYARROW:
         raise TransferError(
-            f"pyarrow {arrow.__version__} may run code that is hidden in a table; version {_SAFE} does not"
+            f"pyarrow {arrow.__version__} may run code that is hidden in a table; version {_SAFE_PYARROW} does not"
         )
     with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):

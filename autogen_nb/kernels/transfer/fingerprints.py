@@ -3,7 +3,7 @@
 1. A value of up to 4 MiB is hashed as a whole, so every change is detected. A larger value is sampled: evenly spread
    rows or items, and both ends. Changes in place outside of the sample are not detected.
 2. A new object with the same content is not stale if the content was hashed as a whole; if it was sampled, it is stale.
-3. A value that cannot be read counts as stale only if another object replaces it.
+3. A value that cannot be hashed counts as stale only if another object replaces it.
 4. A fingerprint contains a hash of 16 bytes, and no part of the value.
 """
 
@@ -17,25 +17,25 @@ from typing import Any
 
 from autogen_nb.kernels.transfer.describe import size_of
 
-_WHOLE = 4 * 2**20
-_ENDS = 100
-_SPREAD = 20_000
-_FEW = 1_000
-_COLUMNS = 2_000
+_MAX_BYTES = 4 * 2**20
+_END_ROWS = 100
+_SPREAD_ROWS = 20_000
+_END_ITEMS = 1_000
+_MAX_COLUMNS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     identity: int
     digest: bytes | None
-    whole: bool
+    is_complete: bool
 
     def is_stale(self, value: Any) -> bool:
         """True if a change is detected."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity
-        return now.digest != self.digest or (not self.whole and now.identity != self.identity)
+        return now.digest != self.digest or (not self.is_complete and now.identity != self.identity)
 
 
 class _Full(Exception):
@@ -46,7 +46,7 @@ class _Hash:
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
         self._room = math.inf
-        self.whole = True
+        self.is_complete = True
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
@@ -68,8 +68,8 @@ class _Hash:
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
         with buffer.raw() as raw:
-            step = max(1, -(-raw.nbytes // _WHOLE))
-            self.whole = self.whole and step == 1
+            step = max(1, -(-raw.nbytes // _MAX_BYTES))
+            self.is_complete = self.is_complete and step == 1
             piece = 4096 if step > 1 else max(1, raw.nbytes)
             for start in range(0, raw.nbytes, piece * step):
                 self._hash.update(raw[start : start + piece])
@@ -85,33 +85,33 @@ def fingerprint(value: Any) -> Fingerprint:
     hasher = _Hash()
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
-        _READERS.get(kind, _any)(value, hasher)
+        _READERS.get(kind, _read_any)(value, hasher)
     except _Full:
-        hasher.whole = False
+        hasher.is_complete = False
     except Exception:  # noqa: BLE001 - the value's own code may raise anything
-        return Fingerprint(id(value), None, whole=False)
-    return Fingerprint(id(value), hasher.digest, hasher.whole)
+        return Fingerprint(id(value), None, is_complete=False)
+    return Fingerprint(id(value), hasher.digest, hasher.is_complete)
 
 
-def _any(value: Any, into: _Hash) -> None:
+def _read_any(value: Any, into: _Hash) -> None:
     into.text(type(value))
     try:
-        into.dump(value, _WHOLE)
+        into.dump(value, _MAX_BYTES)
     except _Full:
         if hasattr(value, "__len__"):
             into.text(len(value))
         # Most changes are at the end of a long list.
         if isinstance(value, list | tuple):
-            into.dump(value[-_FEW:], _WHOLE)
+            into.dump(value[-_END_ITEMS:], _MAX_BYTES)
         raise
 
 
-def _pandas(values: Any, into: _Hash) -> None:
+def _read_pandas(values: Any, into: _Hash) -> None:
     frame = values if values.ndim > 1 else values.to_frame()
-    into.text(values.shape, list(frame.columns[:_COLUMNS]))
-    rows, into.whole = _rows(frame)
-    into.whole = into.whole and rows.shape[1] <= _COLUMNS
-    for column in (rows.index, *(rows.iloc[:, position] for position in range(min(rows.shape[1], _COLUMNS)))):
+    into.text(values.shape, list(frame.columns[:_MAX_COLUMNS]))
+    rows, into.is_complete = _rows(frame)
+    into.is_complete = into.is_complete and rows.shape[1] <= _MAX_COLUMNS
+    for column in (rows.index, *(rows.iloc[:, position] for position in range(min(rows.shape[1], _MAX_COLUMNS)))):
         into.text(column.dtype)
         plain = column.to_numpy()
         if plain.dtype.kind == "O":
@@ -122,27 +122,27 @@ def _pandas(values: Any, into: _Hash) -> None:
 
 def _rows(frame: Any) -> tuple[Any, bool]:
     size, count = size_of(frame), len(frame)
-    if size is not None and size <= _WHOLE:
+    if size is not None and size <= _MAX_BYTES:
         return frame, True
     numpy = sys.modules["numpy"]
     # Frames with more columns have fewer sampled rows, so the number of sampled values is limited.
-    spread = min(count, max(_ENDS, _SPREAD // max(1, frame.shape[1])))
-    ends = numpy.arange(min(_ENDS, count))
+    spread = min(count, max(_END_ROWS, _SPREAD_ROWS // max(1, frame.shape[1])))
+    ends = numpy.arange(min(_END_ROWS, count))
     places = numpy.unique(
         numpy.concatenate([ends, count - 1 - ends, numpy.linspace(0, count - 1, spread).astype("i8")])
     )
     return frame.take(places), len(places) == count
 
 
-def _array(array: Any, into: _Hash) -> None:
+def _read_array(array: Any, into: _Hash) -> None:
     numpy = sys.modules["numpy"]
     into.text(array.shape, array.dtype)
     if array.dtype.hasobject:
-        _any(array, into)
+        _read_any(array, into)
         return
-    if array.nbytes > _WHOLE and not array.flags.forc:
-        into.whole = False
-        places = numpy.linspace(0, array.size - 1, _SPREAD).astype("i8")
+    if array.nbytes > _MAX_BYTES and not array.flags.forc:
+        into.is_complete = False
+        places = numpy.linspace(0, array.size - 1, _SPREAD_ROWS).astype("i8")
         array = array.flat[places]
     into.buffer(_bytes_of(array))
 
@@ -152,17 +152,17 @@ def _bytes_of(array: Any) -> pickle.PickleBuffer:
     return pickle.PickleBuffer(plain.reshape(-1).view("u1"))
 
 
-def _polars(frame: Any, into: _Hash) -> None:
+def _read_polars(frame: Any, into: _Hash) -> None:
     into.text(frame.shape, frame.schema)
-    step = max(1, -(-frame.estimated_size() // _WHOLE))
-    into.whole = step == 1
+    step = max(1, -(-frame.estimated_size() // _MAX_BYTES))
+    into.is_complete = step == 1
     into.dump(frame if step == 1 else frame.gather_every(step))
-    into.dump(frame.tail(_ENDS))
+    into.dump(frame.tail(_END_ROWS))
 
 
 _READERS: dict[str, Callable[[Any, _Hash], None]] = {
-    "pandas.DataFrame": _pandas,
-    "pandas.Series": _pandas,
-    "numpy.ndarray": _array,
-    "polars.DataFrame": _polars,
+    "pandas.DataFrame": _read_pandas,
+    "pandas.Series": _read_pandas,
+    "numpy.ndarray": _read_array,
+    "polars.DataFrame": _read_polars,
 }

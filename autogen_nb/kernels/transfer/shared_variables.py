@@ -11,35 +11,35 @@ class SharedVariables:
     """Variables copied to or from the current kernel."""
 
     def __init__(self, pid: Callable[[], int | None]) -> None:
-        self._pid_now = pid
+        self._current_pid = pid
         self._pid: int | None = None
-        self._are: dict[str, Callable[[object], bool]] = {}
-        self._prints: dict[str, Fingerprint] = {}
+        self._identity_tests: dict[str, Callable[[object], bool]] = {}
+        self._fingerprints: dict[str, Fingerprint] = {}
 
     @property
     def names(self) -> frozenset[str]:
         """The names of all shared variables, including those of earlier kernels."""
-        return frozenset(self._are)
+        return frozenset(self._identity_tests)
 
     def clear(self) -> None:
-        self._are.clear()
-        self._prints.clear()
+        self._identity_tests.clear()
+        self._fingerprints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        if self._pid_now() != self._pid:
+        if self._current_pid() != self._pid:
             self.clear()
-            self._pid = self._pid_now()
-        clashes = tuple(name for name in handed.overwritten if name not in self._are) if handed else ()
-        self._prints.update((handed or Handed.of(values)).prints)
-        self._are.update({name: _identity_test(value) for name, value in values.items()})
+            self._pid = self._current_pid()
+        clashes = tuple(name for name in handed.overwritten if name not in self._identity_tests) if handed else ()
+        self._fingerprints.update((handed or Handed.of(values)).fingerprints)
+        self._identity_tests.update({name: _identity_test(value) for name, value in values.items()})
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        return Handed(self._prints).stale(namespace) if self._pid_now() == self._pid else ()
+        return Handed(self._fingerprints).stale(namespace) if self._current_pid() == self._pid else ()
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""
-        return self._pid_now() == self._pid and name in self._are and self._are[name](value)
+        return self._current_pid() == self._pid and name in self._identity_tests and self._identity_tests[name](value)
 
 
 def _identity_test(value: object) -> Callable[[object], bool]:

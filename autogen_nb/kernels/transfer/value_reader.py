@@ -22,9 +22,9 @@ _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
 
 
-def require(holds: bool) -> None:
+def require(condition: bool) -> None:
     """Raises an error for data that `encode` never writes."""
-    if not holds:
+    if not condition:
         raise TransferError("its format is invalid")
 
 
@@ -39,7 +39,7 @@ class ValueReader:
     def __init__(self, folder: HeldFolder, forms: Mapping[str, Callable[..., Any]]) -> None:
         self._folder = folder
         self._forms = forms
-        self._left = MAX_BYTES
+        self._remaining_bytes = MAX_BYTES
         self._depth = 0
 
     def value(self, part: Any) -> Any:
@@ -93,18 +93,18 @@ class ValueReader:
 
     def scalar(self, dtype: Any, data: Any) -> Any:
         require(_DTYPE.fullmatch(exactly(str, dtype)) is not None)
-        exact = import_module("numpy").dtype(dtype)
-        _check_dtype(exact)
+        dtype_object = import_module("numpy").dtype(dtype)
+        _check_dtype(dtype_object)
         raw = base64.b64decode(exactly(str, data), validate=True)
-        require(len(raw) == exact.itemsize)
+        require(len(raw) == dtype_object.itemsize)
         # An empty string or bytes scalar has no bytes to read.
-        return import_module("numpy").frombuffer(raw, dtype=exact)[0] if raw else exact.type()
+        return import_module("numpy").frombuffer(raw, dtype=dtype_object)[0] if raw else dtype_object.type()
 
     def _open(self, name: Any, kind: str) -> IO[bytes]:
         require(re.fullmatch(rf"\d{{1,9}}\.{kind}", exactly(str, name)) is not None)
         file: IO[bytes] = self._folder.open(name)
-        self._left -= os.fstat(file.fileno()).st_size
-        if self._left < 0:
+        self._remaining_bytes -= os.fstat(file.fileno()).st_size
+        if self._remaining_bytes < 0:
             file.close()
             raise TransferError(f"it is larger than {MAX_BYTES} bytes")
         return file

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
-from autogen_nb.kernels.inside.pickles import TooLarge, Unseen, dump
+from autogen_nb.kernels.inside.pickles import MissingGlobal, TooLarge, dump
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
 
 LIMIT = 4 * 2**30
 """Maximum size of one transfer, in bytes."""
 
-_MESSAGE = 400
-_LISTED = 8
+_MAX_TEXT = 400
+_MAX_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    prints: Mapping[str, Fingerprint]
+    fingerprints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
 
     @classmethod
@@ -45,7 +45,7 @@ class Handed:
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
         """The names whose objects have changed since, so the kernel's copies are old; see `Fingerprint.is_stale`."""
         return tuple(
-            name for name, known in self.prints.items() if name in namespace and known.is_stale(namespace[name])
+            name for name, known in self.fingerprints.items() if name in namespace and known.is_stale(namespace[name])
         )
 
 
@@ -88,16 +88,16 @@ def missing_variable(name: str, existing: Any) -> TransferError:
     """The error for a name that the agent's kernel does not have; the message lists existing names."""
     names = list(filter(str.isidentifier, map(str, existing if isinstance(existing, list) else ())))
     near = difflib.get_close_matches(name, names, n=1)
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    listed = ", ".join(f"`{printable(existing_name)}`" for existing_name in names[:_LISTED])
+    more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+    listed = ", ".join(f"`{printable(existing_name)}`" for existing_name in names[:_MAX_LISTED])
     hint = f"did you mean `{printable(near[0])}`?" if near else f"it has {listed}{more}" if listed else "it has none"
     return TransferError(f"the agent's kernel has no variable `{name}`; {hint}")
 
 
 def printable(value: Any) -> str:
     """The kernel's text as one short line without control characters."""
-    text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MESSAGE])
-    return text if len(text) <= _MESSAGE else text[:_MESSAGE] + "…"
+    text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MAX_TEXT])
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
 
 
 def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
@@ -111,7 +111,7 @@ def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
 
 
 def _why_not(error: Exception) -> str:
-    if isinstance(error, Unseen):
+    if isinstance(error, MissingGlobal):
         return f"its code uses the notebook's variable `{error}`; hand over `{error}` as well"
     if isinstance(error, OSError):
         return f"it cannot be written ({error.strerror or error})"
