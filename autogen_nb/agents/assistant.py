@@ -28,7 +28,7 @@ class AssistantAgent(ConversableAgent):
     tools
         Sync or async functions that the model can call; the agent runs them.
     handoffs
-        Names of agents that it can hand over to.
+        Names of agents that this agent can hand over to.
     reflect_on_tool_use
         Whether the model puts the results of its calls into words; otherwise the results are the answer.
     max_tool_iterations

@@ -39,13 +39,13 @@ class CodeExecutorAgent(ConversableAgent):
     code_executor
         The executor that runs the code.
     model_client
-        A model that writes code, which runs at once; the model then reports the outcome to the team.
+        A model that writes code, which the agent runs at once; the model then reports the outcome to the team.
     max_retries_on_error
         How many times the model rewrites failing code.
     approval_func
         Takes an `ApprovalRequest` for each block before it runs, and returns an `ApprovalResponse`; it may be async.
     sources
-        The names of agents whose code it runs; None for all agents.
+        The names of the agents whose code this agent runs; None for all agents.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
     confirm
@@ -81,7 +81,7 @@ class CodeExecutorAgent(ConversableAgent):
         self._retries = max_retries_on_error
         self._sources = None if sources is None else frozenset(sources)
         if approval_func is not None:
-            self.judged = self._judged
+            self.judge = self._judge
 
     def team_step(self) -> Respond:
         assert self.code is not None
@@ -91,11 +91,11 @@ class CodeExecutorAgent(ConversableAgent):
             return WriteAndRun(RunCode(confirm=confirm, scope=self.code.scope), self._retries)
         return RunLast(RunCode(confirm=confirm, sources=self._sources, scope=self.code.scope))
 
-    def _judged(
-        self, asked: ApprovalAsked, context: Sequence[Mapping[str, Any]]
+    def _judge(
+        self, question: ApprovalAsked, context: Sequence[Mapping[str, Any]]
     ) -> ApprovalGiven | Awaitable[ApprovalGiven]:
         assert self._approval is not None
-        approve, request = self._approval, ApprovalRequest(asked.block.code, context)
+        approve, request = self._approval, ApprovalRequest(question.block.code, context)
 
         def read(response: Any) -> ApprovalGiven:
             approved = getattr(response, "approved", None)

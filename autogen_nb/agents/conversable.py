@@ -67,8 +67,8 @@ class ConversableAgent(Participant, SoloAgent):
         The functions that models can call, by name.
     code_execution_config
         False for no code execution, or a dict: ``work_dir``, ``timeout`` (seconds for one block), ``executor``,
-        ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never", "risky", "always": when a
-        person is asked before code runs), and ``pictures`` (whether the plots are sent along with the output).
+        ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never", "risky", "always": when the
+        agent asks a person before code runs), and ``pictures`` (whether models get the plots along with the output).
         Without ``executor`` the agent gets a Jupyter kernel of its own.
     llm_config
         AutoGen's dict, a model's name, a model, or False for none.
@@ -314,7 +314,7 @@ class ConversableAgent(Participant, SoloAgent):
 
 
 class AnonymousSender(ConversableAgent):
-    """The sender for `generate_reply()` calls without one."""
+    """The stand-in for the sender when `generate_reply()` is called without a sender."""
 
     is_anonymous = True
 

@@ -41,7 +41,7 @@ class GroupChat(GroupSettings):
         Another name for the manager in the messages of `GroupChatManager.resume`. Unlike in AutoGen 0.2, Ctrl-C does
         not hand over to an admin: it ends the call, and the chat can be resumed.
     func_call_filter
-        Allows only agents that have a function to speak after a message that calls it.
+        After a message that calls a function, lets only agents with this function speak.
     speaker_selection_method
         "auto" (a model selects), "manual" (a person selects), "random", "round_robin", or a function of the last
         speaker and the group: it returns an agent, one of those methods, or None to end the chat.
@@ -61,7 +61,7 @@ class GroupChat(GroupSettings):
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
         The model's instructions after it named several agents, or none.
     select_speaker_auto_verbose
-        Ignored; the log of the chat always holds the model's reply.
+        Ignored; the log of the chat always contains the model's reply.
     select_speaker_auto_llm_config
         The model that selects speakers; by default the manager's.
     role_for_select_speaker_messages
@@ -113,15 +113,15 @@ class GroupChat(GroupSettings):
         }
 
     @property
-    def own_choice(self) -> bool:
+    def overrides_selection(self) -> bool:
         """True if a subclass overrides ``select_speaker``."""
         cls = type(self)
         return (cls.select_speaker, cls.a_select_speaker) != (GroupChat.select_speaker, GroupChat.a_select_speaker)
 
     @property
     def chooser(self) -> str:
-        """The name of the user's code that selects speakers, for errors."""
-        if self.own_choice:
+        """The user's code that selects speakers, as errors name it."""
+        if self.overrides_selection:
             return f"select_speaker of {type(self).__name__}"
         return f"the speaker_selection_method {getattr(self.speaker_selection_method, '__name__', 'given')!r}"
 
@@ -223,7 +223,7 @@ class GroupChat(GroupSettings):
         """The result of the user's code for the next speaker: an overridden ``select_speaker``, or the function."""
         if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
             return self.a_select_speaker(last_speaker, selector)
-        if self.own_choice:
+        if self.overrides_selection:
             return self.select_speaker(last_speaker, selector)
         return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
 
@@ -239,7 +239,7 @@ class GroupChat(GroupSettings):
             case "random":
                 return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
             case "function":
-                return OnCaller(lambda: call_user_code(function, self.chooser, self._given))
+                return OnCaller(lambda: call_user_code(function, self.chooser, self._read_choice))
             case "auto":
                 model = self.selector or manager.model
                 if model is None:
@@ -250,7 +250,7 @@ class GroupChat(GroupSettings):
                 wrapped, request = through(model), self._request(question)
                 return OnEngine(lambda: ask_for_words(wrapped, request, SpeakerGiven))
 
-    def _given(self, chosen: Any) -> SpeakerGiven:
+    def _read_choice(self, chosen: Any) -> SpeakerGiven:
         if chosen is None:
             return SpeakerGiven(None)
         if isinstance(chosen, str) and chosen.lower() in METHODS:

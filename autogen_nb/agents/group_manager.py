@@ -28,7 +28,7 @@ class GroupChatManager(ConversableAgent):
     Parameters
     ----------
     groupchat
-        The group that it manages.
+        The group that this agent manages.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class GroupChatManager(ConversableAgent):
         return self.groupchat.agents
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
-        """A built-in step; that of the group comes before all others."""
+        """A built-in step; the step "group" runs the group's chat."""
         if step != "group":
             return super().builtin_step(step)
         group = self.groupchat
@@ -95,7 +95,7 @@ class GroupChatManager(ConversableAgent):
             raise ConfigError(f"{self.name} cannot be an agent of the group that it leads, or of a group nested in it")
         return RunGroup(
             tuple(agent.spec() for agent in group.agents),
-            group.selection_rules(self.name, own=group.own_choice),
+            group.selection_rules(self.name, own=group.overrides_selection),
             group.max_round,
             Message(group.introductions_msg()) if group.send_introductions else None,
         )

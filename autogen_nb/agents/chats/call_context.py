@@ -1,4 +1,4 @@
-"""The context of the user's code during a chat: nested chats, and messages that it sends.
+"""The context of the user's code during a chat: nested chats, and messages that the code sends.
 
 A chat opens a `UserCodeCall` when it calls an overridden method or a reply function. Chats that the code then starts
 appear in the same view and ask the same person; the log keeps their events with the answer. A message that the method
@@ -33,8 +33,8 @@ class UserCodeCall:
     peer: Agent
     human: Human
     waits: run.Waits
-    kept: list[Recorded] = field(default_factory=list)
-    passed: list[tuple[Message, bool | None]] = field(default_factory=list)
+    events: list[Recorded] = field(default_factory=list)
+    messages: list[tuple[Message, bool | None]] = field(default_factory=list)
 
     def matches(self, method: Method, agent: Agent, peer: Agent) -> bool:
         return (self.method, self.agent, self.peer) == (method, agent, peer)
@@ -52,11 +52,11 @@ def current_call() -> UserCodeCall | None:
 
 
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
-    """Records the message as the answer if a chat is calling this method; the chat then delivers it."""
+    """True if a chat is calling this method: the message is then the answer, and the chat delivers it."""
     call = current_call()
     if call is None or not call.matches(method, agent, peer):
         return False
-    call.passed.append((message, request_reply))
+    call.messages.append((message, request_reply))
     return True
 
 
@@ -83,14 +83,14 @@ class NestedView:
             self._show(event)
 
     def tick(self) -> None:
-        """The outer view has its own clock."""
+        """Does nothing, since the outer view has its own clock."""
 
     def close(self) -> None:
-        """The outer view stays open."""
+        """Does nothing, since the outer view stays open."""
 
 
 def chat_view(*, silent: bool | None) -> run.View:
-    """The view for a new chat: an empty one, that of the running chat, or the surface's."""
+    """The view for a new chat: a view without output, the view of the running chat, or a new view of the surface."""
     if silent:
         return NestedView()
     show = SHOW.get()
@@ -98,7 +98,7 @@ def chat_view(*, silent: bool | None) -> run.View:
 
 
 def current_human() -> Human:
-    """The person of the running chat, or the one at the surface, with the rules of their rules file."""
+    """The human of the running chat, or else the surface's human together with the saved rules."""
     call = current_call()
     if call is not None:
         return call.human
@@ -124,7 +124,7 @@ def nested_events(event: Event) -> Iterator[Event]:
 
 
 def keep_event(event: Event) -> None:
-    """Keeps an event with the answer of the current call."""
+    """Adds an event to the current call, whose answer will contain it."""
     call = current_call()
     if call is not None and isinstance(event, _RECORDED):
-        call.kept.append(event)
+        call.events.append(event)

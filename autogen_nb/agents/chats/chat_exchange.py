@@ -56,15 +56,15 @@ class ChatExchange:
         self._payer: Participant | None = None
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
-        """The events for a sync caller; `tick` is called ten times a second in the meantime."""
+        """The events for a sync caller; calls `tick` ten times a second while it waits for the next event."""
         try:
             for event in run.events(self._flow, self._handler, self._log, tick):
                 yield from self._with_nested(event)
         finally:
-            self._count()
+            self._save_reply_counts()
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        """The events for a sync or async caller; in a sync flow it never suspends."""
+        """The events for a sync or async caller; never suspends if the flow is sync."""
         if self._waits == "sync":
             with closing(self.events(tick)) as events:
                 for event in events:
@@ -77,7 +77,7 @@ class ChatExchange:
                         for shown in self._with_nested(event):
                             yield shown
         finally:
-            self._count()
+            self._save_reply_counts()
 
     def _with_nested(self, event: Event) -> Iterator[Event]:
         self._note(event)
@@ -101,7 +101,7 @@ class ChatExchange:
                 agents[sender].remember(event.message, agents[recipient], sent=True)
                 if event.taken:
                     agents[recipient].remember(event.by(recipient), agents[sender], sent=False)
-                self._count()
+                self._save_reply_counts()
             case Relayed(agent=agent, speaker=speaker, recipients=recipients):
                 # Only a group manager's flow relays messages.
                 leader = cast("GroupLeader", agents[agent])
@@ -120,7 +120,7 @@ class ChatExchange:
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None:
                 self._payer.count_usage(event)
 
-    def _count(self) -> None:
+    def _save_reply_counts(self) -> None:
         for first, second in permutations(self._agents.values(), 2):
             first.auto_replies[second] = self._state.auto_replies[first.name, second.name]
 
@@ -137,13 +137,13 @@ def agents_by_name(*agents: Participant) -> dict[str, Participant]:
 
 
 def speaking_pairs(first: Participant, second: Participant) -> list[tuple[Participant, Participant]]:
-    """The pairs of agents that exchange messages in a chat: the two, and each agent with its companions."""
+    """The pairs of agents that exchange messages in a chat: both arguments, and each agent with its companions."""
     pairs = [(companion, agent) for agent in agents_by_name(first, second).values() for companion in agent.companions()]
     return [(first, second), *(pair for pair in pairs if set(pair) != {first, second})]
 
 
 def state_between(first: Participant, second: Participant, known: Iterable[str] = ()) -> ConversationState:
-    """The state for a chat of the two: earlier messages, and the counts of automatic replies."""
+    """The state for a chat of two agents: earlier messages, and the counts of automatic replies."""
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second)]
     agents = agents_by_name(first, second).values()
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
@@ -180,7 +180,7 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """True if the agent has a final reply to the sender, and the reply, which is not sent."""
+    """Whether the agent has a final reply to the sender, and that reply, which is not sent."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:

@@ -43,9 +43,8 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     Parameters
     ----------
     chat_queue
-        For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. The summaries of the
-        chats before it are added to its ``carryover``, except those of
-        ``finished_chat_indexes_to_exclude_from_carryover``.
+        For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. Its ``carryover``
+        also gets the summaries of earlier chats, except those in ``finished_chat_indexes_to_exclude_from_carryover``.
 
     Raises
     ------
@@ -109,7 +108,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
 
 
 def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool | None) -> Callable[..., Any]:
-    """The reply function that holds the chats of a queue."""
+    """Creates the reply function that holds the chats of a queue."""
     if how != SUMMARY and not callable(how):
         raise ConfigError(f"reply_func_from_nested_chats is {how!r}; it must be {SUMMARY!r} or a function")
     if use_async and any(chat.get("chat_id") is None for chat in queue):

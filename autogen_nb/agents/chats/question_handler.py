@@ -77,7 +77,7 @@ class QuestionHandler:
             case events.MessagesAsked():
                 return OnCaller(lambda: self._hook_messages(question))
             case events.SpeakerAsked():
-                # Only a group manager's flow asks this.
+                # Only a group manager's flow asks for a speaker.
                 leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
                 awaits = self._waits == "async"
                 return leader.answer_speaker_question(question, last, awaits=awaits, through=self._through)
@@ -90,10 +90,10 @@ class QuestionHandler:
         agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        model, request = self._through(agent.model), model_request(agent, self._replied_to(question))
+        model, request = self._through(agent.model), model_request(agent, self._messages_for(question))
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
-    def _replied_to(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
+    def _messages_for(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
         return agent.reply_messages(peer, question.count + self._offsets.get(agent.name, 0))
 
@@ -129,7 +129,7 @@ class QuestionHandler:
         return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
     def _is_termination(self, question: events.TerminationAsked) -> events.TerminationJudged:
-        agent, message = self._agents[question.agent], self._replied_to(question)[-1]
+        agent, message = self._agents[question.agent], self._messages_for(question)[-1]
         try:
             return events.TerminationJudged(bool(cast("Any", agent.is_termination_msg)(message)))
         except Exception as error:
@@ -149,7 +149,7 @@ class QuestionHandler:
                 )
             message = None if reply is None else Message.of(reply)
             replies = agent.replies_to(peer) or not replied_before
-            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.kept), replies)
+            return events.ReplyGiven(message, agent.auto_replies.get(peer, 0), tuple(call.events), replies)
 
         def work() -> Any:
             return self._method(agent, "generate_reply")(messages=agent.chat_messages[peer], sender=peer)
@@ -160,8 +160,8 @@ class QuestionHandler:
         agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
-            request_reply = call.passed[-1][1] if call.passed else None
-            return events.SendGiven(tuple(message for message, _ in call.passed), request_reply, tuple(call.kept))
+            request_reply = call.messages[-1][1] if call.messages else None
+            return events.SendGiven(tuple(message for message, _ in call.messages), request_reply, tuple(call.events))
 
         send, message = self._method(agent, "send"), plain_message(question.message)
         return self._call("send", agent, peer, lambda: send(message, peer, silent=self._silent), read)
@@ -170,8 +170,8 @@ class QuestionHandler:
         agent, peer = self._pair(question.agent, question.peer)
 
         def read(_: Any, call: UserCodeCall) -> events.Answer:
-            message, request_reply = call.passed[-1] if call.passed else (None, None)
-            return events.ReceiveGiven(message, request_reply, tuple(call.kept))
+            message, request_reply = call.messages[-1] if call.messages else (None, None)
+            return events.ReceiveGiven(message, request_reply, tuple(call.events))
 
         receive, message = self._method(agent, "receive"), plain_message(question.message)
         return self._call("receive", agent, peer, lambda: receive(message, peer, None, self._silent), read)
@@ -181,7 +181,8 @@ class QuestionHandler:
         replied_before = agent.replies_to(peer)
 
         def read(reply: tuple[bool, Message | None], call: UserCodeCall) -> events.Answer:
-            return events.ReplyFunctionReturned(*reply, tuple(call.kept), agent.replies_to(peer) or not replied_before)
+            replies = agent.replies_to(peer) or not replied_before
+            return events.ReplyFunctionReturned(*reply, tuple(call.events), replies)
 
         awaits = self._waits == "async"
         work = partial(agent.call_reply_function, question.number, peer, awaits=awaits)

@@ -1,4 +1,4 @@
-"""Reads AutoGen's loose configuration: exact values, or one clear error at construction."""
+"""Converts AutoGen's loose configuration to exact values; an error names the wrong setting."""
 
 import difflib
 import gc
@@ -19,7 +19,7 @@ from autogen_nb.run import engine, policy
 T = TypeVar("T")
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
-"""Settings of an executor that is created here."""
+"""Settings of the executor that this module creates."""
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
@@ -198,7 +198,7 @@ _created: dict[int, Executor] = {}
 def stop_unreachable_kernels(executor: Executor) -> None:
     """Stops the kernels of unreachable agents before this executor starts another one.
 
-    Agents that have spoken refer to each other, so only the cycle collector finds them.
+    Agents that have talked refer to each other, so only Python's cyclic garbage collector frees them.
     """
     starts = id(executor) in _created and not getattr(executor, "alive", True)
     if starts and any(getattr(other, "alive", False) for other in list(_created.values())):

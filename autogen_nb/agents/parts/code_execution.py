@@ -37,7 +37,7 @@ async def run_blocks(
     """The outputs of the blocks and the questions of their code, then the result; `shown` counts displayed output."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
-    # A surface that shows only text has no other place for pictures.
+    # Pictures become files if the surface shows only text, which is the case if `shown_as` returns None.
     folder = OutputFolder(config.output_dir or (cwd if shown_as({}) is None else None), cwd)
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, shown_as), BoundedOutputs()
     inquiries = _Inquiries(request.agent)
@@ -61,7 +61,7 @@ async def run_blocks(
 def _items(config: CodeConfig, request: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
     if not hasattr(config.executor, "attended"):
         return config.executor.run(request.blocks)
-    # Not every human can be asked while code runs.
+    # Not every human answers questions of running code.
     inquirer = inquiries if hasattr(human, "allow") else None
     run = cast("AttendedExecutor", config.executor).attended(
         request.blocks, inquirer, request.permissions, config.scope, config.timeout
@@ -82,7 +82,7 @@ class _Inquiries:
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
-        """The questions with their answers; open questions end without a decision."""
+        """The questions and their answers; ends open questions without a person's decision."""
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)
@@ -116,7 +116,7 @@ class _Inquiries:
         try:
             async with aclosing(cast("Any", run)) as items:
                 async for item in items:
-                    # Output between two questions is shown before the second.
+                    # Output ends a batch of questions, so that it is shown before the next question.
                     self._batch = None
                     await self._items.put(item)
         # `merge` raises the error.

@@ -1,6 +1,6 @@
 """The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a kernel server.
 
-If the place is unavailable, an error is raised before anything starts; no other place replaces it.
+An unavailable place is an error before anything starts, and no other place is tried.
 `autogen_nb.kernels.places` has the table of all places.
 """
 

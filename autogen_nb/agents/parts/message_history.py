@@ -45,7 +45,7 @@ class MessageHistory(Agent):
         return self._messages.get(agent, [])
 
     def last_message(self, agent: Agent | None = None) -> dict[str, Any] | None:
-        """The last message exchanged with a peer; the argument is optional for an agent with a single peer."""
+        """The last message exchanged with `agent`; the argument is optional if there is a single peer."""
         if agent is None:
             if not self._messages:
                 return None
@@ -80,7 +80,7 @@ class MessageHistory(Agent):
         # The caller may have removed messages from the list: read all of them again.
         if len(said) > len(messages):
             said.clear()
-        # Known messages are not read again; otherwise each message would cost a pass over the whole history.
+        # Only new messages are read: reading all would make the cost of a chat quadratic.
         said += (self._read(message, peer) for message in islice(messages, len(said), None))
         return said
 
@@ -91,7 +91,7 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Temporarily replaces the history with a peer; None or that same history changes nothing."""
+        """Temporarily replaces the history with a peer; None, or that very list, changes nothing."""
         # A chat passes the agent's own history to an overridden method.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])

@@ -121,7 +121,7 @@ class ReplyFunctions(MessageHistory):
         Parameters
         ----------
         trigger
-            Its senders: a class, a name, an agent, a predicate of the sender, or a list of those.
+            The senders to reply to: a class, a name, an agent, a predicate of the sender, or a list of those.
         position
             The place in the list of reply functions; 0 is the first.
         config

@@ -1,4 +1,4 @@
-"""An agent's tools: definitions for its model, and the called functions; failed calls also get an answer."""
+"""An agent's tools: their definitions for its model, and the calls; a failed call has an answer too."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -112,7 +112,7 @@ class ToolUser(Agent):
     async def _execute_function(
         self, waits: Waits, /, func_call: Mapping[str, Any], verbose: bool = False
     ) -> tuple[bool, dict[str, Any]]:
-        """True if a call succeeded, and the message with its result; `verbose` is ignored."""
+        """Whether a call succeeded, and the message with its result; ignores `verbose`."""
         del verbose
         name = str(func_call.get("name", ""))
         is_success, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
@@ -141,7 +141,7 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """True if the call succeeded, and its result (possibly an awaitable) or a text that begins with "Error: "."""
+    """Whether the call succeeded, and its result (possibly an awaitable) or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"

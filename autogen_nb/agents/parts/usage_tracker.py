@@ -15,7 +15,7 @@ Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
 
 
 class UsageTotals:
-    """The sums of a number of replies."""
+    """The tokens and the cost of several replies, by model."""
 
     def __init__(self, replies: Iterable[Paid] = ()) -> None:
         self.total: dict[str, Any] = {"total_cost": 0.0}

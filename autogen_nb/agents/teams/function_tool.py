@@ -24,7 +24,7 @@ class FunctionTool:
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The ``function`` part of its definition in OpenAI's API."""
+        """The ``function`` part of the tool's definition in OpenAI's API."""
         about = self.description or inspect.getdoc(self.func) or f"Calls {self.call_name}."
         return function_schema(self.func, self.call_name, about)
 
@@ -58,11 +58,11 @@ class Handoff:
         return FunctionTool(hand_over, about, self.name or f"transfer_to_{self.target.lower()}")
 
 
-def read_tools(given: Any) -> list[FunctionTool]:
-    if given is not None and (isinstance(given, str) or not isinstance(given, Sequence)):
-        raise ConfigError(f"tools is {given!r}; give a list of functions")
+def read_tools(setting: Any) -> list[FunctionTool]:
+    if setting is not None and (isinstance(setting, str) or not isinstance(setting, Sequence)):
+        raise ConfigError(f"tools is {setting!r}; give a list of functions")
     tools: list[FunctionTool] = []
-    for tool in given or ():
+    for tool in setting or ():
         if isinstance(tool, FunctionTool):
             tools.append(tool)
         elif callable(tool):
@@ -78,5 +78,5 @@ def read_tools(given: Any) -> list[FunctionTool]:
     return tools
 
 
-def read_handoffs(given: Sequence[Handoff | str] | None) -> list[Handoff]:
-    return [Handoff(handoff) if isinstance(handoff, str) else handoff for handoff in given or ()]
+def read_handoffs(setting: Sequence[Handoff | str] | None) -> list[Handoff]:
+    return [Handoff(handoff) if isinstance(handoff, str) else handoff for handoff in setting or ()]

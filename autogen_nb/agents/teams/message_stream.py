@@ -46,8 +46,8 @@ class TeamExchange(ChatExchange):
         call_context.keep_event(event)
         self.follower.follow(event)
 
-    def _count(self) -> None:
-        """Teams have no limit of automatic replies."""
+    def _save_reply_counts(self) -> None:
+        """Does nothing, since teams have no limit of automatic replies."""
 
 
 def own_view() -> run.View | None:

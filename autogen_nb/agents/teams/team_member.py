@@ -19,11 +19,11 @@ class TeamMember(Agent):
     Attributes
     ----------
     context
-        The conversation for its model, in the form of OpenAI's API.
+        The conversation for the agent's model, in the form of OpenAI's API.
     description
         The agent's purpose, for a model that selects speakers.
     streams
-        Whether a run yields pieces of its replies as they arrive.
+        Whether a run yields pieces of the agent's replies as they arrive.
     """
 
     description: str
@@ -36,11 +36,11 @@ class TeamMember(Agent):
         raise NotImplementedError
 
     def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
-        """The answer of the user's code to messages, for agents whose step asks for it."""
+        """The answer of the user's code to messages; only for agents whose step is `ask_member`."""
         raise NotImplementedError
 
     def count_usage(self, reply: ModelReplied) -> None:
-        """Adds a reply of its model to the usage; a member without a model counts nothing."""
+        """Adds a reply of the agent's model to its usage; by default does nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         """Forgets the conversations in teams."""

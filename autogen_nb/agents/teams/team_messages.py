@@ -1,6 +1,6 @@
 """AgentChat's messages and events: the items of `run_stream` and of a `TaskResult`.
 
-`run_follower` makes them from the events of the flow; a caller's messages are converted to `Message`.
+`run_follower` creates them from the events of the flow; `flow_message` converts a caller's messages for the flow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class BaseMessage(BaseModel):
     source
         The author, or the agent whose turn it was.
     models_usage
-        The tokens that the model used for it.
+        The tokens that the model used for the message.
     metadata
         Custom data of the caller.
     """

@@ -50,8 +50,8 @@ class TeamQuestionHandler:
                 assert self.speaker_selector is not None
                 return self.speaker_selector.answer(question, tuple(transcript.messages))
             case HumanInputAsked(agent=agent) if (ask := getattr(members[agent], "input_func", None)) is not None:
-                return OnCaller(lambda: _typed(ask, question))
-            case ApprovalAsked(agent=agent) if (judge := getattr(members[agent], "judged", None)) is not None:
+                return OnCaller(lambda: _call_input_func(ask, question))
+            case ApprovalAsked(agent=agent) if (judge := getattr(members[agent], "judge", None)) is not None:
                 return OnCaller(lambda: cast("Callable[..., Answer]", judge)(question, self._context()))
             case _:
                 return self._chat_handler()(question)
@@ -71,7 +71,7 @@ class TeamQuestionHandler:
         return QuestionHandler(agents, self.human, waits=self.waits)
 
 
-def _typed(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:
+def _call_input_func(function: Callable[..., Any], question: HumanInputAsked) -> Answer | Awaitable[Answer]:
     takes_token = len(inspect.signature(function).parameters) > 1
     arguments = (question.prompt, None) if takes_token else (question.prompt,)
     label = f"input_func of {question.agent}"

@@ -35,11 +35,11 @@ class JudgedConditions:
         number = len(self._conditions)
         self._conditions.append(condition)
 
-        def seen(turn: TeamTurn) -> Asking[str | None]:
+        def check(turn: TeamTurn) -> Asking[str | None]:
             judged = yield from ask(EndingAsked(turn.team, number, condition.what, turn.count), EndingJudged)
             return judged.seen if judged.met else None
 
-        return seen
+        return check
 
     def judge(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
         return self._conditions[asked.number].judge(messages, self._clock() - self._started)
@@ -77,11 +77,11 @@ class TerminationCondition:
         """A watch whose reasons begin with the condition's name."""
         name, watch = type(self).__name__, self.watch(judged)
 
-        def seen(turn: TeamTurn) -> Asking[str | None]:
+        def check(turn: TeamTurn) -> Asking[str | None]:
             reason = yield from watch(turn)
             return None if reason is None else f"{name}: {reason}" if reason else name
 
-        return seen
+        return check
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged | Awaitable[EndingJudged]:
         """Judges the condition by the messages of the last turn and the seconds since the start of the run."""
@@ -118,13 +118,13 @@ class AndTerminationCondition(_Combined):
         watches = [condition.named_watch(judged) for condition in self._conditions]
         met: dict[int, str] = {}
 
-        def seen(turn: TeamTurn) -> Asking[str | None]:
+        def check(turn: TeamTurn) -> Asking[str | None]:
             for number, watch in enumerate(watches):
                 if number not in met and (reason := (yield from watch(turn))) is not None:
                     met[number] = reason
             return " and ".join(met[number] for number in sorted(met)) if len(met) == len(watches) else None
 
-        return seen
+        return check
 
 
 class OrTerminationCondition(_Combined):
@@ -134,7 +134,7 @@ class OrTerminationCondition(_Combined):
         """A watch for one run, which returns the reasons of the conditions that are met."""
         watches = [condition.named_watch(judged) for condition in self._conditions]
 
-        def seen(turn: TeamTurn) -> Asking[str | None]:
+        def check(turn: TeamTurn) -> Asking[str | None]:
             reasons: list[str] = []
             # All watches get every turn, even after one condition is met.
             for watch in watches:
@@ -142,7 +142,7 @@ class OrTerminationCondition(_Combined):
                 reasons += [] if reason is None else [reason]
             return "; ".join(reasons) or None
 
-        return seen
+        return check
 
 
 class _Pure(TerminationCondition):
@@ -153,7 +153,7 @@ class _Pure(TerminationCondition):
         del judged
         totals = Counter[str]()
 
-        def seen(turn: TeamTurn) -> Asking[str | None]:
+        def check(turn: TeamTurn) -> Asking[str | None]:
             for heard in turn.heard:
                 totals["events" if heard.kind == "event" else "messages"] += 1
                 if heard.usage is not None:
@@ -162,7 +162,7 @@ class _Pure(TerminationCondition):
             return self._reason_in_run(totals, turn)
             yield  # makes this function a generator
 
-        return seen
+        return check
 
     def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del totals
