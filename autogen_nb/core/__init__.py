@@ -1,1 +1,1 @@
-"""Rows 0 and 1 of the design do no input or output: this row decides, the rows above it act."""
+"""The flows and policies: they decide without input or output, and the rows above act on the decisions."""

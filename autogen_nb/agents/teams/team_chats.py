@@ -35,7 +35,7 @@ class BaseGroupChat(TaskRunner):
     participants
         The members, in their order.
     termination_condition
-        The condition that ends a run; each run starts to watch it anew.
+        The condition that ends a run; each run evaluates it from the start.
     max_turns
         The maximum number of answers in a run.
     name
@@ -171,7 +171,7 @@ class BaseGroupChat(TaskRunner):
         for name, member in self._members.items():
             await member.load_state(agents[name])
         self._state = TeamState(self.name, said, last)
-        self._state.answered(list(self._members))
+        self._state.claim_answered(list(self._members))
         self._transcript = transcript
 
     def _selection(self) -> Selection:

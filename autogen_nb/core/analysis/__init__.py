@@ -1,7 +1,7 @@
 """Predicts the effects of code from its text, before the code runs.
 
-This is a rail, not a wall: it knows libraries by name, and a library can hide any effect behind a harmless name.
-Code that cannot be read counts as unknown, and the person is asked about it.
+The analysis is no protection: it knows libraries by name, and a library can hide any effect behind a harmless name.
+Code that cannot be read has the effect "unknown", which needs a question.
 """
 
 from functools import lru_cache

@@ -30,12 +30,12 @@ _OF_PATHS = ("with_name", "with_suffix", "with_stem")
 """Methods of paths that return another path."""
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
 _WORKERS = ("concurrent.", "joblib.", "multiprocessing.", "torch.multiprocessing.")
-"""Their workers run Python functions, so their string arguments are not commands."""
+"""Libraries whose workers run Python functions, so that string arguments are not commands."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
 _ARGUMENT_USES = [(method, use) for use, methods in word_lists("paths_given").items() for method in methods]
-"""How a method of a path uses the path itself, and how it uses its argument."""
+"""How a method of a path uses the path itself (`_PATH_USES`), and its argument (`_ARGUMENT_USES`)."""
 
 
 class CallReader:

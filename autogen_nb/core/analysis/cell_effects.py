@@ -3,7 +3,7 @@
 1. A `%%magic` in the first line applies to the rest of the cell.
 2. `%magic`, `!command`, `name = !command` and `name?` are recognised only where a statement begins, outside of strings
    and brackets.
-3. Such a line is read on its own, and ``pass`` replaces it in the Python code.
+3. A line in IPython's syntax is read separately, and ``pass`` replaces the line in the Python code.
 4. Code inside code, in a magic or in a string, is read after the code around it.
 """
 
@@ -28,7 +28,7 @@ _MOST_NESTED = 4
 def read_cell(code: str, effects: FoundEffects) -> None:
     """Adds the effects of a cell and of the code inside its magics and strings."""
     waiting = [(code, 0, True)]
-    for each, nested, stands in waiting:
+    for each, nested, runs in waiting:
         if _TRICKY.search(each):
             effects.add_unknown("has characters that hide what runs")
         if nested > _MOST_NESTED:
@@ -41,10 +41,10 @@ def read_cell(code: str, effects: FoundEffects) -> None:
             _read_ipython(textwrap.dedent(each), effects)
         else:
             read_python(tree, effects)
-        if not stands:
-            # Code in a string may never run; if it does and starts a program, the guard asks then.
+        if not runs:
+            # Code in a string may never run; if it runs and starts a program, the guard asks.
             del effects.started[started:]
-        waiting += [(inner, nested + 1, stands) for inner in effects.inner]
+        waiting += [(inner, nested + 1, runs) for inner in effects.inner]
         waiting += [(text, nested + 1, False) for text in effects.texts]
 
 

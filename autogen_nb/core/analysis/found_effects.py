@@ -28,11 +28,14 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""Effect kinds by the use of a file and its owner, None if unknown. Otherwise, the kind has the name of the use."""
+"""The kind of effect for the use and the owner of a file (None if unknown); by default, the kind is the use."""
 
 
 class FoundEffects:
-    """Collects effects while a block is read. A target of None is unknown."""
+    """Collects the effects of a block; a target of None is unknown.
+
+    `inner` and `texts` are code to read later, from magics and from strings; `started` are programs that are read too.
+    """
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
@@ -95,7 +98,7 @@ class FoundEffects:
         self.add(_program(command))
 
     def add_started(self, command: str) -> None:
-        """Records a program whose effects are added separately."""
+        """Adds a program whose own effects are added separately."""
         self.started.append(_program(command))
 
     def add_install(self, package: str | None) -> None:

@@ -288,7 +288,7 @@ class _PythonReader:
         kind = library_effects.default_kind(name)
         method = method_effects.effect(name.rpartition(".")[2])
         if ref.endswith(("()", "[]")):
-            # The call that returned it has been checked.
+            # The call that returned this object has been checked.
             return
         if "()" in ref and not _is_shell(ref):
             if method in ("write", "delete") and kind == "compute":

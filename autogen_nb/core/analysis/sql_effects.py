@@ -28,7 +28,7 @@ _FILE = re.compile(
 )
 
 _LONGEST = 10_000
-"""Maximum number of characters of a statement; a longer one has unknown effects."""
+"""Maximum number of characters of a statement; longer statements have unknown effects."""
 
 
 def read_statement(text: str | None, effects: FoundEffects) -> None:

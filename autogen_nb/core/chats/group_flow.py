@@ -4,7 +4,7 @@
    except its author. Then the manager's termination condition or the limit of rounds may end the chat.
 2. Otherwise the next speaker is selected, replies to the manager, and thereby opens the next round.
 3. A member without a reply ends the chat. The manager itself never speaks.
-4. One event records that a message was passed on; only agents with their own ``receive`` method get a question.
+4. One `Relayed` event stands for the delivery to all members, except to those with a ``receive`` method of their own.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # `_relay` passes on the last message between the author and the manager, so the author is introduced later.
+        # `_relay` passes on the author's last message. An introduction would replace it, so the author gets it later.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:
@@ -54,17 +54,17 @@ class RunGroup:
     def _relay(self, state: ConversationState, spec: AgentSpec, speaker: str) -> Asking[Message]:
         message = relayed(state, spec.name, speaker)
         quiet: list[str] = []
-        asked: list[AgentSpec] = []
+        custom: list[AgentSpec] = []
         for member in self.members:
             if member.name == speaker:
                 continue
             if "send" in spec.own or "receive" in member.own:
-                asked.append(member)
+                custom.append(member)
             else:
                 quiet.append(member.name)
                 state.add(Said(spec.name, member.name, message))
         yield Relayed(spec.name, speaker, tuple(quiet))
-        for member in asked:
+        for member in custom:
             yield from say(state, spec, member, message)
         return message
 

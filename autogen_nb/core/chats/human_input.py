@@ -24,7 +24,7 @@ class Ask:
 
 
 Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
-"""Ask, reply automatically, or stop for one of two reasons."""
+"""Ask the person, reply automatically, or stop for one of two reasons."""
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:

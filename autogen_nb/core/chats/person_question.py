@@ -68,21 +68,21 @@ class CallAndAsk:
             returned = (yield from ask(FunctionsAsked(spec.name, others), FunctionsReturned)).contents
         results, contents = iter(returned), []
         for call in message.calls:
-            result = (yield from _asked(call, spec, peer)) if call.name in self.names else next(results)
+            result = (yield from _ask_person(call, spec, peer)) if call.name in self.names else next(results)
             if result is None:
                 return Stop("exit")
             contents.append(result)
         return Reply(answered_by(message, contents)) if contents else None
 
 
-def _asked(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:
+def _ask_person(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:
     """The person's answer as the tool's result; None if the person ends the chat."""
-    asked = read_question(call.arguments)
-    if isinstance(asked, str):
-        return asked
-    prompt = f"{peer} asks: {visible(asked.question)}"
-    question = HumanInputAsked(spec.name, peer, prompt, choices=asked.choices, by_tool=True)
-    parsed = yield from ask(question, HumanInputGiven)
-    if parsed.text == EXIT:
+    parsed = read_question(call.arguments)
+    if isinstance(parsed, str):
+        return parsed
+    prompt = f"{peer} asks: {visible(parsed.question)}"
+    question = HumanInputAsked(spec.name, peer, prompt, choices=parsed.choices, by_tool=True)
+    answer = yield from ask(question, HumanInputGiven)
+    if answer.text == EXIT:
         return None
-    return parsed.text or SILENCE
+    return answer.text or SILENCE

@@ -69,7 +69,7 @@ Outcome: TypeAlias = Reply | Stop | None
 @runtime_checkable
 class ForeseeingStep(Protocol):
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """The question that the step would ask now; None if it would ask none."""
+        """The question that the step would ask now; None if it would ask no question."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -135,7 +135,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message exchanged with a peer; later readings know the names that it defines."""
+        """The code in a message exchanged with a peer; later readings know the names that the code defines."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
@@ -171,7 +171,7 @@ class ConversationState:
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
-    """Yields a question and returns its answer; a wrong type of answer is an error in the driver."""
+    """Yields a question and returns its answer; raises TypeError if the driver sends another type of answer."""
     answer = yield question
     if not isinstance(answer, kind):
         raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")

@@ -5,7 +5,7 @@
 3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates; a speaker
    whom nobody may follow ends the chat.
 4. A single candidate speaks without a question. Otherwise the method selects: by turns, by chance, a person or a model.
-5. A model that names nobody, or several members, is asked again, and finally the next in turn speaks.
+5. A model that names nobody, or several members, gets the question again; after `retries`, the next in turn speaks.
 """
 
 import re
@@ -31,7 +31,7 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""How often a person is asked before the next in turn speaks; as in AutoGen 0.2."""
+"""The number of questions to a person before the next in turn speaks, as in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Selection:
                 return group.after(last, candidates)
             case "random":
                 answer = yield from ask(SpeakerAsked(self.agent, last, candidates, "random"), SpeakerGiven)
-                return among(answer.said, candidates)
+                return checked_member(answer.said, candidates)
             case "manual":
                 return (yield from group.by_person(last, candidates))
             case _:
@@ -104,7 +104,7 @@ class Selection:
     def _by_function(self, last: str) -> Asking[str | Stop]:
         answer = yield from ask(SpeakerAsked(self.agent, last, self.members, "function"), SpeakerGiven)
         if answer.said is not None:
-            return among(answer.said, self.members)
+            return checked_member(answer.said, self.members)
         if answer.method is not None:
             return answer.method
         return Stop("terminated", "The function that chooses the next speaker named nobody, which ends the chat.")
@@ -113,7 +113,7 @@ class Selection:
         names = (yield from ask(CandidatesAsked(self.agent, last), CandidatesGiven)).names
         if not names:
             raise SessionError("the log does not belong to this chat: it lets nobody speak")
-        return replace(self, members=tuple(among(name, self.members) for name in names), follows=None)
+        return replace(self, members=tuple(checked_member(name, self.members) for name in names), follows=None)
 
     def by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
         """The candidate whom the person names; the next in turn if they name nobody."""
@@ -170,8 +170,8 @@ def _parsed_choice(text: str, candidates: Sequence[str]) -> str | None:
     return candidates[int(text) - 1] if text.isdecimal() and 1 <= int(text) <= len(candidates) else None
 
 
-def among(name: str | None, names: Sequence[str]) -> str:
-    """The name, checked against the members; a wrong name means that the log is of another chat."""
+def checked_member(name: str | None, names: Sequence[str]) -> str:
+    """The name of a member; raises `SessionError` for any other name, which means that the log is of another chat."""
     if name is not None and name in names:
         return name
     raise SessionError(f"the log does not belong to this chat: {name!r} cannot speak next, only {', '.join(names)}")

@@ -33,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Input of a condition: a message of the team, or an event before it."""
+    """Input of a condition: a message of the team, or an event that led to the message."""
 
     source: str
     kind: Kind | Literal["event"]

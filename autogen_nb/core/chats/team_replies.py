@@ -1,4 +1,4 @@
-"""How a member of a team forms its answer in one turn; each way is a generator of events.
+"""The ways in which a member of a team forms its answer in one turn, as generators of events.
 
 1. `Think` asks a model and runs its calls, a limited number of times. Then the results are the answer, or the model
    summarises them.
@@ -55,7 +55,7 @@ Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]
 
 
 class TeamState(ConversationState):
-    """The one conversation of a team, which every member receives."""
+    """The conversation that all members of a team share."""
 
     def __init__(self, team: str, earlier: Sequence[Said] = (), last: str = "user") -> None:
         self.team = team
@@ -73,7 +73,7 @@ class TeamState(ConversationState):
     def read(self, message: Message) -> CodeReading:
         return read(message.text, self.names)
 
-    def answered(self, agents: Sequence[str]) -> None:
+    def claim_answered(self, agents: Sequence[str]) -> None:
         """Marks the code of earlier messages as run by these agents."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
@@ -82,7 +82,7 @@ class TeamState(ConversationState):
 
 
 def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
-    """Passes the events of a generator through and shows each to `see`, questions with their answers."""
+    """Yields the events of a generator, and calls `see` with each event and the answer to it."""
     answer: AnyAnswer | None = None
     while True:
         try:
@@ -98,7 +98,7 @@ def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None
 class Think:
     rounds: int = 1
     reflect: bool = False
-    told: Callable[[FunctionCall, str], str] = lambda _, content: content
+    summarise: Callable[[FunctionCall, str], str] = lambda _, content: content
     handoffs: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, state: TeamState, name: str) -> Asking[TeamReply | Stop]:
@@ -112,8 +112,8 @@ class Think:
                 if call.name in self.handoffs:
                     return TeamReply(Message(content), "handoff", self.handoffs[call.name])
             if number == self.rounds and not self.reflect:
-                told = map(self.told, calls, returned.contents)
-                return TeamReply(Message("\n".join(told)), "tools")
+                summaries = map(self.summarise, calls, returned.contents)
+                return TeamReply(Message("\n".join(summaries)), "tools")
         # If the model still makes calls, only its text counts.
         return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
@@ -136,7 +136,7 @@ class RunLast:
 class WriteAndRun:
     """A member whose model writes code that runs at once; the model may retry failed code `retries` times.
 
-    The code and its output stay with the member; the model then tells the team the result.
+    Only the member sees the code and its output; the model then writes the result to the team.
     """
 
     code: RunCode

@@ -1,6 +1,6 @@
 """Normalises the targets of effects, so that paths, hosts, commands and packages can be compared.
 
-Nothing reads the disk. If only the disk could resolve a target, the result is None.
+The functions do not read the disk; a target that only the disk could resolve becomes None.
 """
 
 import re
@@ -11,7 +11,7 @@ _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:.]*:[0-9a-f:.]*")
 _PORT = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+):(\d{1,5})")
 _LONGEST_HOST = 300
-"""In characters; domain names are no longer than this."""
+"""Maximum number of characters of a host."""
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )

@@ -4,7 +4,7 @@
 2. A permission covers effects of its kind. If it has a target, it covers only effects on that target. A path includes
    everything below it (and for writing, the folders above it), a host includes all its ports, a command includes all
    commands of the same program, and an installation includes only the named packages.
-3. A permission for unreadable code covers nothing else, since nobody approved the effects it turns out to have.
+3. A permission for unreadable code covers no other effect, since nobody has approved what the code does.
 
 The module also runs in the agent's kernel without the rest of the package, so it imports nothing of it.
 """

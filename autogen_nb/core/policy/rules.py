@@ -160,21 +160,21 @@ def _kind(word: str) -> EffectKind:
 def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
     match kind:
         case "read_private" | "write" | "delete":
-            found, way = (
+            valid, way = (
                 effect_targets.absolute(target, folder=folder, home=home),
                 "give an absolute path without '..'",
             )
         case "network":
-            found, way = _host(target), "name one, as in: network api.example.org, or network *.example.org"
+            valid, way = _host(target), "name one, as in: network api.example.org, or network *.example.org"
         case "install":
-            found, way = effect_targets.package(target), "name one package, as in: install polars"
+            valid, way = effect_targets.package(target), "name one package, as in: install polars"
         case "unknown":
-            found, way = None, "unreadable code has no target; the rule is only 'unknown', and lets all such code run"
+            valid, way = None, "unreadable code has no target; the rule is only 'unknown', and lets all such code run"
         case _:
-            found, way = target, ""
-    if not found:
+            valid, way = target, ""
+    if not valid:
         raise ConfigError(f"{target!r} is no valid target of a rule for {kind!r}: {way}")
-    return found
+    return valid
 
 
 def _host(target: str) -> str | None:

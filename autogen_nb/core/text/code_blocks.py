@@ -59,7 +59,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # The added newline makes every line of a fence end with one.
+    # With the added newline, every line of a fence ends with a newline.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue

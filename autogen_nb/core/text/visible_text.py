@@ -25,4 +25,4 @@ def without_controls(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with each deceptive character written out, as in ``[U+202E]``."""
-    return _DECEPTIVE.sub(lambda found: f"[U+{ord(found[0]):04X}]", encodable(text))
+    return _DECEPTIVE.sub(lambda match: f"[U+{ord(match[0]):04X}]", encodable(text))

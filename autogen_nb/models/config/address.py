@@ -97,7 +97,7 @@ def shown_url(url: str) -> str:
     """The address without its query; hides its password, or its name if it has no password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
-    return re.split(r"[?#]", _LOGIN.sub(lambda found: f"{found[1]}{login}", url))[0]
+    return re.split(r"[?#]", _LOGIN.sub(lambda match: f"{match[1]}{login}", url))[0]
 
 
 def revealed(typed: str, earlier: str | None) -> str:
