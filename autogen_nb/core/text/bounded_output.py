@@ -49,7 +49,7 @@ class HeadAndTail:
         return self.total - sum(map(len, self._head)) - self._held
 
     def text(self, where: str = "") -> str:
-        """Head and tail, with a line between them about the omitted part; `where` names the file with the whole text."""
+        """Head and tail, and between them a line about the omitted part; `where` names the whole text's file."""
         missing = self.left_out
         head, tail = "".join(self._head), "".join(self._tail)
         self._head = [head]

@@ -1,6 +1,6 @@
 """Separates a model's reasoning from its answer if the server returns both in one text.
 
-1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or with the text; more thoughts may follow.
+1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or with the text; more may follow.
 2. Some templates put the opening tag into the prompt: a ``</think>`` without an opening tag ends a thought that begins
    with the text.
 3. Other tags belong to the answer: later pairs, tags in inline code, and tags within a line of a fenced block.
