@@ -21,7 +21,7 @@ _ENDS = frozenset({"exit", "quit"})
 
 @click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
 @task_options(
-    confirm="When you are asked. [always; risky in a sandbox]",
+    confirm="When to ask you before code runs. [always; risky in a sandbox]",
     sandbox="Sandbox for the code. [none]",
     max_turns="Replies of the assistant to a task. [20]",
     block_timeout="Seconds for one block. [no limit]",
@@ -30,7 +30,7 @@ def chat(**values: Any) -> int:
     """Reads a task, runs it, and asks for the next.
 
     Before code runs, you see it and answer run, edit, skip, all from here or stop. Ctrl-C interrupts a task; a second
-    Ctrl-C, Ctrl-D or "exit" ends the conversation. If tasks come from a pipe, the first failure ends it.
+    Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.
     """
     from autogen_nb.cli.terminal_conversation import TerminalConversation
 

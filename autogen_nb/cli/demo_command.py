@@ -18,7 +18,7 @@ from autogen_nb.cli.table_files import EXAMPLES, check
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
 
-_UNASKED = (
+_NO_QUESTIONS = (
     "Nobody is here to press Run, so AUTOGEN_NB_CONFIRM=never is set: code runs without questions.\n"
     "In JupyterLab the same notebook asks before each block."
 )
@@ -64,7 +64,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
         check(data, _reading(book))
     transcript = Transcript(sys.stdout)
     transcript.line(f"{path.name}{f' on {data}' if data else ''}, in real kernels.")
-    transcript.line(_UNASKED)
+    transcript.line(_NO_QUESTIONS)
     with tempfile.TemporaryDirectory(prefix="autogen-nb-demo-") as folder:
         cwd = path.parent
         if not notebook:
@@ -74,7 +74,7 @@ def demo(data: Path | None, notebook: Path | None, out: Path) -> int:
         ending = asyncio.run(execute(book, cwd=cwd, environment=environment, transcript=transcript))
     if ending.how == "signal":
         click.echo("autogen-nb demo: stopped", err=True)
-        return 128 + ending.by
+        return 128 + ending.signal
     files = "\n".join(f"  {file}" for file in _write(book, path, out))
     plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
     failed = exit_codes.INCOMPLETE if "AnswerIncomplete" in ending.classes else exit_codes.FAILED

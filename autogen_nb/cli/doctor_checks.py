@@ -124,7 +124,7 @@ def _sandboxes() -> Iterator[Finding]:
     yield Finding("sandboxes", none, "ok", text)
     for name in walls:
         try:
-            # The check rejects the home folder, so it needs another one.
+            # The check rejects the home folder, which may be the working folder.
             with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
                 ExecutionTarget(name).check(Path(folder))
         except AutogenError as error:

@@ -29,9 +29,9 @@ Completion for your shell:
 @click.version_option(__version__, prog_name=NAME)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_obj
-def group(shown: list[bool], *, debug: bool) -> None:
+def group(debug_flags: list[bool], *, debug: bool) -> None:
     """Agents that write code, ask you, and run it in a kernel of their own."""
-    shown.append(debug)
+    debug_flags.append(debug)
 
 
 for command in (run, chat, demo, doctor):
@@ -49,14 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # click also handles shell completion here.
         code = group.main(arguments, NAME, standalone_mode=False, obj=debug)
         return int(code or 0)
-    # SystemExit and KeyboardInterrupt have exit codes as well.
+    # SystemExit and KeyboardInterrupt become exit codes as well.
     except BaseException as error:  # noqa: BLE001 - as above
         if any(debug):
             traceback.print_exc()
-        return _ended(error)
+        return _handle_error(error)
 
 
-def _ended(error: BaseException) -> int:
+def _handle_error(error: BaseException) -> int:
     match error:
         case SystemExit():
             raise error
@@ -65,21 +65,21 @@ def _ended(error: BaseException) -> int:
             return exit_codes.USAGE
         case click.UsageError():
             path = NAME if error.ctx is None else error.ctx.command_path
-            return _told(f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE)
+            return _print_error(f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE)
         case click.ClickException():
-            return _told(error.format_message(), error.exit_code)
+            return _print_error(error.format_message(), error.exit_code)
         case AutogenError():
-            return _told(str(error), exit_codes.code_of(error))
+            return _print_error(str(error), exit_codes.code_of(error))
         case KeyboardInterrupt() | click.Abort():
-            return _told("stopped", exit_codes.INTERRUPTED)
+            return _print_error("stopped", exit_codes.INTERRUPTED)
         case BrokenPipeError():
             # The reader of the output has gone, as with `head`; a flush at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return exit_codes.FAILED
         case _:
-            return _told(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED)
+            return _print_error(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED)
 
 
-def _told(text: str, code: int) -> int:
+def _print_error(text: str, code: int) -> int:
     click.echo(f"{NAME}: {' '.join(text.split())}", err=True)
     return code

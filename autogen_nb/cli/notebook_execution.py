@@ -19,7 +19,7 @@ from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel
 _GRACE = 1.0
 """Seconds for an interrupted cell to end by itself."""
 
-_ASKED = {
+_EXPRESSIONS = {
     "classes": "tuple(each.__name__ for each in type(__import__('sys').last_value.__cause__).__mro__)",
     "error": "str(__import__('sys').last_value)",
     "answer": "str(__import__('sys').modules['autogen_nb'].last.summary or '')",
@@ -32,7 +32,7 @@ _TRIES = 20
 @dataclass(frozen=True, slots=True)
 class ExecutionEnd:
     how: Literal["done", "failed", "died", "late", "signal"]
-    by: int = 0
+    signal: int = 0
     classes: tuple[str, ...] = ()
     error: str = ""
     answer: str = ""
@@ -46,14 +46,14 @@ async def execute(
     transcript: Transcript,
     seconds: float | None = None,
 ) -> ExecutionEnd:
-    """Executes the notebook in place, so its outputs are in `notebook`."""
+    """Executes the notebook and adds its outputs to `notebook`."""
     with _signals() as signals:
         async with notebook_kernel(cwd, environment) as kernel:
             running = asyncio.ensure_future(_cells(notebook, kernel, transcript))
-            by = await _first_signal(running, signals, seconds)
+            number = await _first_signal(running, signals, seconds)
             if running.done():
                 return running.result()
-            # A signal and the time limit share this path.
+            # The reason is a signal or the time limit.
             transcript.close()
             await kernel.interrupt()
             await _first_signal(running, signals, _GRACE)
@@ -62,7 +62,7 @@ async def execute(
                 running.cancel()
             # `ExecutionEnd` holds the reason for the cancellation.
             await asyncio.gather(running, return_exceptions=True)
-            return ExecutionEnd("signal", by) if by else ExecutionEnd("late")
+            return ExecutionEnd("signal", number) if number else ExecutionEnd("late")
 
 
 async def _first_signal(running: asyncio.Future[Any], signals: asyncio.Queue[int], seconds: float | None) -> int:
@@ -111,7 +111,7 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
 async def _ended(how: Literal["done", "failed"], kernel: NotebookKernel) -> ExecutionEnd:
     for _ in range(_TRIES):
         reply = await kernel.client.execute(
-            "", silent=True, store_history=False, user_expressions=_ASKED, reply=True, timeout=10
+            "", silent=True, store_history=False, user_expressions=_EXPRESSIONS, reply=True, timeout=10
         )
         # The kernel aborts requests that closely follow a failed cell.
         if reply["content"]["status"] == "ok":

@@ -55,7 +55,7 @@ def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str
 def sign(path: Path) -> None:
     """Signs the notebook, so that Jupyter shows its outputs as trusted.
 
-    The signature is stored in Jupyter's data folder. Without it, only the outputs' colours are missing.
+    The signature is stored in Jupyter's data folder. A notebook without a signature only lacks the outputs' colours.
     """
     import nbformat
     from nbformat.sign import NotebookNotary

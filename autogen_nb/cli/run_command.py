@@ -42,7 +42,7 @@ _REPLAY = "replay:"
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the answer.")
-def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **options_given: Any) -> int:
+def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **values: Any) -> int:
     """Runs one TASK without a person ("-" reads it from the standard input) and writes an executed notebook.
 
     \b
@@ -54,7 +54,7 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
     check_place(out, force=force)
-    options = _check_options(TaskOptions(**options_given))
+    options = _check_options(TaskOptions(**values))
     notebook = _new_notebook(task, options, out.parent)
     transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - open until the process ends
     ending = asyncio.run(
@@ -95,7 +95,7 @@ def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
         # The notebook's kernel runs in the notebook's folder.
         file = Path(model.removeprefix(_REPLAY)).expanduser().resolve()
         model = _REPLAY + os.path.relpath(file, folder.resolve())
-    options_given = {
+    values = {
         "-m": model,
         "--confirm": options.confirm,
         "--sandbox": options.sandbox,
@@ -105,7 +105,7 @@ def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
         "--budget": options.budget,
         "--share": options.share,
     }
-    words = [f"{option} {_quoted(option, str(value))}" for option, value in options_given.items() if value is not None]
+    words = [f"{option} {_quoted(option, str(value))}" for option, value in values.items() if value is not None]
     return words if options.net is None else [*words, "--net" if options.net else "--no-net"]
 
 
@@ -146,7 +146,7 @@ def _code(ending: ExecutionEnd) -> int:
     codes = {
         "done": exit_codes.ANSWERED,
         "late": exit_codes.UNFINISHED,
-        "signal": 128 + ending.by,
+        "signal": 128 + ending.signal,
         "died": exit_codes.FAILED,
     }
     return codes[ending.how] if ending.how in codes else exit_codes.code_for(ending.classes)

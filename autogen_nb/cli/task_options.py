@@ -30,8 +30,8 @@ class TaskOptions:
     share: Share | None
 
     def execution_target(self) -> ExecutionTarget:
-        """Returns the target of the code; the organisation's policy sets the default sandbox."""
-        # A named kernel brings its own isolation.
+        """Returns where the code runs; the organisation's policy sets the default sandbox."""
+        # A kernel by name or address runs in no sandbox of this package.
         sandbox = self.sandbox or ("none" if self.kernel else policy().sandbox)
         return ExecutionTarget(sandbox, bool(self.net), self.kernel)
 

@@ -34,14 +34,14 @@ class TerminalConversation:
     def __init__(self, options: TaskOptions, data: Mapping[str, Any], *, tell: Callable[[str], None]) -> None:
         self._data = dict(data)
         self._share: Share = options.share or "schema"
-        where = options.execution_target()
-        where.check(Path.cwd())
+        target = options.execution_target()
+        target.check(Path.cwd())
         model = self._model(options, tell)
-        self._executor = where.executor(
+        self._executor = target.executor(
             cwd=Path.cwd(), timeout=options.block_timeout, imports=machine_memory.preimports()
         )
-        confirm = options.confirm or ("risky" if where.walled else "always")
-        self._forget = run.engine.at_exit(self._executor.stop)
+        confirm = options.confirm or ("risky" if target.walled else "always")
+        self._unregister = run.engine.at_exit(self._executor.stop)
         self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
         self._user = UserProxyAgent(
             "user",
@@ -77,7 +77,7 @@ class TerminalConversation:
             raise ChatUnfinished(what, reason=ended.reason)
 
     def close(self) -> None:
-        self._forget()
+        self._unregister()
         run.engine.call(self._executor.stop())
 
     def _approver(self) -> RuleBasedApprover:

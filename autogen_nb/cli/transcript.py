@@ -99,7 +99,7 @@ def _plain_text(data: Mapping[str, Any]) -> str:
         return text
     size = ""
     if picture == "image/png":
-        # The declared type may be wrong.
+        # The data may not be a PNG image, in spite of its media type.
         with suppress(ValueError, struct.error):
             width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
             size = f", {width} x {height} pixels"

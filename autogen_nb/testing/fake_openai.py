@@ -54,7 +54,7 @@ class FakeReply:
     ending
         "cut" breaks the connection before the end of a streamed reply.
     events
-        The data of the server-sent events, instead of events for the fields above.
+        The data of the server-sent events to stream, in place of the fields above.
     body, content_type
         The raw body of the response, instead of all fields above, and its media type.
     """
@@ -194,7 +194,7 @@ class _Server(ThreadingHTTPServer):
         self._thread.join()
 
     def handle_error(self, *_: Any) -> None:
-        """A client has closed its connection."""
+        """Notes that a client has closed its connection."""
         self.fake._aborted.set()  # noqa: SLF001 - both classes form one test double
 
 
