@@ -145,7 +145,8 @@ def test_docker(slim: None, tmp_path: Path) -> None:
 def test_in_a_notebook(
     name: str, replies: list[str], file: str, notebook: FrontEnd, model: FakeOpenAI, tmp_path: Path
 ) -> None:
-    notebook.run(f"import os\nbefore = os.getcwd()\nos.chdir({str(tmp_path)!r})", "there")
+    # A hint appears once in each session.
+    notebook.run(f"%reload_ext autogen_nb\nimport os\nbefore = os.getcwd()\nos.chdir({str(tmp_path)!r})", "there")
     model.add(*replies)
     refused = notebook.run(source(name), "program")
     shown = notebook.run("await main()", "again")
