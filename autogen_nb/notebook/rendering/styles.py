@@ -77,12 +77,15 @@ DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 _BOXED = "[data-notebook] .jp-CodeCell.jp-mod-outputsScrolled:has(style.autogen-nb) .jp-Cell-outputArea"
 _AREA = ".jp-OutputArea:has(style.autogen-nb)"
 _PLOT = ":has(> .jp-RenderedImage)"
-_PLOT_WIDTH = "calc(400px + var(--jp-cell-prompt-width,64px))"
-# Adjacent pictures stand side by side where each keeps 400 px; they stay outputs of their own for other pages.
+_FRAME = ":has(> .jp-RenderedHTML table.dataframe)"
+_PLOT_WIDTH = "calc(360px + var(--jp-cell-prompt-width,64px))"
+# Adjacent pictures, and a data frame and its picture, stand side by side where a picture keeps 360 px and a
+# data frame its width; they stay outputs of their own for other pages.
 _SIDE_BY_SIDE = (
     f"{_AREA} {{display:flex;flex-flow:row wrap}} "
     f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "
-    f"{_AREA} > {_PLOT}:is(:has(+ * > .jp-RenderedImage), {_PLOT} + *) "
+    f"{_AREA} > {_FRAME}:has(+ * > .jp-RenderedImage) {{flex:0 1 auto;width:auto}} "
+    f"{_AREA} > {_PLOT}:is(:has(+ * > .jp-RenderedImage), {_PLOT} + *, {_FRAME} + *) "
     f"{{flex:1 1 {_PLOT_WIDTH};width:auto;max-width:max(50%,{_PLOT_WIDTH})}}"
 )
 PAGE = (
