@@ -42,11 +42,36 @@ _LOADERS = {
     "variable": "",
 }
 """Code that loads a dataset, by its kind."""
+_REPORT = '''
+    class Report:
+        """Shows tables to a person; its text also has the results that the analyst reads."""
+
+        def __init__(self):
+            self.tables, self.texts = [], []
+
+        def add(self, table, number="{:,.2f}"):
+            options = {"float_format": number.format, "na_rep": "", "max_rows": 24}
+            self.tables.append(table.to_html(classes="report", border=0, **options))
+            self.texts.append(table.to_string(**options))
+
+        def _repr_html_(self):
+            return "".join(self.tables)
+
+        def __repr__(self):
+            return "\\n\\n".join(self.texts)
+
+
+    report = Report()
+'''
 _LOOK = r'''
     # [look] Describe the table, in a copy with texts converted to numbers and dates
     import json
 
     import pandas as pd
+    from IPython.display import display
+
+
+    $report
 
 
     def as_numbers(texts):
@@ -90,7 +115,7 @@ _LOOK = r'''
     $load
     frame = $raw.to_pandas() if hasattr($raw, "to_pandas") else $raw
     frame = frame.reset_index(drop=pd.api.types.is_integer_dtype(frame.index), allow_duplicates=True)
-    columns, $clean = [], {}
+    columns, examples, $clean = [], [], {}
     for label, values in frame.iloc[:, :$most].items():
         name = " ".join(str(label).split())[:40]
         while name in $clean:
@@ -99,39 +124,49 @@ _LOOK = r'''
         missing = int(column.isna().sum())
         lost = missing - int(values.isna().sum())
         columns.append([name, kind(values), kind(column), missing, column.nunique(), lost])
+        examples.append(", ".join(map(str, column.dropna().head(3)))[:40])
     $clean = pd.DataFrame($clean)
 
-    print(f"{len(frame):,} rows, {frame.shape[1]:,} columns\n")
-    headings = ["column", "came as", "kind", "missing", "distinct", "unreadable"]
-    print(pd.DataFrame(columns, columns=headings).to_string(index=False))
+    headings = ["column", "before", "kind", "missing", "distinct", "unreadable"]
+    described = pd.DataFrame(columns, columns=headings).set_index("column").drop(columns=["before", "unreadable"])
+    described["first values"] = examples
+    report.add(described.rename_axis(index=None, columns=f"{len(frame):,} rows, {frame.shape[1]:,} columns"))
     facts = {"rows": len(frame), "width": frame.shape[1], "columns": columns}
     facts |= {"complete": int($clean.notna().all(axis=1).sum()), "repeated": int($clean.duplicated().sum())}
-    print("\nfacts:", json.dumps(facts, ensure_ascii=False))
-    $clean.iloc[:3, :8]
+    report.texts.append("facts: " + json.dumps(facts, ensure_ascii=False))
+    display(report)
 '''
 _DISTRIBUTION = """
     numbers = $df[$measures].astype(float)
     low, high = numbers.quantile(0.25), numbers.quantile(0.75)
-    spread = numbers.agg(["count", "mean", "median", "std", "min", "max"]).T
+    spread = numbers.agg(["mean", "median", "min", "max"]).T
     spread["outliers"] = ((numbers < low - 1.5 * (high - low)) | (numbers > high + 1.5 * (high - low))).sum()
-    print(spread.to_string(float_format="{:,.2f}".format))
-    for name, row in spread.head(4).iterrows():
-        extent = f"from {row['min']:,.2f} to {row['max']:,.2f}, {row['outliers']:,.0f} outliers"
-        findings.append(f"{code(name)}: mean {row['mean']:,.2f}, median {row['median']:,.2f}, {extent}.")
+    report.add(spread)
+    averages = spread[["mean", "median"]].head(4).itertuples()
+    averages = [f"{code(name)}: mean {mean:,.2f}, median {median:,.2f}" for name, mean, median in averages]
+    findings.append(f"{'; '.join(averages)}.")
+    outliers = [f"{rows:,} in {code(name)}" for name, rows in spread["outliers"].items() if rows]
+    if outliers:
+        findings.append(f"Outliers: {', '.join(outliers[:8])}.")
+    frequent_values, most_frequent = {}, []
     for name in $groups:
         frequent = $df[name].dropna().astype(str).value_counts()
-        print(f"\\n{frequent.head(8).to_string()}")
+        frequent_values[name] = ", ".join(f"{value[:30]} ({rows:,})" for value, rows in frequent.head(8).items())
         share = frequent.iloc[0] / len($df)
-        findings.append(f"Most frequent in {code(name)}: {code(frequent.index[0])} ({share:.0%} of the rows).")
+        most_frequent.append(f"{code(frequent.index[0])} in {code(name)} ({share:.0%})")
+    if frequent_values:
+        findings.append(f"Most frequent (share of the rows): {', '.join(most_frequent)}.")
+        report.add(pd.Series(frequent_values).to_frame("frequent values (rows)"))
 """
 _HISTOGRAMS = """
-    numbers.iloc[:, :6].hist(bins=30, figsize=(8, 3.6), grid=False, alpha=0.75)
+    numbers.iloc[:, :6].hist(bins=30, figsize=(5.6, 2.8), grid=False, alpha=0.75)
     plt.suptitle("Distributions (rows by value)")
 """
 _MISSING = """
     gaps = pd.DataFrame({"missing": $df.isna().sum(), "share": $df.isna().mean()})
     gaps = gaps[gaps["missing"] > 0].sort_values("missing", ascending=False, kind="stable")
-    print(gaps.to_string(float_format="{:.1%}".format))
+    if len(gaps):
+        report.add(gaps, "{:.1%}")
     for name, rows, share in gaps.head(8).itertuples():
         findings.append(f"Missing in {code(name)}: {rows:,} values ({share:.1%}).")
     if gaps.empty:
@@ -145,7 +180,7 @@ _MISSING_BARS = """
 _COUNT = """
     group = $group
     sizes = $df[group].astype(str).where($df[group].notna(), "(missing)").value_counts()
-    print(sizes.head(20).to_string())
+    report.add(sizes.head(20).to_frame("rows").rename_axis(index=None, columns=group))
     for value, rows in sizes.head(8).items():
         findings.append(f"{code(group)} is {code(value)} in {rows:,} rows ({rows / len($df):.0%}).")
 """
@@ -162,12 +197,12 @@ _GROUPS = """
         if known[measure].var() > 0:
             explained[group, measure] = between / known[measure].var()
     explained = pd.Series(explained, dtype=float).sort_values(ascending=False, kind="stable")
-    print("How much of the variance of a number the groups explain")
-    print(explained.head(8).to_string(float_format="{:.0%}".format))
+    if len(explained):
+        report.add(explained.unstack(0).rename_axis(columns="variance explained by"), "{:.0%}")
     for group, measure in explained.index[:$most]:
         by_group = $df.dropna(subset=measure).astype({measure: float}).groupby(group)[measure]
         by_group = by_group.agg($statistics).sort_values("$statistic", ascending=False, kind="stable")
-        print(f"\\n{measure} by {group}\\n{by_group.head(15).to_string(float_format='{:,.2f}'.format)}")
+        report.add(by_group.head(15).rename_axis(index=None, columns=f"{measure} by {group}"))
         values = by_group["$statistic"]
         high = f"{code(values.index[0])} has the highest $word {code(measure)}: {values.iloc[0]:,.2f}"
         low = f"{code(values.index[-1])} has the lowest: {values.iloc[-1]:,.2f}"
@@ -179,7 +214,7 @@ _BOXES = """
         parts = sorted((part for part in parts if len(part[1])), key=lambda part: -part[1].median())[:12]
         names = [f"{str(level)[:20]}\\n(n = {len(values):,})" for level, values in parts]
         look = {"boxprops": {"facecolor": "C0", "alpha": 0.55}, "medianprops": {"color": "black"}}
-        fig, ax = plt.subplots(figsize=(7, 3.2))
+        fig, ax = plt.subplots(figsize=(5.6, 2.6))
         ax.boxplot([values for _, values in parts], tick_labels=names, widths=0.55, patch_artist=True, **look)
         ax.tick_params(axis="x", rotation=45 if len(parts) > 6 else 0)
         ax.set(title=f"{measure} by {group}", ylabel=measure)
@@ -189,16 +224,19 @@ _CORRELATION = """
     upper = [(one, other) for place, one in enumerate(correlation) for other in correlation.columns[place + 1 :]]
     pairs = pd.Series({pair: correlation.loc[pair] for pair in upper}).dropna()
     pairs = pairs.sort_values(key=abs, ascending=False, kind="stable")
-    print("Correlations (Pearson), the strongest first")
-    print(pairs.head(8).to_string(float_format="{:+.2f}".format))
+    if len(pairs):
+        report.add(pairs.head(8).to_frame("correlation (Pearson)"), "{:+.2f}")
+    strongest = []
     for (one, other), r in pairs.head(3).items():
         strength = "strong" if abs(r) >= 0.7 else "moderate" if abs(r) >= 0.4 else "weak"
-        findings.append(f"Correlation of {code(one)} with {code(other)}: r = {r:+.2f} ({strength}).")
+        strongest.append(f"of {code(one)} with {code(other)}: r = {r:+.2f} ({strength})")
+    if strongest:
+        findings.append(f"Correlation {'; '.join(strongest)}.")
 """
 _SCATTER = """
     by = $by
     for x, y in pairs.index[:1]:
-        fig, ax = plt.subplots(figsize=(7, 3.6))
+        fig, ax = plt.subplots(figsize=(5.6, 2.6))
         points = $df.sample(min(len($df), 5_000), random_state=0)  # more points would hide each other
         for level, part in points.groupby(by) if by else [("", points)]:
             # A label that begins with an underscore would be left out of the legend.
@@ -213,7 +251,7 @@ _TREND = """
     when, numbers = dated[time], dated[$measures].astype(float)
     unit = $unit
     over_time = numbers.groupby($periods).$statistic()
-    print(f"$word by {unit}\\n{over_time.to_string(max_rows=24, float_format='{:,.2f}'.format)}")
+    report.add(over_time.rename_axis(index=None, columns=f"$word by {unit}"))
     for name, values in over_time.items():
         values = values.dropna()
         if len(values):
@@ -237,21 +275,24 @@ _FINDINGS = """
     def code(value):
         return "`" + " ".join(str(value).split())[:40].replace("`", "'") + "`"
 """
-_REPORT = 'print("\\nFindings:", *findings, sep="\\n- ")'
+_SHOW_REPORT = r"""
+    report.texts.append("\n- ".join(["Findings:", *findings]))
+    display(report)
+"""
 _STYLE = """
     import warnings
 
     import matplotlib.pyplot as plt
     import pandas as pd
+    from IPython.display import display
 
     warnings.filterwarnings("ignore", message="Glyph .* missing from font")
     style = {"axes.spines.top": False, "axes.spines.right": False, "figure.constrained_layout.use": True}
     plt.rcParams.update({**style, "text.parse_math": False})
 """
-_SHOW = """
+_MARK_PLOT = """
     if plt.get_fignums():
-        print("\\nThe plot:")
-        plt.show()
+        report.texts.append("The plot:")
 """
 
 
@@ -281,14 +322,14 @@ def literal(value: object) -> str:
 
 
 ANALYSES: dict[Topic, tuple[str, str, str]] = {
-    "missing": ("count the missing values", _MISSING, _MISSING_BARS),
-    "count": ("count the rows of each group", _COUNT, _COUNT_BARS),
-    "distribution": ("describe the spread of the numbers, and the frequent values", _DISTRIBUTION, _HISTOGRAMS),
-    "groups": ("compare the numbers of groups", _GROUPS, _BOXES),
-    "correlation": ("find numbers that correlate", _CORRELATION, _SCATTER),
-    "trend": ("follow the numbers over time", _TREND, _LINES),
+    "missing": ("Count the missing values", _MISSING, _MISSING_BARS),
+    "count": ("Count the rows of each group", _COUNT, _COUNT_BARS),
+    "distribution": ("Describe the spread of the numbers, and the frequent values", _DISTRIBUTION, _HISTOGRAMS),
+    "groups": ("Compare the numbers of groups", _GROUPS, _BOXES),
+    "correlation": ("Find numbers that correlate", _CORRELATION, _SCATTER),
+    "trend": ("Follow the numbers over time", _TREND, _LINES),
 }
-"""The aim of each analysis, and the code for its numbers and its picture."""
+"""The title of each analysis, and the code for its numbers and its picture."""
 
 
 def find_code() -> str:
@@ -299,18 +340,20 @@ def look_code(dataset: Dataset) -> str:
     """Builds the code that converts columns to proper types and prints their facts."""
     raw, value = Source(dataset.raw), Source(dataset.title)
     load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=value)
-    return render(_LOOK, load=load, raw=raw, clean=Source(dataset.clean), most=MOST_COLUMNS)
+    return render(_LOOK, report=render(_REPORT), load=load, raw=raw, clean=Source(dataset.clean), most=MOST_COLUMNS)
 
 
 def analysis_code(topic: Topic, question: Question, table: Table, df: str, *, plot: bool) -> str:
-    aim, numbers, picture = ANALYSES[topic]
+    title, numbers, picture = ANALYSES[topic]
     parts = [
-        f"# [{topic}] {aim.capitalize()}",
-        _STYLE if plot else "import pandas as pd",
+        f"# [{topic}] {title}",
+        _STYLE if plot else "import pandas as pd\nfrom IPython.display import display",
+        _REPORT,
         _FINDINGS,
         numbers,
-        _REPORT,
-        *[picture, _SHOW] * plot,
+        *[picture, _MARK_PLOT] * plot,
+        _SHOW_REPORT,
+        *["plt.show()"] * plot,
     ]
     values = _values(topic, question, table)
     return "\n\n".join(render(part, df=Source(df), **values) for part in parts)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from autogen_nb.core.ports import Completion, ModelRequest, Part
 from autogen_nb.events import INCOMPLETE
 from autogen_nb.messages import Message
-from autogen_nb.models.offline.analyses import ANALYSES, analysis_code, find_code, look_code
+from autogen_nb.models.offline.analyses import analysis_code, find_code, look_code
 from autogen_nb.models.offline.conversation import LOST, State, read_state
-from autogen_nb.models.offline.summary import END, learned, span, summary
+from autogen_nb.models.offline.summary import END, span, summary, trouble
 from autogen_nb.models.wrappers.wrapper import pieces_of
 
 INTRODUCTION = (
@@ -29,7 +29,7 @@ _LOOKS = 3
 class Block(NamedTuple):
     step: str
     code: str
-    aim: str
+    reason: str = ""
 
 
 class OfflineModel:
@@ -62,8 +62,8 @@ def write_reply(request: ModelRequest, state: State) -> str:
     if block is None:
         parts.append(summary(state))
     else:
-        parts += [f"{learned(state)} {block.aim}".strip(), f"```python\n{block.code}\n```"]
-    return "\n\n".join(parts)
+        parts += [f"{trouble(state)} {block.reason}".strip(), f"```python\n{block.code}\n```"]
+    return "\n\n".join(filter(None, parts))
 
 
 def _blocks(state: State) -> Iterator[Block]:
@@ -75,19 +75,17 @@ def _blocks(state: State) -> Iterator[Block]:
     if last is not None and last.step == "look" and not last.succeeded:
         return
     if table is None or (last is not None and last.error == LOST):
-        aim = f"I look at {span(dataset.title)}: which columns there are, what they hold, and what is missing."
-        code = look_code(dataset)
+        reason, code = "", look_code(dataset)
         if table is not None and state.look:
-            aim = f"The kernel no longer has {span(dataset.clean)}, so I create it again."
+            reason = f"The kernel no longer has {span(dataset.clean)}, so I create it again."
             code = state.look if state.look.startswith("# [look]") else f"# [look] Create the copy again\n{state.look}"
-        yield Block("look", code, aim)
+        yield Block("look", code, reason)
     if table is None or not table.rows or not (state.first or state.question.named or state.question.plot):
         return
     question = state.question
     plot = state.first if question.plot is None else question.plot
     for topic in question.topics:
-        code = analysis_code(topic, question, table, dataset.clean, plot=plot)
-        yield Block(topic, code, f"I {ANALYSES[topic][0]}.")
+        yield Block(topic, analysis_code(topic, question, table, dataset.clean, plot=plot))
 
 
 def _is_settled(state: State, block: Block) -> bool:

@@ -14,8 +14,8 @@ _MARKUP = re.compile(r"[<>\[\]!*_\\]")
 _WORDS = "mean, median, total, maximum, minimum, compare, count, correlation, trend, distribution, missing and plot"
 
 
-def learned(state: State) -> str:
-    """Summarises the last block in one or two sentences."""
+def trouble(state: State) -> str:
+    """Says why the last block has no findings; "" if it has some, since the summary lists them."""
     last = state.last
     if last is None:
         return ""
@@ -23,9 +23,8 @@ def learned(state: State) -> str:
         return f"You skipped the block `{last.step}`, so I go on without it."
     if last.error:
         return f"That failed: {_error(last)}."
-    sentences = _sentences(state, last)
-    if sentences or last.step == "find":
-        return " ".join(sentences[:2])
+    if last.step == "find" or _sentences(state, last):
+        return ""
     return "That output lacks the findings that I expect; perhaps the block was edited."
 
 
