@@ -20,6 +20,17 @@ def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeO
     notebook.await_idle()
 
 
+def test_restart_removes_the_status_line(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("import time\ntime.sleep(600)"))
+    notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")
+    notebook.run_all()
+    status = notebook.output(1).get_by_text("brings it back")
+    expect(status).to_be_visible()
+    notebook.restart()
+
+    expect(status).to_be_hidden()
+
+
 def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("print(6 * 7)"), code("print(6 * 7)"), "It is done.")
     notebook.create(connected(fake), ASK)

@@ -72,7 +72,8 @@ class FootedView:
         unasked = status_line.UNASKED if self._unasked() else ""
         remarks = (self._comes_back, unasked, self._remark, self._spent())
         text = status_line.status(self._status, now - self._status_since, *remarks, heard=heard)
-        self._foot_slot().show(*chat_html.bundle(chat_html.line(text), text, kind="status"))
+        html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
+        self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 
     # The panel
 

@@ -1,0 +1,12 @@
+// Removes a status line once its cell has ended without it: the kernel was restarted.
+(() => {
+  const script = document.currentScript, output = script.closest(".jp-OutputArea-child");
+  const prompt = output?.closest(".jp-Cell")?.querySelector(".jp-InputPrompt");
+  const runs = () => prompt?.textContent.includes("*");
+  if (!runs()) return;
+  new MutationObserver((_, observer) => {
+    if (runs()) return;
+    observer.disconnect();
+    if (script.isConnected) output.style.display = "none";
+  }).observe(prompt, { childList: true, subtree: true, characterData: true });
+})();
