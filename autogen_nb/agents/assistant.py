@@ -41,6 +41,7 @@ class AssistantAgent(ConversableAgent):
     """
 
     DEFAULT_SYSTEM_MESSAGE = ASSISTANT
+    DEFAULT_DESCRIPTION = "An assistant that answers questions, and writes Python and shell code to solve tasks."
 
     def __init__(
         self,
@@ -79,6 +80,8 @@ class AssistantAgent(ConversableAgent):
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
             description = "An agent that helps with words, and with its tools."
+        if description is None and system_message == self.DEFAULT_SYSTEM_MESSAGE:
+            description = self.DEFAULT_DESCRIPTION
         rounds = read_count("max_tool_iterations", max_tool_iterations)
         super().__init__(
             name,

@@ -20,7 +20,7 @@ from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.agents.parts.outgoing_messages import checked_message
-from autogen_nb.agents.parts.prompts import HELPFUL
+from autogen_nb.agents.parts.prompts import HELPFUL, REFLECT
 from autogen_nb.agents.parts.reply_functions import (
     BuiltinStep,
     Messages,
@@ -84,6 +84,8 @@ class ConversableAgent(Participant, SoloAgent):
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
     DEFAULT_CONFIG: Any = False
+    DEFAULT_SUMMARY_METHOD: SummaryMethod = "last_msg"
+    DEFAULT_SUMMARY_PROMPT = REFLECT
 
     def __init__(
         self,
@@ -250,7 +252,7 @@ class ConversableAgent(Participant, SoloAgent):
         silent: bool | None = False,
         cache: Any = None,
         max_turns: int | None = None,
-        summary_method: SummaryMethod = "last_msg",
+        summary_method: SummaryMethod = DEFAULT_SUMMARY_METHOD,
         summary_args: Mapping[str, Any] | None = None,
         message: str | Mapping[str, Any] | Callable[..., Any] | None = None,
         *,

@@ -1,7 +1,7 @@
 """`UserProxyAgent`: represents a person."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.core.chats.code_step import RunCode
@@ -23,6 +23,12 @@ class UserProxyAgent(ConversableAgent):
         the answer.
     """
 
+    DEFAULT_USER_PROXY_AGENT_DESCRIPTIONS: ClassVar[dict[str, str]] = {
+        "ALWAYS": "A person who answers questions about the task, and can run code and report its output.",
+        "TERMINATE": "A user who can run Python and shell code and report its output.",
+        "NEVER": "A program that only runs the Python and shell code blocks of messages and reports their output.",
+    }
+
     def __init__(
         self,
         name: str,
@@ -42,6 +48,8 @@ class UserProxyAgent(ConversableAgent):
     ) -> None:
         if input_func is not None and not callable(input_func):
             raise ConfigError(f"input_func is {input_func!r}; give a function that takes a prompt and returns a text")
+        if description is None:
+            description = self.DEFAULT_USER_PROXY_AGENT_DESCRIPTIONS.get(human_input_mode)
         super().__init__(
             name,
             system_message=system_message,

@@ -190,3 +190,16 @@ def test_other_arguments_that_are_invalid(arguments: dict[str, Any], said: str) 
 def test_an_unknown_argument_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="human_input_mod"):
         autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")  # type: ignore[call-arg]
+
+
+def test_default_descriptions_and_summary_prompt() -> None:
+    assistant = autogen_nb.AssistantAgent("coder")
+    users = {mode: autogen_nb.UserProxyAgent("user", None, None, mode) for mode in ("ALWAYS", "TERMINATE", "NEVER")}
+
+    assert assistant.description == assistant.DEFAULT_DESCRIPTION
+    assert autogen_nb.AssistantAgent("coder", "You translate.").description == "You translate."
+    assert {mode: user.description for mode, user in users.items()} == (
+        autogen_nb.UserProxyAgent.DEFAULT_USER_PROXY_AGENT_DESCRIPTIONS
+    )
+    assert autogen_nb.ConversableAgent.DEFAULT_SUMMARY_METHOD == "last_msg"
+    assert "conversation" in autogen_nb.ConversableAgent.DEFAULT_SUMMARY_PROMPT

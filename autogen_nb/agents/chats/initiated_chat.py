@@ -20,7 +20,6 @@ from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
 from autogen_nb.agents.parts.outgoing_messages import checked_message
-from autogen_nb.agents.parts.prompts import REFLECT
 from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.person_question import NO_AUTHOR
@@ -175,7 +174,8 @@ class TwoAgentChat:
         if model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
-        instruction = {"role": args.get("summary_role", "system"), "content": args.get("summary_prompt", REFLECT)}
+        prompt = args.get("summary_prompt", self.initiator.DEFAULT_SUMMARY_PROMPT)
+        instruction = {"role": args.get("summary_role", "system"), "content": prompt}
         wrapped, request = self._with_cache(model), ModelRequest((*wire(messages), instruction))
         return run.OnEngine(lambda: ask_for_words(wrapped, request, SummaryGiven))
 
