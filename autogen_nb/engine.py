@@ -107,7 +107,7 @@ engine = Engine()
 class StreamBridge(Generic[T]):
     """A stream on the engine that another thread reads item by item, with `get` or `await aget`.
 
-    The stream starts at the first read, so a caller can read it inside a ``try`` that ends it.
+    The stream starts at the first read; `end` before the first read does nothing.
     The threads share only a queue implemented in C: an interrupt could leave a lock of `threading` or
     `concurrent.futures` locked, which would block the engine.
     """

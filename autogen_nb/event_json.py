@@ -11,7 +11,7 @@ from autogen_nb.errors import SessionError
 from autogen_nb.events import Event
 
 VERSION = 2
-"""Version of the JSON form; it changes when older readers cannot read a new form."""
+"""Version of the JSON form; a form that older releases of the package cannot read gets a new version."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
@@ -23,9 +23,9 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def from_json(value: Mapping[str, Any]) -> Event:
     if not isinstance(value, Mapping):
-        raise SessionError(f"an event is an object, not {value!r}")
+        raise SessionError(f"an event is a JSON object, not {value!r}")
     if value.get("v") != VERSION:
-        raise SessionError(f"an event of version {value.get('v')!r} cannot be read, only version {VERSION}")
+        raise SessionError(f"an event of version {value.get('v')!r} cannot be read; only version {VERSION} can")
     cls = _EVENTS.get(str(value.get("type")))
     if cls is None:
         raise SessionError(f"{value.get('type')!r} is not an event; known are {', '.join(_EVENTS)}")

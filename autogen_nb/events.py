@@ -62,7 +62,7 @@ class Said:
     target: str = ""
 
     def by(self, agent: str) -> Message:
-        """The message as the sender or the recipient has it."""
+        """The message as `agent`, the sender or the recipient, has it."""
         return self.heard if self.heard is not None and agent == self.recipient else self.message
 
 
@@ -96,7 +96,7 @@ class ModelDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelWaiting:
-    """A pause before the next attempt at a model's server, with the reason; "" when the attempt begins."""
+    """A pause before the next request to a model's server; `why` is "" when the pause ends."""
 
     agent: str
     why: str
@@ -245,9 +245,8 @@ class CodeAsked:
 class CodeRan:
     """The result of running blocks, with all outputs in order.
 
-    `ran` counts the blocks that ran; `inner` holds the questions during the run, each followed by its answer. If the
-    output is too long for `outputs`, `whole` names the file with the whole output, relative to the code's folder if
-    possible.
+    `ran` counts the blocks, and `inner` holds the questions during the run, each followed by its answer. If the output
+    is too long for `outputs`, `whole` names the file with the whole output, relative to the code's folder if possible.
     """
 
     exit_code: int
@@ -430,7 +429,7 @@ class ReceiveAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveGiven:
-    """The accepted message; None ends the chat. `request_reply` is the caller's choice."""
+    """The accepted message; None ends the chat. `request_reply` is the argument that the method passed on."""
 
     message: Message | None
     request_reply: bool | None = None

@@ -82,7 +82,7 @@ class Message:
 
 
 FIELDS = tuple(each.name for each in fields(Message))
-"""The supported keys of a message: AutoGen 0.2's, and those that a server needs back with its calls."""
+"""The supported keys of a message: AutoGen 0.2's, and `reasoning_details`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class GroupChatManager(ConversableAgent):
-    """An agent that runs the chat of its group as its reply; `initiate_chat` with it starts the chat.
+    """An agent that runs the chat of its group as its reply; ``agent.initiate_chat(manager)`` starts the chat.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
     The manager's ``is_termination_msg`` ends the chat of the group, and its model selects the speakers.

@@ -27,7 +27,7 @@ _ENDS = frozenset({"exit", "quit"})
     block_timeout="Seconds for one block. [no limit]",
 )
 def chat(**values: Any) -> int:
-    """Reads a task, runs it, and asks for the next.
+    """Reads a task, runs it, and asks for the next task.
 
     Before code runs, you see it and answer run, edit, skip, all from here or stop. Ctrl-C interrupts a task; a second
     Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.

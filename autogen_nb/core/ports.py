@@ -21,7 +21,7 @@ class ModelRequest:
 class Completion:
     """A complete reply of a model; `usage` and `cost` (in dollars) are None if they are unknown.
 
-    `note` is a notice about the request for the person; `host` is the server, "" if none was involved.
+    `note` tells the person something about the request; `host` is the server, or "" without a server.
     """
 
     message: Message
@@ -37,7 +37,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A pause before the next attempt, with the reason; "" when the attempt begins."""
+    """A pause before the next request to the server; `why` is "" when the pause ends."""
 
     why: str
 
@@ -47,8 +47,6 @@ Part: TypeAlias = str | Reasoning | Waiting | Completion
 
 
 class Model(Protocol):
-    """Something that continues a conversation."""
-
     @property
     def name(self) -> str:
         """The name to show to a person."""
@@ -65,8 +63,6 @@ class RunEnded:
 
 
 class Executor(Protocol):
-    """Something that runs code blocks."""
-
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncIterator[Output | RunEnded]:
         """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run."""
 
@@ -78,7 +74,7 @@ class Inquirer(Protocol):
     """Passes the questions of running code to a person; its methods run on the engine's loop."""
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Decides about an effect; `line` is the line of code that waits for it, if known."""
+        """Decides about an effect; `line` is the line of code that waits for the decision, if known."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
         """Returns what the person types; None closes the code's input."""

@@ -144,7 +144,7 @@ def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[
 
 
 def parts_of(content: Parts) -> str | list[dict[str, Any]]:
-    """A text unchanged; text and images as the parts of a message."""
+    """Converts text and images to the parts of a message; returns a single text unchanged."""
     if isinstance(content, str):
         return content
     return [

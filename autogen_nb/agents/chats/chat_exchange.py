@@ -1,4 +1,4 @@
-"""Runs a flow between agents and updates their histories; all chats and single messages go through it."""
+"""Runs a flow between agents and updates their histories, for chats and for single messages."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing, closing

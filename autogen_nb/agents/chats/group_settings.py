@@ -1,4 +1,4 @@
-"""Checks a group's settings and derives the rules for its flow."""
+"""Checks a group's settings and derives the rules for the group's flow."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

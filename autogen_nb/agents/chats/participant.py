@@ -102,7 +102,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         return method in vars(self) or sum(method in vars(cls) for cls in type(self).__mro__) > 1
 
     def own_code(self) -> Iterator[Own]:
-        """The questions of the flow to the user's code: overridden methods, and messages that hooks change."""
+        """The steps for which the flow must ask the user's code: overridden methods and hooks."""
         for method in ("generate_reply", "receive", "send"):
             if self.overrides(method) or self.overrides(f"a_{method}"):
                 yield method

@@ -1,8 +1,8 @@
 """An agent's reply functions, in the order in which it tries them: built-in steps, and functions that users register.
 
-The list has AutoGen 0.2's layout, with a place for each sync and each async function. So a `position` for
-`register_reply` means the same as in a sync chat of AutoGen 0.2. A built-in step takes the place of the sync function;
-the place of the async one stays empty.
+The list has AutoGen 0.2's layout, so a `position` for `register_reply` means the same as in a sync chat of AutoGen 0.2.
+There, each step has a place for a sync and a place for an async function. Here, a built-in step takes the place of the
+sync function, and the other place stays empty.
 """
 
 import copy
@@ -81,7 +81,7 @@ class Registered:
 
 
 _LAYOUT: tuple[BuiltinStep | None, ...] = (None, "termination", None, None, None, "functions", "code", None, "model")
-"""AutoGen 0.2's places: an async function before each sync one, except for the code step, which has only one."""
+"""AutoGen 0.2's places: an async function before each sync function, except for the code step, which is only sync."""
 
 
 class ReplyFunctions(MessageHistory):

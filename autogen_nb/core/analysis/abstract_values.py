@@ -33,7 +33,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """An open file, buffer or writer whose opening was checked before; `name` is its path, if known."""
+    """An open file, buffer or writer, whose opening is a separate effect; `name` is its path, if known."""
 
     name: str = ""
 
@@ -45,7 +45,7 @@ class LocalName:
 
 UNKNOWN: Final = Unknown()
 HOLE: Final = "\ue000"
-"""Placeholder for an unknown part of a string. It is a private-use character."""
+"""Placeholder for an unknown part of a string: a private-use character."""
 
 TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108  # a placeholder, not a real path
 """Placeholder for the path of a temporary file or folder that the block creates."""
@@ -91,7 +91,7 @@ def path_of(value: Any) -> str | None:
 
 
 def is_temporary(path: str) -> bool:
-    """True for the block's own temporary files and folders and what is in them."""
+    """True for the block's own temporary files and folders, and for the files in these folders."""
     return f"{posixpath.normpath(path)}/".startswith(f"{TEMPORARY}/")
 
 

@@ -13,7 +13,7 @@ _STORING = frozenset({"append", "add"})
 
 @dataclass(frozen=True, slots=True)
 class BoundNames:
-    """An expression, or an element in it; `part` is the path of indexes to the element, and None is any index."""
+    """An expression, or an element in it; `part` is the path of indexes to the element; None stands for any index."""
 
     expression: ast.expr
     part: tuple[int | None, ...] = ()
@@ -42,7 +42,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
     for node in ast.walk(tree):
         _bind(node, bindings)
     if "exec" in bindings.calls or "eval" in bindings.calls:
-        # The code that they run can rebind every name.
+        # Code that `exec` or `eval` runs can rebind every name.
         bindings.opaque.update(bindings.bound)
     called = {id(call.func) for calls in bindings.calls.values() for call in calls}
     # A function that is passed on may be called with any arguments.

@@ -269,7 +269,7 @@ class CallReader:
     ) -> tuple[str | None, ...]:
         """The possible values of the file argument: empty if it is missing, with None for unknown values.
 
-        Streams and None become /dev/null.
+        Streams and None become /dev/null, a file without effects.
         """
         node = next(iter([*call.args[place : place + 1], *_keyword_values(call, keywords)]), None)
         if node is None:

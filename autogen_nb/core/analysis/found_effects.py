@@ -32,10 +32,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
 
 
 class FoundEffects:
-    """Collects the effects of a block; a target of None is unknown.
-
-    `inner` and `texts` are code to read later, from magics and from strings; `started` are programs that are read too.
-    """
+    """Collects the effects of a block; `inner` and `texts` are code to read later, from magics and from strings."""
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope

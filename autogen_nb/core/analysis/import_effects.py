@@ -10,7 +10,6 @@ _IMPORTS = word_lists("imports")
 
 
 def read_import(node: ast.AST, effects: FoundEffects) -> None:
-    """Adds the effects of an import statement."""
     match node:
         case ast.Import(names=names):
             for imported in names:

@@ -49,7 +49,7 @@ def _files() -> dict[str, list[tuple[str, int]]]:
 
 
 FILES = _files()
-"""How a function uses its arguments as files or commands: pairs of kind and argument position, the worst first."""
+"""How a function uses its arguments as files or commands: pairs of kind and argument position."""
 
 
 def without_calls(name: str) -> str:
@@ -58,7 +58,7 @@ def without_calls(name: str) -> str:
 
 
 _DEEPEST = 16
-"""Only this many parts of a name are looked up; no listed name has more."""
+"""The number of parts of a name that are looked up; no listed name has more parts."""
 
 
 @cache
@@ -67,7 +67,7 @@ def default_kind(name: str) -> EffectKind | None:
     parts = without_calls(name).split(".")
     for length in range(min(len(parts), _DEEPEST), 0, -1):
         prefix = ".".join(parts[:length])
-        # The return value of a file function is not a file.
+        # What a file function returns is not a file, so its methods only compute.
         if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:
             return "compute"
         if prefix in _DEFAULTS:

@@ -32,7 +32,7 @@ _GENERIC = frozenset("common compat core lib testing inspect pickle exec request
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
 _MAGICS = frozenset({"run_line_magic", "system", "getoutput", "run_cell_magic", "run_cell", "magic"})
 _HARMLESS_KEYWORDS = frozenset({"store_history", "silent", "shell_futures", "cell_id", "split"})
-"""Keyword arguments of the magics' methods that do not change the code they run."""
+"""Keyword arguments of the methods in `_MAGICS` that do not change which code runs."""
 _INSPECTING = frozenset({"getattr", "hasattr", "dir", "type", "callable", "isinstance", "setattr", "help"})
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 _MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_interface__"})
@@ -40,7 +40,6 @@ _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
 
 
 def read_python(tree: ast.AST, effects: FoundEffects) -> None:
-    """Adds the effects of Python code."""
     _PythonReader(tree, effects).read()
 
 

@@ -26,7 +26,7 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # `_relay` passes on the author's last message. An introduction would replace it, so the author gets it later.
+        # `_relay` passes on the last message between author and manager, so the author's introduction must come later.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:

@@ -2,8 +2,8 @@
 
 1. The caller's function goes first: it may name a member, choose a method, or end the chat.
 2. After a message with calls, only members who can run them are candidates; a single such member speaks.
-3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates; a speaker
-   whom nobody may follow ends the chat.
+3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates. If
+   `follows` has no entry for the last speaker, the chat ends.
 4. A single candidate speaks without a question. Otherwise the method selects: by turns, by chance, a person or a model.
 5. A model that names nobody, or several members, gets the question again; after `retries`, the next in turn speaks.
 """
@@ -70,7 +70,7 @@ class Selection:
                 return (yield from group.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
-        """The members who may speak next, in the order of turns; empty if the last speaker ends the chat."""
+        """The members who may speak next, in the order of turns; empty if the chat ends after the last speaker."""
         able = self._able([call.name for call in message.calls])
         if able is None:
             able = self.members

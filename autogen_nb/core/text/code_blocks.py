@@ -100,7 +100,7 @@ def defined(code: str) -> set[str]:
 def parse_python(code: str) -> ast.Module | None:
     """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
-        # The parser's warnings, such as for "\\d", appear when the code runs.
+        # The parser's warnings, such as for "\\d", appear again when the code runs.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(code)

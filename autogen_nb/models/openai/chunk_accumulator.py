@@ -5,8 +5,8 @@
 2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
    starts a new call.
 3. Usage and model come from the last chunk that contains them.
-4. Reasoning is separated from the text, both from a field of its own (`reasoning_content`, `reasoning`) and from tags
-   in the content.
+4. Reasoning comes in a field of its own (`reasoning_content`, `reasoning`), or between tags in the content; both are
+   separated from the text.
 """
 
 import json
@@ -63,7 +63,7 @@ class ChunkAccumulator:
         return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
 
     def add(self, chunk: Mapping[str, Any]) -> None:
-        """Adds a chunk; a whole ``chat.completion`` counts as one."""
+        """Adds a chunk, or a whole ``chat.completion``."""
         self.model = _text_or_empty(chunk.get("model")) or self.model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
         for place, choice in enumerate(_mappings(chunk.get("choices"))):

@@ -143,7 +143,7 @@ class OpenAIClients:
             options["timeout"] = self._timeout
         client: openai.AsyncOpenAI
         if account.api_type == "azure":
-            # A provider's token is added to each request instead.
+            # The token of a provider is added to each request, not to the client.
             token = PLACEHOLDER if account.provider else account.token
             options |= {"api_version": account.api_version, "azure_ad_token": token}
             client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)

@@ -157,7 +157,7 @@ def _add_chunk(data: bytes, server: ErrorContext, reply: ChunkAccumulator) -> No
 
 def _parsed(data: bytes) -> Any:
     value = json.loads(data)
-    # In UTF-8 a surrogate begins with the byte 0xED.
+    # Without this byte and without escapes, the text has no surrogates.
     return _without_surrogates(value) if b"\xed" in data or b"\\u" in data else value
 
 

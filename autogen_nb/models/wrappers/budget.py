@@ -1,6 +1,6 @@
 """A budget of money or tokens, shared by models; a request that would exceed it is not sent.
 
-1. Spending is measured by the server's token counts, including those of an error. A whole or partial reply without
+1. Spending is measured by the server's token counts, including the counts in an error. A whole or partial reply without
    counts is charged by its estimate. Cached replies, and requests that failed before a reply, cost nothing.
 2. Each request is estimated before it is sent, without a tokenizer: by the ratio of characters to tokens in earlier
    requests (initially 4). The reply is charged by its maximum length, or else by the longest reply so far.
@@ -170,7 +170,7 @@ class Budget:
 
     @contextmanager
     def reserve(self, estimate: Estimate, model: str) -> Iterator[None]:
-        """Counts the estimate as spent inside the context; raises `BudgetReached` if that exceeds the budget."""
+        """Counts the estimate as spent inside the context; raises `BudgetReached` if the total exceeds the budget."""
         with self._lock:
             pending = [*self._pending, estimate]
             tokens = self._usage.total_tokens + sum(request.usage.total_tokens for request in pending)

@@ -44,8 +44,6 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class RecordingEntry:
-    """One recorded reply."""
-
     asked: Digest
     completion: Completion
 
@@ -86,7 +84,7 @@ class Recording(ModelWrapper):
         self._has_failed = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # The open folder protects against a link that later replaces the folder or the file.
+            # While the folder is held open, no link can redirect later writes.
             self._folder = HeldFolder(self._path.parent)
             with self._folder.open(self._path.name, "ab") as file:
                 if os.fstat(file.fileno()).st_size:
