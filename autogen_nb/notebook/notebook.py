@@ -21,6 +21,7 @@ from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.restarts import Restarts
 from autogen_nb.notebook.settings import Defaults
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.run import View, Waits
 
 
@@ -29,6 +30,9 @@ class CellView(View, Protocol):
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         """Shows a line."""
+
+    def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
+        """Shows a decision and its time of day."""
 
     def hide(self, opening: str) -> None:
         """Hides the opening message with this text, which the cell already shows."""

@@ -8,7 +8,7 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended, Event, Recorded
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellView
-from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
@@ -29,17 +29,12 @@ def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
         question: PersonAsked | None = None
         for event in (event for run in runs for recorded in run.log for event in _flat(recorded)):
             if isinstance(event, _GIVEN):
-                _note(view, decision_text(event, question, ""), "decision")
-            elif isinstance(event, Ended):
-                _note(view, event.detail, "end")
-            else:
+                view.decide(event, question, "")
+            elif not isinstance(event, Ended):
                 view.show(event)
+            elif event.detail:
+                view.note(event.detail, kind="end")
             question = event if isinstance(event, _ASKED) else question
-
-
-def _note(view: CellView, text: str, kind: str) -> None:
-    if text:
-        view.note(text, kind=kind)
 
 
 def _flat(event: Recorded) -> Sequence[Event]:

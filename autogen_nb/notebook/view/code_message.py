@@ -34,12 +34,12 @@ class CodeMessage:
         html, plain = self._rendered()
         self._show(chat_html.limited(html, blocks) + chat_html.follow(), plain)
 
-    def decide(self, answer: ApprovalGiven, question: ApprovalAsked) -> bool:
+    def decide(self, answer: ApprovalGiven, question: ApprovalAsked, clock: str) -> bool:
         """Shows the decision in the block's line; False if the message lacks the block."""
         line = _BlockLine(
             question.block,
             decision_line.edited(answer, question),
-            decision_line.block_text(answer, question, decision_line.now()),
+            decision_line.block_text(answer, question, clock),
             runs=answer.decision == "run",
         )
         before = self._rendered()

@@ -29,9 +29,9 @@ Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
 
 
-def render_effects(decisions: Sequence[Decided]) -> tuple[str, str]:
+def render_effects(decisions: Sequence[Decided], clock: str) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line of HTML and text."""
-    line = effects_text(decisions, now())
+    line = effects_text(decisions, clock)
     return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
 
@@ -71,9 +71,9 @@ def now() -> str:
     return datetime.now().astimezone().strftime("%H:%M")
 
 
-def render(answer: PersonGiven, question: PersonAsked | None) -> tuple[str, str] | None:
+def render(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
     """Renders the decision as HTML and text, with edited code; None if a later line shows it."""
-    line = decision_text(answer, question, now())
+    line = decision_text(answer, question, clock)
     if not line:
         return None
     html = chat_html.line(line)

@@ -126,7 +126,7 @@ class NotebookView(FootedView):
             case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
                 self._note_question(event)
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
-                self._show_decision(event)
+                self.decide(event, self.asked, decision_line.now())
             case CodeAsked(blocks=blocks):
                 self._run, self._running = self._new_run(), status_line.RUNNING.format(blocks[0].language)
                 self._blocks = blocks
@@ -315,12 +315,13 @@ class NotebookView(FootedView):
         if self._last_message is not None:
             self._last_message.wait(approval.total if isinstance(approval, ApprovalAsked) else 1)
 
-    def _show_decision(self, answer: PersonGiven) -> None:
+    def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
+        """Shows a decision and its time of day."""
         if isinstance(answer, EffectJudged):
-            self._show_judged(answer, self.asked if isinstance(self.asked, EffectAsked) else None)
-        elif self._is_in_block_line(answer):
+            self._show_judged(answer, question if isinstance(question, EffectAsked) else None, clock)
+        elif self._is_in_block_line(answer, question, clock):
             pass
-        elif (line := decision_line.render(answer, self.asked)) is not None:
+        elif (line := decision_line.render(answer, question, clock)) is not None:
             self.add(*chat_html.bundle(*line, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
@@ -330,17 +331,17 @@ class NotebookView(FootedView):
         self._status = ""
         self._reported = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
-    def _show_judged(self, answer: EffectJudged, question: EffectAsked | None) -> None:
+    def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
         slot, decisions = self._decision_output or (self._next_slot(), [])
         decisions.append((answer, question))
-        slot.show(*chat_html.bundle(*decision_line.render_effects(decisions), kind="decision"))
+        slot.show(*chat_html.bundle(*decision_line.render_effects(decisions, clock), kind="decision"))
         self._decision_output = slot, decisions
 
-    def _is_in_block_line(self, answer: PersonGiven) -> bool:
-        message, question = self._last_message, self.asked
+    def _is_in_block_line(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> bool:
+        message = self._last_message
         if message is None or not isinstance(answer, ApprovalGiven) or not isinstance(question, ApprovalAsked):
             return False
-        return message.decide(answer, question)
+        return message.decide(answer, question, clock)
 
     def _new_run(self) -> RunOutputs:
         return RunOutputs(self._next_slot, self._libraries, unfolded=self._mode == "all")

@@ -7,6 +7,7 @@ from autogen_nb.core.text.execution_report import plain
 from autogen_nb.events import CodeRan, Ended, Event
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
 from autogen_nb.notebook.view.totals import Totals
 from autogen_nb.views.plain_view import PlainView
 
@@ -30,6 +31,11 @@ class PlainCellView(PlainView):
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         del kind
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
+
+    def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
+        """Shows a decision and its time of day as a line."""
+        if line := decision_text(answer, question, clock):
+            self.note(line)
 
     def set_status(self, what: str) -> None:
         """Does nothing, because plain text has no status line."""
