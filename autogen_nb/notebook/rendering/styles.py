@@ -82,7 +82,7 @@ _PLOT_WIDTH = "calc(360px + var(--jp-cell-prompt-width,64px))"
 # Adjacent pictures, and a data frame and its picture, stand side by side where a picture keeps 360 px and a
 # data frame its width; they stay outputs of their own for other pages.
 _SIDE_BY_SIDE = (
-    f"{_AREA} {{display:flex;flex-flow:row wrap}} "
+    f"{_AREA} {{display:flex;flex-flow:row wrap;align-content:flex-start}} "
     f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "
     f"{_AREA} > {_FRAME}:has(+ * > .jp-RenderedImage) {{flex:0 1 auto;width:auto}} "
     f"{_AREA} > {_PLOT}:is(:has(+ * > .jp-RenderedImage), {_PLOT} + *, {_FRAME} + *) "
