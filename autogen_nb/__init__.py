@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from autogen_nb.outputs import Bundle
     from autogen_nb.run import Surface
 
+# AutoGen's modules that only re-export, such as `autogen_nb.agentchat`, have a folder of their own.
+__path__.append(f"{__path__[0]}/doors")
+
 # `__init__.pyi` lists the names and their modules, for this loader and for editors.
 _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 

@@ -55,6 +55,7 @@ from .agents.teams.termination_conditions import TextMessageTermination as TextM
 from .agents.teams.termination_conditions import TimeoutTermination as TimeoutTermination
 from .agents.teams.termination_conditions import TokenUsageTermination as TokenUsageTermination
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
+from .autogen_alias import install_as_autogen as install_as_autogen
 from .cli.table_files import EXAMPLE as EXAMPLE
 from .executors.code_executor import CodeExecutor as CodeExecutor
 from .executors.code_executor import CodeResult as CodeResult

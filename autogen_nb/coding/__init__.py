@@ -10,14 +10,19 @@ from autogen_nb import (
     JupyterCodeExecutor,
     LocalCommandLineCodeExecutor,
 )
+from autogen_nb.core.text.fenced_code import CodeExtractor, MarkdownCodeExtractor
+from autogen_nb.executors.execute_code import CodeExecutorFactory
 
 __all__ = [
     "CodeBlock",
     "CodeExecutor",
+    "CodeExecutorFactory",
+    "CodeExtractor",
     "CodeResult",
     "CommandLineCodeResult",
     "DockerCommandLineCodeExecutor",
     "IPythonCodeResult",
     "JupyterCodeExecutor",
     "LocalCommandLineCodeExecutor",
+    "MarkdownCodeExtractor",
 ]

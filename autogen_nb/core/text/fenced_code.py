@@ -1,0 +1,73 @@
+"""AutoGen 0.2's functions for code and content of messages, as its programs call them.
+
+Agents read code by the rules of `code_blocks`; AutoGen's pattern is simpler and finds more.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from autogen_nb.core.text.code_blocks import parse_python
+from autogen_nb.messages import CodeBlock
+
+UNKNOWN = "unknown"
+"""The language of text without a code block."""
+
+CODE_BLOCK_PATTERN = r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\r?\n[ \t]*```"
+
+
+def content_str(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """The text of a message's content, with ``<image>`` for each image."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
+        raise TypeError(f"content is {content!r}; it must be a string, a list of dicts, or None")
+    return "".join(map(_part_text, content))
+
+
+def _part_text(part: Mapping[str, Any]) -> str:
+    match part:
+        case {"type": "text", "text": str() as text}:
+            return text
+        case {"type": "image_url"}:
+            return "<image>"
+    raise ValueError(f"a part of content is {part!r}; its type must be 'text' or 'image_url'")
+
+
+def infer_lang(code: str) -> str:
+    """The language of code: "sh" if it begins with pip or python, "python" if it parses, otherwise `UNKNOWN`."""
+    if code.startswith(("python ", "pip", "python3 ")):
+        return "sh"
+    return UNKNOWN if parse_python(code) is None else "python"
+
+
+def extract_code(
+    text: str | list[Any], pattern: str = CODE_BLOCK_PATTERN, detect_single_line_code: bool = False
+) -> list[tuple[str, str]]:
+    """The (language, code) pairs of a text, with "" for blocks without a language.
+
+    A text without blocks is one pair with the language `UNKNOWN`. `detect_single_line_code` finds code between single
+    backticks, too.
+    """
+    text = content_str(text)
+    if not detect_single_line_code:
+        return re.findall(pattern, text, re.DOTALL) or [(UNKNOWN, text)]
+    found = re.findall(f"{CODE_BLOCK_PATTERN}|`([^`]+)`", text)
+    return [(language, (block or inline).strip()) for language, block, inline in found if block or inline]
+
+
+class CodeExtractor(Protocol):
+    """Finds the code blocks of a message, under AutoGen 0.2's name."""
+
+    def extract_code_blocks(self, message: Any) -> list[CodeBlock]:
+        """The blocks of a message's content."""
+
+
+class MarkdownCodeExtractor(CodeExtractor):
+    """Finds the fenced blocks of Markdown, and infers the language of those without one."""
+
+    def extract_code_blocks(self, message: Any) -> list[CodeBlock]:
+        """The blocks of a message's content; none if the message has no fences."""
+        blocks = re.findall(CODE_BLOCK_PATTERN, content_str(message), re.DOTALL)
+        inferred = [(language or infer_lang(code), code) for language, code in blocks]
+        return [CodeBlock("" if language == UNKNOWN else language, code) for language, code in inferred]

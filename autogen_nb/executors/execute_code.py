@@ -1,0 +1,88 @@
+"""AutoGen 0.2's functions that run a piece of code, or create an executor from a configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
+from autogen_nb.errors import ConfigError
+from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
+from autogen_nb.executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor
+from autogen_nb.kernels.places.container import IMAGE
+from autogen_nb.messages import CodeBlock
+
+DEFAULT_TIMEOUT = 600
+"""Seconds for one call of `execute_code`."""
+
+_TIMED_OUT = 124
+
+
+def execute_code(
+    code: str | None = None,
+    timeout: float | None = None,
+    filename: str | None = None,
+    work_dir: str | Path | None = None,
+    use_docker: bool | str | list[str] = False,
+    lang: str = "python",
+) -> tuple[int, str, str | None]:
+    """Runs code as a program; its exit code, its output (or "Timeout"), and the image of its container.
+
+    Parameters
+    ----------
+    filename
+        A file in `work_dir` that keeps the code, or that has it if `code` is None.
+    work_dir
+        "extensions" by default.
+    use_docker
+        True or an image's name (or a list with it first) for a container; by default the code runs on this machine.
+
+    Raises
+    ------
+    ConfigError
+        Without code and file, or for a language that cannot run.
+    """
+    if lang.lower() not in PYTHON | SHELL | BASH:
+        raise ConfigError(f"lang is {lang!r}; execute_code runs Python and shell code")
+    folder = Path(work_dir or "extensions")
+    if code is None and filename is None:
+        raise ConfigError("execute_code needs the code, or the name of a file in work_dir")
+    code = (folder / str(filename)).read_text(encoding="utf-8") if code is None else code
+    image = None
+    settings: dict[str, Any] = {"timeout": timeout or DEFAULT_TIMEOUT, "work_dir": folder}
+    if use_docker:
+        image = IMAGE if use_docker is True else use_docker if isinstance(use_docker, str) else use_docker[0]
+        executor: Any = DockerCommandLineCodeExecutor(image, delete_tmp_files=True, **settings)
+    else:
+        executor = LocalCommandLineCodeExecutor(**settings, cleanup_temp_files=True)
+    with executor:
+        # The comment makes the executor keep the block as this file.
+        named = code if filename is None else f"# filename: {filename}\n{code}"
+        result = executor.execute_code_blocks([CodeBlock(lang.lower(), named)])
+    if result.exit_code == _TIMED_OUT:
+        return 1, "Timeout", image
+    return result.exit_code, result.output, image
+
+
+class CodeExecutorFactory:
+    """Creates executors from a ``code_execution_config`` of AutoGen 0.2."""
+
+    @staticmethod
+    def create(code_execution_config: Mapping[str, Any]) -> Any:
+        """The executor under "executor", or a new one for its name, with the settings under that name.
+
+        Raises
+        ------
+        ConfigError
+            For an unknown name.
+        """
+        executor = code_execution_config.get("executor")
+        if hasattr(executor, "execute_code_blocks"):
+            return executor
+        settings = code_execution_config.get(str(executor), {})
+        if executor == "ipython-embedded":
+            return EmbeddedIPythonCodeExecutor(**settings)
+        if executor == "commandline-local":
+            return LocalCommandLineCodeExecutor(**settings)
+        raise ConfigError(
+            f"executor is {executor!r}; it must be an executor, 'ipython-embedded' or 'commandline-local'"
+        )

@@ -1,0 +1,78 @@
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from tests.test_imports import HEAVY
+
+MODULES = {
+    "agentchat": "AssistantAgent ConversableAgent GroupChat UserProxyAgent initiate_chats register_function",
+    "agentchat.agent": "Agent",
+    "agentchat.assistant_agent": "AssistantAgent",
+    "agentchat.chat": "ChatResult a_initiate_chats initiate_chats",
+    "agentchat.conversable_agent": "ConversableAgent register_function",
+    "agentchat.groupchat": "GroupChat GroupChatManager",
+    "agentchat.user_proxy_agent": "UserProxyAgent",
+    "agentchat.utils": "gather_usage_summary",
+    "cache": "AbstractCache Cache",
+    "cache.cache": "Cache",
+    "code_utils": "CODE_BLOCK_PATTERN UNKNOWN content_str execute_code extract_code infer_lang",
+    "coding": "CodeBlock CodeExecutor CodeExecutorFactory CodeExtractor CodeResult MarkdownCodeExtractor",
+    "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult",
+    "coding.factory": "CodeExecutorFactory",
+    "coding.markdown_code_extractor": "MarkdownCodeExtractor",
+}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_of_autogen_has_its_names(module: str) -> None:
+    exports = import_module(f"autogen_nb.{module}")
+
+    assert [name for name in MODULES[module].split() if not hasattr(exports, name)] == []
+
+
+def test_its_modules_load_no_large_library() -> None:
+    assert program(
+        *(f"import autogen_nb.{module}" for module in MODULES), f"print({{*sys.modules}} & {{*{HEAVY}}})"
+    ) == ("set()")
+
+
+def test_import_autogen_gives_the_same_modules() -> None:
+    printed = program(
+        "import autogen_nb; autogen_nb.install_as_autogen(); autogen_nb.install_as_autogen()",
+        "import autogen, autogen.agentchat.utils as utils",
+        "from autogen.coding import jupyter",
+        "same = autogen is autogen_nb, utils is autogen_nb.agentchat.utils, jupyter is autogen_nb.coding.jupyter",
+        "print(same, autogen.__spec__.name, utils.__spec__.name)",
+    )
+
+    assert printed == "(True, True, True) autogen_nb autogen_nb.agentchat.utils"
+
+
+def test_another_autogen_is_not_replaced() -> None:
+    printed = program(
+        "import types, autogen_nb",
+        "sys.modules['autogen'] = types.ModuleType('autogen')",
+        "try: autogen_nb.install_as_autogen()",
+        "except ValueError as error: print(error)",
+    )
+
+    assert printed == "another package named autogen is imported already; call install_as_autogen() before that"
+
+
+def test_a_module_that_autogen_lacks_is_missing() -> None:
+    printed = program(
+        "import autogen_nb; autogen_nb.install_as_autogen()",
+        "try: import autogen.nothing",
+        "except ModuleNotFoundError as error: print(error)",
+    )
+
+    assert printed == "autogen_nb has no module 'autogen.nothing'"
+
+
+def program(*lines: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(("import sys", *lines))], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return ran.stdout.strip()
