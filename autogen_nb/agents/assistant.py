@@ -103,7 +103,7 @@ class AssistantAgent(ConversableAgent):
         if all_tools and self.model is None:
             raise ConfigError(f"{self.name} has tools and no model to call them; give it a model_client")
         for tool in all_tools:
-            self.definitions["tool"][tool.call_name] = dict(tool.schema)
+            self.define("tool", dict(tool.schema))
             self.function_map[tool.call_name] = with_typed_arguments(tool.func)
         targets = {handoff.tool.call_name: handoff.target for handoff in handovers}
         summary = partial(_summary, tool_call_summary_format)

@@ -114,8 +114,14 @@ class ConversableAgent(Participant, SoloAgent):
         self.description = self._system_message if description is None else description
         self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
-        self.llm_config = self.DEFAULT_CONFIG if llm_config is None else llm_config
-        self.model: Model | None = agent_config.read_llm_config(self.llm_config)
+        config = self.DEFAULT_CONFIG if llm_config is None else llm_config
+        self.llm_config: Any = dict(config) if isinstance(config, Mapping) else config
+        self.model: Model | None = agent_config.read_llm_config(config)
+        if isinstance(config, Mapping):
+            for tool in config.get("tools") or ():
+                self.update_tool_signature(tool, is_remove=False)
+            for function in config.get("functions") or ():
+                self.update_function_signature(function, is_remove=False)
         self.code = agent_config.read_code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
+from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.parts.tool_schema import function_schema
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
@@ -119,15 +120,23 @@ def test_error_of_a_function_is_its_answer(
     assert answer(way, function, arguments, name).startswith(told)
 
 
-def test_update_function_signature() -> None:
-    teacher = assistant()
+def test_definitions_of_tools_and_functions_in_llm_config() -> None:
+    known = {"type": "function", "function": {"name": "known", "parameters": {}}}
+    config = {"model": "m", "api_key": "k", "tools": [known]}
+    teacher = AssistantAgent("teacher", llm_config=config)
 
+    teacher.register_for_llm(description="Adds.")(add)
+    teacher.update_tool_signature(known, is_remove=False)
     teacher.update_function_signature({"name": "f", "parameters": {}}, is_remove=False)
-    added = {**teacher.definitions["function"]}
+    tools, functions = teacher.llm_config["tools"], teacher.llm_config["functions"]
+    teacher.update_tool_signature("known", is_remove=True)
     teacher.update_function_signature("f", is_remove=True)
 
-    assert added == {"f": {"name": "f", "parameters": {}}}
-    assert teacher.definitions["function"] == {}
+    assert [tool["function"]["name"] for tool in tools] == ["add", "known"]
+    assert functions == [{"name": "f", "parameters": {}}]
+    assert [tool["function"]["name"] for tool in teacher.llm_config["tools"]] == ["add"]
+    assert "functions" not in teacher.llm_config
+    assert config["tools"] == [known]
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, 
     conversation = (*system, *wire(messages))
     if not calls:
         return ModelRequest(conversation)
-    tools = tuple({"type": "function", "function": definition} for definition in agent.definitions["tool"].values())
-    return ModelRequest(conversation, tools, tuple(agent.definitions["function"].values()))
+    return ModelRequest(conversation, tuple(agent.listed("tool")), tuple(agent.listed("function")))
 
 
 async def ask_model(

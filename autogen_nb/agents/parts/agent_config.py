@@ -103,6 +103,9 @@ def read_llm_config(llm_config: Any) -> Model | None:
         return model
     from autogen_nb.models.config.model_selection import model_for
 
+    if isinstance(llm_config, Mapping):
+        # The agent's definitions are part of each request.
+        llm_config = {key: value for key, value in llm_config.items() if key not in ("functions", "tools")}
     return model_for(llm_config)
 
 

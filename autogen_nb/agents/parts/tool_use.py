@@ -27,6 +27,7 @@ class ToolUser(Agent):
     """
 
     model: Model | None
+    llm_config: Any
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
         self.function_map: FunctionMap = dict(function_map or {})
@@ -56,7 +57,7 @@ class ToolUser(Agent):
                     f"{self.name} has no model to use {tool!r}; give it an llm_config, or register "
                     "the function with the agent that has one"
                 )
-            self.definitions[api_style][tool] = tool_schema.function_schema(function, tool, about)
+            self.define(api_style, tool_schema.function_schema(function, tool, about))
             return function
 
         return decorated
@@ -96,6 +97,25 @@ class ToolUser(Agent):
         """Adds or removes a definition of the older ``function_call`` form."""
         self._update_signature("function", func_sig, is_remove)
 
+    def define(self, style: Style, definition: dict[str, Any]) -> None:
+        """Adds a definition, or replaces the one with its name."""
+        self.definitions[style].pop(definition["name"], None)
+        self.definitions[style][definition["name"]] = definition
+        self._update_llm_config(style)
+
+    def listed(self, style: Style) -> list[dict[str, Any]]:
+        """The definitions in the form of OpenAI's API."""
+        functions = self.definitions[style].values()
+        return (
+            list(functions) if style == "function" else [{"type": "function", "function": each} for each in functions]
+        )
+
+    def _update_llm_config(self, style: Style) -> None:
+        # As in AutoGen 0.2, programs find their tools in `llm_config`.
+        if isinstance(self.llm_config, dict):
+            self.llm_config.pop(f"{style}s", None)
+            self.llm_config |= {f"{style}s": self.listed(style)} if self.definitions[style] else {}
+
     def _update_signature(self, style: Style, tool: str | dict[str, Any], remove: bool) -> None:
         definitions = self.definitions[style]
         signature = {"name": tool} if isinstance(tool, str) else tool
@@ -105,9 +125,10 @@ class ToolUser(Agent):
         if not name or (isinstance(tool, str) and not remove):
             raise ConfigError(f"{tool!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
         if not remove:
-            definitions[name] = definition
+            self.define(style, definition)
         elif definitions.pop(name, None) is None:
             raise ConfigError(f"there is no {style} {name!r} to remove; known are {', '.join(definitions) or 'none'}")
+        self._update_llm_config(style)
 
     async def _execute_function(
         self, waits: Waits, /, func_call: Mapping[str, Any], verbose: bool = False
