@@ -232,7 +232,7 @@ class GroupChat(GroupSettings):
         question: SpeakerAsked,
         manager: ConversableAgent,
         function: Callable[[], Any],
-        through: Callable[[Model], Model] = lambda model: model,
+        wrap: Callable[[Model], Model] = lambda model: model,
     ) -> OnCaller | OnEngine:
         """The function that selects the next speaker: at random, by the user's `function`, or by a model."""
         match question.method:
@@ -247,7 +247,7 @@ class GroupChat(GroupSettings):
                         f"{manager.name} has no model to choose the next speaker with: give it an llm_config, or the "
                         "group another speaker_selection_method, such as 'round_robin'"
                     )
-                wrapped, request = through(model), self._request(question)
+                wrapped, request = wrap(model), self._request(question)
                 return OnEngine(lambda: ask_for_words(wrapped, request, SpeakerGiven))
 
     def _read_choice(self, chosen: Any) -> SpeakerGiven:

@@ -106,11 +106,11 @@ class GroupChatManager(ConversableAgent):
         last_speaker: ConversableAgent,
         *,
         awaits: bool,
-        through: Callable[[Model], Model],
+        wrap: Callable[[Model], Model],
     ) -> OnCaller | OnEngine:
-        """The function that selects the next speaker; `through` wraps a model before the request."""
+        """The function that selects the next speaker; `wrap` adds wrappers to a model."""
         group = self.groupchat
-        return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), through)
+        return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), wrap)
 
     # History
 

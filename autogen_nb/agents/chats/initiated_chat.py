@@ -105,7 +105,7 @@ class TwoAgentChat:
         other.prepare(one)
         offsets, state = history_offsets(one, other), state_between(one, other, self._known)
         handler = QuestionHandler(
-            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, through=self._with_cache
+            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, wrap=self._with_cache
         )
 
         def answer(question: Question) -> run.OnCaller | run.OnEngine:

@@ -123,6 +123,6 @@ class GroupLeader(Protocol):
         """Adds a speaker's message to the histories of the group and of the recipients."""
 
     def answer_speaker_question(
-        self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, through: Callable[[Model], Model]
+        self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, wrap: Callable[[Model], Model]
     ) -> OnCaller | OnEngine:
-        """The function that selects the next speaker; `through` wraps a model before the request."""
+        """The function that selects the next speaker; `wrap` adds wrappers to a model."""

@@ -38,14 +38,14 @@ class QuestionHandler:
         waits: Waits,
         offsets: Mapping[str, int] | None = None,
         silent: bool = False,
-        through: Callable[[Model], Model] = lambda model: model,
+        wrap: Callable[[Model], Model] = lambda model: model,
     ) -> None:
         self._agents = agents
         self._human = human
         self._waits = waits
         self._offsets: Mapping[str, int] = offsets or {}
         self._silent = silent
-        self._through = through
+        self._wrap = wrap
         self._shown = ShownSize()
 
     def __call__(self, question: events.Question) -> OnCaller | OnEngine:  # noqa: C901, PLR0912  # one case for each question
@@ -80,7 +80,7 @@ class QuestionHandler:
                 # Only a group manager's flow asks for a speaker.
                 leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
                 awaits = self._waits == "async"
-                return leader.answer_speaker_question(question, last, awaits=awaits, through=self._through)
+                return leader.answer_speaker_question(question, last, awaits=awaits, wrap=self._wrap)
             case events.OpeningAsked() | events.SummaryAsked() | events.CandidatesAsked() | events.EndingAsked():
                 raise AssertionError("only the flow of a chat between two agents, or of a team, asks this")
             case _:
@@ -90,7 +90,7 @@ class QuestionHandler:
         agent = self._agents[question.agent]
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
-        model, request = self._through(agent.model), model_request(agent, self._messages_for(question))
+        model, request = self._wrap(agent.model), model_request(agent, self._messages_for(question))
         return OnEngine(lambda: ask_model(model, request, agent.name))
 
     def _messages_for(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
