@@ -39,39 +39,39 @@ class Engine:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._endings: list[Callable[[], Awaitable[object]]] = []
+        self._cleanups: list[Callable[[], Awaitable[object]]] = []
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        return asyncio.run_coroutine_threadsafe(work, self._started())
+        return asyncio.run_coroutine_threadsafe(work, self._running_loop())
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the engine's loop and waits for its result in the caller's thread."""
         if self.is_current_thread():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
-        pump = StreamBridge(lambda: single_item(work))
+        bridge = StreamBridge(lambda: single_item(work))
         try:
-            return pump.get(lambda: None)
+            return bridge.get(lambda: None)
         finally:
-            pump.end()
+            bridge.end()
 
     def call_soon(self, call: Callable[[], object]) -> None:
-        self._started().call_soon_threadsafe(call)
+        self._running_loop().call_soon_threadsafe(call)
 
-    def at_exit(self, ending: Callable[[], Awaitable[object]]) -> Callable[[], None]:
+    def at_exit(self, cleanup: Callable[[], Awaitable[object]]) -> Callable[[], None]:
         """Registers a cleanup function for the end of the process; returns a function that removes it."""
-        self._endings.append(ending)
+        self._cleanups.append(cleanup)
 
-        def forget() -> None:
+        def unregister() -> None:
             with contextlib.suppress(ValueError):
-                self._endings.remove(ending)
+                self._cleanups.remove(cleanup)
 
-        return forget
+        return unregister
 
     def is_current_thread(self) -> bool:
         return self._thread is threading.current_thread()
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -84,12 +84,12 @@ class Engine:
         if self._loop is None:
             return
 
-        async def one(ending: Callable[[], Awaitable[object]]) -> None:
+        async def run_cleanup(cleanup: Callable[[], Awaitable[object]]) -> None:
             async with asyncio.timeout(EXIT_SECONDS):
-                await ending()
+                await cleanup()
 
         async def end() -> None:
-            await asyncio.gather(*map(one, self._endings), return_exceptions=True)
+            await asyncio.gather(*map(run_cleanup, self._cleanups), return_exceptions=True)
             working = asyncio.all_tasks() - {asyncio.current_task()}
             for task in working:
                 task.cancel()
@@ -149,7 +149,7 @@ class StreamBridge(Generic[T]):
         self._items.put(item)
         if self._wake is not None and not self._awake:
             self._awake = True
-            # The caller's loop may have been closed in the meantime.
+            # The caller's loop may be closed by now.
             with contextlib.suppress(RuntimeError):
                 self._wake()
 

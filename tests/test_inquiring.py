@@ -18,7 +18,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.run import Inquired, Inquiry, OnCaller, OnEngine, World
+from autogen_nb.run import Inquiry, InquiryAnswer, OnCaller, OnEngine, World
 from tests.driven import adriven, driven
 
 Drive = Callable[..., list[Event]]
@@ -33,11 +33,11 @@ def flow() -> Flow:
 
 
 def inquired(
-    question: EffectAsked | CodeInputAsked, seen: list[Inquired]
+    question: EffectAsked | CodeInputAsked, seen: list[InquiryAnswer]
 ) -> AsyncIterator[Transient | Inquiry | Answer]:
     async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Inquired] = loop.create_future()
+        answer: asyncio.Future[InquiryAnswer] = loop.create_future()
         yield Inquiry(question, lambda given: loop.call_soon_threadsafe(answer.set_result, given))
         seen.append(await answer)
         yield CodeRan(0, inner=(question, seen[0]))
@@ -45,8 +45,10 @@ def inquired(
     return stream()
 
 
-def world(question: EffectAsked | CodeInputAsked, answer: Inquired, seen: list[Inquired], threads: list[int]) -> World:
-    def answered() -> Inquired:
+def world(
+    question: EffectAsked | CodeInputAsked, answer: InquiryAnswer, seen: list[InquiryAnswer], threads: list[int]
+) -> World:
+    def answered() -> InquiryAnswer:
         threads.append(threading.get_ident())
         return answer
 

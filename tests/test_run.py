@@ -151,7 +151,7 @@ def test_endings_can_be_taken_back() -> None:
     forget()
     forget()
 
-    assert own._endings == []
+    assert own._cleanups == []
 
 
 def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,40 +15,38 @@ from autogen_nb.run import CancellationToken
 class AdaptedExecutor:
     """Runs blocks with the `execute_code_blocks` of another executor; implements `autogen_nb.core.ports.Executor`."""
 
-    def __init__(self, own: Any) -> None:
-        self.own = own
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
         self._takes_token = True
         try:
-            inspect.signature(own.execute_code_blocks).bind([], None)
+            inspect.signature(executor.execute_code_blocks).bind([], None)
         except (TypeError, ValueError):
             self._takes_token = False
 
     def __repr__(self) -> str:
-        return repr(self.own)
+        return repr(self.executor)
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Yields the whole output, then the result."""
         token = CancellationToken()
         arguments = (list(blocks), token) if self._takes_token else (list(blocks),)
         try:
-            result = await asyncio.to_thread(self.own.execute_code_blocks, *arguments)
+            result = await asyncio.to_thread(self.executor.execute_code_blocks, *arguments)
             result = await result if inspect.isawaitable(result) else result
         except Exception as error:
-            raise CallbackError(
-                f"execute_code_blocks of {self.own!r} raised {type(error).__name__}: {error}"
-            ) from error
+            raise CallbackError(f"execute_code_blocks of {self!r} raised {type(error).__name__}: {error}") from error
         finally:
             token.cancel()
         exit_code, output = getattr(result, "exit_code", None), getattr(result, "output", None)
         if not isinstance(exit_code, int):
-            raise ConfigError(f"execute_code_blocks of {self.own!r} returned {result!r}; it must return a CodeResult")
+            raise ConfigError(f"execute_code_blocks of {self!r} returned {result!r}; it must return a CodeResult")
         if output:
             yield Stream("stdout", str(output))
         yield RunEnded(exit_code, len(blocks))
 
     async def stop(self) -> None:
         """Stops the executor, if it has a `stop` method."""
-        stop = getattr(self.own, "stop", None)
+        stop = getattr(self.executor, "stop", None)
         stopped = None if stop is None else await asyncio.to_thread(stop)
         if inspect.isawaitable(stopped):
             await stopped

@@ -23,7 +23,7 @@ class HistoryStep:
 
 
 class History:
-    """The origin of a kernel's state: successful code, and references to transferred values."""
+    """The steps that led to a kernel's state: successful blocks, and references to transferred values."""
 
     def __init__(self) -> None:
         self._steps: list[HistoryStep | Mapping[str, Any]] = []
@@ -33,7 +33,7 @@ class History:
         self._steps.append(step)
 
     def clear(self) -> None:
-        """Forgets everything, after a deliberate restart."""
+        """Forgets all steps, since a deliberate restart discards the state."""
         self._steps.clear()
 
     async def replay(
@@ -44,7 +44,7 @@ class History:
         timeout: float | None,  # noqa: ASYNC109 - the limit of each block
         ask: Ask | None,
     ) -> AsyncGenerator[Output]:
-        """Repeats all steps in order, visibly, and adds notes about it; a failure ends the replay."""
+        """Repeats all steps in order, shows their outputs, and adds notes about the replay; a failure ends it."""
         steps, self._steps = self._steps, []
         if not steps:
             return

@@ -1,6 +1,6 @@
 """The base of the executors with AutoGen's names.
 
-1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until they stop it.
+1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until the owner stops it.
    Otherwise it starts at first use, and the team that used it stops it at the end of the run.
 2. Each executor supports AutoGen 0.2's sync calls and AgentChat's async calls. `execute_code_blocks` must be awaited if
    it gets a cancellation token. Without a running event loop, `start`, `stop` and `restart` finish before they return;
@@ -27,17 +27,17 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
 
-_CLOCK = 20_000_000
-"""How far, in nanoseconds, the clock of a file system may be behind."""
+_CLOCK_LAG = 20_000_000
+"""Nanoseconds by which the clock of a file system may be behind."""
 
-_LAST = 2_000
+_TAIL_LENGTH = 2_000
 """How many characters at the end of a failed program's output are searched for its error."""
 
-_MISSING = re.compile(r"No such file or directory: '([^']+)'")
+_MISSING_FILE = re.compile(r"No such file or directory: '([^']+)'")
 # The last line of a traceback; a looser pattern would match other output.
-_RAISED = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
+_TRACEBACK_END = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
-_WAITS: Final = object()
+_SYNC: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Owned:
     Attributes
     ----------
     held
-        True while the owner keeps it started.
+        True from `start` until `stop`.
     """
 
     held = False
@@ -131,7 +131,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         # The owner chooses what the code can access, so no policy can rely on it.
         self.walls = "none"
         self._turn = asyncio.Lock()
-        self._made = time.time_ns() - _CLOCK
+        self._created_at = time.time_ns() - _CLOCK_LAG
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in {str(self.work_dir)!r}>"
@@ -146,13 +146,13 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         self.held = True
         return in_background(self._start())
 
-    def stop(self, told: str = "") -> Coroutine[Any, Any, None]:
+    def stop(self, note: str = "") -> Coroutine[Any, Any, None]:
         """Ends the executor; further calls do nothing, and it can be used again.
 
-        The model reads `told` with the next block.
+        The model reads `note` with the next block.
         """
         self.held = False
-        return in_background(self._stop(told))
+        return in_background(self._stop(note))
 
     def restart(self) -> Coroutine[Any, Any, None]:
         """Ends running code, discards the state and starts again."""
@@ -172,12 +172,12 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         async with aclosing(super()._in_order(blocks, run)) as items:
             async for item in items:
                 if isinstance(item, RunEnded):
-                    # If both streams are merged, the traceback comes last and in pieces.
+                    # A program's traceback arrives in pieces at the end of its merged output.
                     hint = hint or (shorter_name_hint(Stream("stdout", last), self.cwd) if item.exit_code else "")
                     yield replace(item, note=" ".join(filter(None, (item.note, hint))))
                 else:
                     hint = hint or shorter_name_hint(item, self.cwd)
-                    last = (last + item.text)[-_LAST:] if isinstance(item, Stream) else last
+                    last = (last + item.text)[-_TAIL_LENGTH:] if isinstance(item, Stream) else last
                     yield item
 
     @overload
@@ -189,7 +189,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     ) -> Coroutine[Any, Any, CodeResult]: ...
 
     def execute_code_blocks(
-        self, code_blocks: Sequence[Any], cancellation_token: Any = _WAITS
+        self, code_blocks: Sequence[Any], cancellation_token: Any = _SYNC
     ) -> CodeResult | Coroutine[Any, Any, CodeResult]:
         """Runs blocks in order until one fails.
 
@@ -201,9 +201,9 @@ class OwnedExecutor(CommandLineExecutor, Owned):
             Ends the code when it is cancelled. If this argument is given, even as None, the result must be awaited.
         """
         blocks = [CodeBlock(str(block.language).lower(), block.code) for block in code_blocks]
-        if cancellation_token is _WAITS:
+        if cancellation_token is _SYNC:
             return engine.call(self._run_to_result(blocks))
-        return self._cancelled_by(cancellation_token, blocks)
+        return self._run_cancellable(cancellation_token, blocks)
 
     def list_files(self) -> list[Path]:
         """The files in `work_dir` that changed since the executor was created, sorted."""
@@ -211,7 +211,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         for path in sorted(self.work_dir.rglob("*")) if self.work_dir.is_dir() else ():
             # A file may disappear meanwhile.
             with suppress(OSError):
-                files += [path] if path.is_file() and path.stat().st_ctime_ns >= self._made else []
+                files += [path] if path.is_file() and path.stat().st_ctime_ns >= self._created_at else []
         return files
 
     async def _prepare(self) -> None:
@@ -225,16 +225,16 @@ class OwnedExecutor(CommandLineExecutor, Owned):
             await self._prepare()
             await super().start()
 
-    async def _stop(self, told: str) -> None:
+    async def _stop(self, note: str) -> None:
         async with self._turn:
-            await super().stop(told)
+            await super().stop(note)
 
     async def _restart(self) -> None:
         async with self._turn:
             await self._prepare()
             await super().restart()
 
-    async def _cancelled_by(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
+    async def _run_cancellable(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
         if token is not None and token.is_cancelled():
             raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
         run = self._run_to_result(blocks)
@@ -252,16 +252,16 @@ class OwnedExecutor(CommandLineExecutor, Owned):
                     outputs.append(item)
         output = "\n".join(filter(None, (text_of(outputs), ended.note)))
         file = self._code_file(blocks[0]) if blocks else None
-        kept = None
+        code_file = None
         # The run has already reported an invalid file name.
         with suppress(OSError):
-            kept = str(file) if file is not None and file.is_file() else None
-        return CodeResult(ended.exit_code, output, kept)
+            code_file = str(file) if file is not None and file.is_file() else None
+        return CodeResult(ended.exit_code, output, code_file)
 
 
-def one_directory(**given: Any) -> Path:
-    """The absolute path of the directory given under one of the names, or the current directory."""
-    directories = {name: value for name, value in given.items() if value is not None}
+def one_directory(**options: Any) -> Path:
+    """The directory that one of the options names, as an absolute path; by default the current directory."""
+    directories = {name: value for name, value in options.items() if value is not None}
     if len(directories) > 1:
         raise ConfigError(f"{' and '.join(directories)} name the same directory; give only one of them")
     for name, value in directories.items():
@@ -275,9 +275,9 @@ def shorter_name_hint(output: Output, work_dir: Path) -> str:
     """A hint that a missing file is in the working directory under a shorter name; "" if it is not."""
     match output:
         case Failure(evalue=text) | Stream(name="stderr", text=text):
-            missing = _MISSING.search(text)
+            missing = _MISSING_FILE.search(text)
         case Stream(text=text):
-            missing = _RAISED.search(text)
+            missing = _TRACEBACK_END.search(text)
         case _:
             return ""
     if missing is None:

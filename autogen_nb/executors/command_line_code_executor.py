@@ -76,14 +76,14 @@ class CommandLineCodeExecutor(OwnedExecutor):
             return
         if self._init_command is not None:
             failure = f"{self._init_command!r} failed before the code could run"
-            await self._succeed(["sh", "-c", self._init_command], failure)
+            await self._run_checked(["sh", "-c", self._init_command], failure)
         if packages := self._functions.packages:
             pip = [self._python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-            await self._succeed([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")
+            await self._run_checked([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")
         self._ready = True
 
-    async def _stop(self, told: str) -> None:
-        await super()._stop(told)
+    async def _stop(self, note: str) -> None:
+        await super()._stop(note)
         self._ready = False
 
     def _code_file(self, block: CodeBlock) -> Path | None:

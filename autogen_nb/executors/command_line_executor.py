@@ -46,7 +46,7 @@ class CommandLineExecutor:
     cwd
         The working directory of the code, which keeps its files; it is created with its parents if necessary.
     timeout
-        Seconds for one block, or None. After them, the executor interrupts the processes, and kills them after `grace`.
+        Seconds for one block, or None; then the executor interrupts the processes, and kills them after `grace`.
     environ
         The programs' environment; None uses the harmless variables of this process, if the place is this machine.
     passed
@@ -96,7 +96,7 @@ class CommandLineExecutor:
         if environ is None:
             environ = scrub_environment(os.environ, passed) if place.is_local else {}
         self._environ = with_interpreter(environ, python)
-        # Another interpreter has other packages, and another place has no access to the notebook's packages.
+        # An overlay extends the packages of this interpreter, so other interpreters and places have none.
         self._overlay = Overlay.of(place) if python == sys.executable else None
         # Remote kernels and containers have temporary folders of their own.
         self.private_temporary = self._overlay is not None or not place.is_local
@@ -115,7 +115,7 @@ class CommandLineExecutor:
         """
         self._make_folders()
         if not self._place.is_local:
-            await self._output_of(["true"])
+            await self._run_to_end(["true"])
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run.
@@ -127,8 +127,8 @@ class CommandLineExecutor:
         """
         return self._in_order(blocks, lambda block: self._run_program(block, self.timeout))
 
-    async def stop(self, told: str = "") -> None:  # noqa: ARG002  # programs have no state to lose
-        """Ends everything that blocks started; further calls do nothing. `told` is a note for the next block."""
+    async def stop(self, note: str = "") -> None:  # noqa: ARG002  # see below
+        """Ends everything that blocks started; further calls do nothing. Blocks leave no state, so `note` is unused."""
         await self._shell.stop()
         await self._place.close()
         if self._overlay is not None:
@@ -186,25 +186,25 @@ class CommandLineExecutor:
         place = Path(os.path.relpath(root / name, root))
         if place == Path() or ".." in place.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
-        above, folder = split_path(root, self._place.own_folder)
-        if above != root or not place.is_relative_to(folder):
+        parent, folder = split_path(root, self._place.own_folder)
+        if parent != root or not place.is_relative_to(folder):
             place = folder / place
         try:
-            # Code that still runs may create links in the directory at any moment.
-            with HeldFolder(above) as held:
+            # A held folder, since running code may create links in the directory at any moment.
+            with HeldFolder(parent) as held:
                 held.save(str(place), code.encode())
         except (OSError, ValueError) as error:
             raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
-        return above / place
+        return parent / place
 
-    async def _succeed(self, argv: Sequence[str], otherwise: str) -> None:
-        """Runs a program that must succeed before the code runs; raises `otherwise` with its last lines if it fails."""
+    async def _run_checked(self, argv: Sequence[str], failure: str) -> None:
+        """Runs a program that must succeed before the code runs; raises `failure` with its last lines if it fails."""
         self._make_folders()
-        code, output = await self._output_of(argv)
+        code, output = await self._run_to_end(argv)
         if code:
-            raise ExecutionError(f"{otherwise}: {' '.join(output.strip().splitlines()[-3:])}")
+            raise ExecutionError(f"{failure}: {' '.join(output.strip().splitlines()[-3:])}")
 
-    async def _output_of(self, argv: Sequence[str]) -> tuple[int, str]:
+    async def _run_to_end(self, argv: Sequence[str]) -> tuple[int, str]:
         text = ""
         async with aclosing(self._shell.run(argv, None)) as items:
             async for item in items:

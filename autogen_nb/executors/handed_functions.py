@@ -74,18 +74,18 @@ def with_requirements(
 
 
 class HandedFunctions:
-    """The module with an executor's functions."""
+    """The module with the functions that an executor makes importable."""
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
             raise ConfigError(f"functions_module is {module!r}; it must be a valid name of a module")
-        requirements = [_with_requirements(each) for each in functions]
-        known = {each.func.__name__ for each in requirements}
-        imports = dict.fromkeys(_import(each)[0] for one in requirements for each in one.global_imports)
+        requirements = [_with_requirements(function) for function in functions]
+        known = {required.func.__name__ for required in requirements}
+        imports = dict.fromkeys(_import(item)[0] for required in requirements for item in required.global_imports)
         self.functions = tuple(functions)
         self.module = module
-        self.packages = tuple(dict.fromkeys(name for each in requirements for name in each.python_packages))
-        self._texts = [_module_source(each, known) for each in requirements]
+        self.packages = tuple(dict.fromkeys(name for required in requirements for name in required.python_packages))
+        self._texts = [_module_source(required, known) for required in requirements]
         head = "\n".join(["from __future__ import annotations", "", *imports])
         self.source = "\n\n\n".join([head, *self._texts]) + "\n"
 
@@ -140,8 +140,8 @@ def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> s
         ) from error
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         raise ConfigError(f"{name!r} is not defined by `def`, so code cannot import it")
-    if taken := function.__code__.co_freevars:
-        raise ConfigError(f"the function {name!r} takes {', '.join(taken)} from an outer function; define them inside")
+    if outer := function.__code__.co_freevars:
+        raise ConfigError(f"the function {name!r} takes {', '.join(outer)} from an outer function; define them inside")
     decorators = [each for each in node.decorator_list if not _declares_requirements(each)]
     outside = [*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults)]
     used = {each.id for part in outside for each in ast.walk(part) if isinstance(each, ast.Name)}

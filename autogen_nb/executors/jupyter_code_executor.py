@@ -44,11 +44,11 @@ class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
         # AgentChat passes the kernel's name as the first parameter.
         name = jupyter_server if isinstance(jupyter_server, str) else kernel_name
         server = LocalJupyterServer() if jupyter_server is None or name is jupyter_server else jupyter_server
-        own = {"work_dir of the server": getattr(server, "work_dir", None)}
-        cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **own)
+        server_directory = {"work_dir of the server": getattr(server, "work_dir", None)}
+        cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **server_directory)
         super().__init__(timeout=timeout, work_dir=cwd, place=place_of(server, cwd, name), environ=environ)
-        if hasattr(server, "holds"):
-            server.holds(self)
+        if hasattr(server, "add_executor"):
+            server.add_executor(self)
 
     def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Coroutine[Any, Any, Handed]:
         """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""

@@ -53,7 +53,7 @@ class JupyterExecutor(CommandLineExecutor):
     Attributes
     ----------
     ask
-        Answers `input()` in the code; without it, `input()` raises an error.
+        Answers `input()` in the code; if None, and nobody attends the run, `input()` raises an error.
     kernel
         The kernel, for its status and its questions.
     """
@@ -77,10 +77,10 @@ class JupyterExecutor(CommandLineExecutor):
         self.ask: Ask | None = None
         self._restore = restore
         self._history = History()
-        self._has_explained = False
+        self._has_noted_lack = False
         self._no_kernel = ""
-        kept_back = environ is None and place.is_local
-        self._dropped = frozenset(os.environ) - frozenset(self._environ) if kept_back else frozenset[str]()
+        is_scrubbed = environ is None and place.is_local
+        self._dropped = frozenset(os.environ) - frozenset(self._environ) if is_scrubbed else frozenset[str]()
         self.kernel = Kernel(
             cwd=self.cwd, environ=self._environ, imports=imports, grace=grace, place=place, limits=limits,
             folders=() if self._overlay is None else (self._overlay.folder,),
@@ -141,13 +141,13 @@ class JupyterExecutor(CommandLineExecutor):
         options = _RunOptions(ask, self.timeout if timeout is None else timeout, guarded)
         return self._in_order(blocks, lambda block: self._block(block, options))
 
-    async def stop(self, told: str = "") -> None:
+    async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that it or a shell block started; further calls do nothing.
 
-        The model reads `told` with the next block.
+        The model reads `note` with the next block.
         """
         await self._shell.stop()
-        await self.kernel.shutdown(told)
+        await self.kernel.shutdown(note)
         self._history.clear()
         await super().stop()
 
@@ -217,16 +217,16 @@ class JupyterExecutor(CommandLineExecutor):
                         yield item
             if not outcome.ok:
                 break
-        if lack and not self._has_explained:
-            self._has_explained = True
+        if lack and not self._has_noted_lack:
+            self._has_noted_lack = True
             outcome = replace(outcome, note=f"{outcome.note} {lack}".strip())
         yield outcome
 
     def _steps(
         self, block: CodeBlock, kernel_language: str, options: "_RunOptions"
     ) -> list[AsyncGenerator[Output | BlockOutcome]]:
-        inside = block.language in _family(kernel_language)
-        if not (inside or (block.language in _SHELL and (self._place.runs_programs or kernel_language == "python"))):
+        in_kernel = block.language in _languages_of(kernel_language)
+        if not (in_kernel or (block.language in _SHELL and (self._place.runs_programs or kernel_language == "python"))):
             raise unknown_language(block.language, kernel_language)
         steps: list[AsyncGenerator[Output | BlockOutcome]] = []
         if (name := block_file_name(block.code)) is not None:
@@ -234,7 +234,7 @@ class JupyterExecutor(CommandLineExecutor):
                 self._save(block.code, name)
             elif kernel_language == "python":
                 steps.append(self.kernel.execute(save_source(name, block.code), silent=True))
-        if inside:
+        if in_kernel:
             steps.append(self._run_in_kernel(block.code, options))
         elif self._place.runs_programs:
             steps.append(self._shell.run([self._shell.program(block.language), "-c", block.code], options.timeout))
@@ -290,7 +290,7 @@ def _ask_by(inquirer: Inquirer) -> Ask:
     return ask
 
 
-def _family(language: str) -> frozenset[str] | set[str]:
+def _languages_of(language: str) -> frozenset[str] | set[str]:
     for family in (PYTHON, _SHELL):
         if language in family:
             return family

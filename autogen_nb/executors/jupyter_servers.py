@@ -17,7 +17,7 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import in_background
 
 KERNEL_IMAGE = "autogen-nb-kernel"
-"""The name of the kernel image that is built if no image is named."""
+"""The name of the image that is built if the person names none."""
 
 _PORT = 8888
 _DIGITS = 12
@@ -58,8 +58,8 @@ class _ManagedServer(Owned):
     def __init__(self) -> None:
         self._executors: WeakSet[OwnedExecutor] = WeakSet()
 
-    def holds(self, executor: OwnedExecutor) -> None:
-        """Stops the executor together with the server."""
+    def add_executor(self, executor: OwnedExecutor) -> None:
+        """Adds an executor, which stops together with the server."""
         self._executors.add(executor)
 
     def stop(self) -> Coroutine[Any, Any, None]:
@@ -144,12 +144,12 @@ class DockerJupyterServer(_ManagedServer):
 class KernelContainer(ContainerPlace):
     """A container that must have ipykernel; its image is built from `base`, unless `base` is None."""
 
-    def __init__(self, base: str | None, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, base: str | None, **options: Any) -> None:
+        super().__init__(**options)
         self._base = base
 
     async def why_no_kernel(self) -> str:
-        """Always ""; a missing kernel is an error."""
+        """Returns "", or raises an error if the image has no ipykernel."""
         if await super().why_no_kernel():
             raise ExecutionError(
                 f"the image {self.image!r} has no ipykernel: pass it as DockerJupyterServer(base_image=...), which "

@@ -21,16 +21,16 @@ from autogen_nb.outputs import Stream
 
 _CHUNK = 2**16
 # The capacity of a pipe is at most 1 MiB, unless root changes it.
-_FULL_PIPE = 2**20 // _CHUNK
-_SIGNALLED = 128
-_AGAIN = 0.2
+_READS_PER_PIPE = 2**20 // _CHUNK
+_SIGNAL_BASE = 128
+_REPEAT_SECONDS = 0.2
 # Seconds during which a person's interrupt is repeated.
-_PATIENCE = 1.0
+_INTERRUPT_SECONDS = 1.0
 
 
 @dataclass(eq=False)
 class _Program:
-    """A running program, and the reason why it was ended."""
+    """A running program, and the reason for its forced end; `passed` names an exceeded limit."""
 
     job: Job
     interrupted: bool = False
@@ -58,7 +58,7 @@ class _Program:
             return BlockOutcome(TIMED_OUT, "The block ran out of time and was ended.")
         if self.interrupted and code != 0:
             return BlockOutcome(INTERRUPTED, "The block was interrupted.")
-        return BlockOutcome(_SIGNALLED - code if code < 0 else code)
+        return BlockOutcome(_SIGNAL_BASE - code if code < 0 else code)
 
 
 class Shell:
@@ -83,10 +83,10 @@ class Shell:
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
-        watch = self._watched(program)
+        watch = self._start_watch(program)
         room = float("inf") if self._limits.output is None else self._limits.output
         try:
-            async with aclosing(self._text(program, limit)) as pieces:
+            async with aclosing(self._read_text(program, limit)) as pieces:
                 async for text in pieces:
                     if room >= 0 and (room := room - len(text)) < 0:
                         program.end_at(f"output limit of {readable(self._limits.output or 0)}")
@@ -104,26 +104,26 @@ class Shell:
             await self._close(program)
         yield program.outcome
 
-    async def _text(self, program: _Program, limit: float | None) -> AsyncGenerator[str]:
+    async def _read_text(self, program: _Program, limit: float | None) -> AsyncGenerator[str]:
         job = program.job
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         loop = asyncio.get_running_loop()
         deadline = None if limit is None else loop.time() + limit
         while not job.exited.done():
-            left = None if deadline is None else deadline - loop.time()
-            if left is not None and left <= 0:
+            remaining = None if deadline is None else deadline - loop.time()
+            if remaining is not None and remaining <= 0:
                 program.expired = True
                 await program.end(self._grace)
-            elif await _readable(job, left) and (text := decoder.decode(_read(job.pipe))):
+            elif await _readable(job, remaining) and (text := decoder.decode(_read(job.pipe))):
                 yield text
         # Read only the output that exists now, since background processes may continue writing.
-        for data in [_read(job.pipe) for _ in range(_FULL_PIPE)]:
+        for data in [_read(job.pipe) for _ in range(_READS_PER_PIPE)]:
             if text := decoder.decode(data):
                 yield text
         if text := decoder.decode(b"", final=True):
             yield text
 
-    def _watched(self, program: _Program) -> LimitWatch | None:
+    def _start_watch(self, program: _Program) -> LimitWatch | None:
         job = program.job
         if not isinstance(job, LocalJob) or self._limits == Limits():
             return None
@@ -145,7 +145,7 @@ class Shell:
         """Interrupts the running programs."""
         for program in list(self._running):
             program.interrupted = True
-            await _interrupt(program.job, min(self._grace, _PATIENCE))
+            await _interrupt(program.job, min(self._grace, _INTERRUPT_SECONDS))
 
     async def stop(self) -> None:
         """Ends running programs and background processes."""
@@ -178,7 +178,7 @@ async def _interrupt(job: Job, seconds: float) -> None:
     deadline = loop.time() + seconds
     while not job.exited.done() and loop.time() < deadline:
         await job.signal("SIGINT")
-        await asyncio.wait([job.exited], timeout=min(_AGAIN, seconds))
+        await asyncio.wait([job.exited], timeout=min(_REPEAT_SECONDS, seconds))
 
 
 async def _readable(job: Job, seconds: float | None) -> bool:
@@ -186,9 +186,9 @@ async def _readable(job: Job, seconds: float | None) -> bool:
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     loop.add_reader(job.pipe, lambda: None if ready.done() else ready.set_result(None))
-    waited: list[asyncio.Future[Any]] = [ready, job.exited]
+    futures: list[asyncio.Future[Any]] = [ready, job.exited]
     try:
-        await asyncio.wait(waited, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         loop.remove_reader(job.pipe)
     return ready.done()

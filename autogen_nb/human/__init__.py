@@ -1,1 +1,1 @@
-"""Ways to ask a person, and the unattended case."""
+"""A person at a terminal, answers by saved rules, and a human that answers nothing."""

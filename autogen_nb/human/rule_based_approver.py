@@ -1,9 +1,9 @@
 """Answers questions by saved rules, and asks the person about the rest.
 
-1. Rules apply to questions about a block's effects. With `confirm="always"`, the person sees every block and is
-   offered no rules there; rules still apply to effects of running code.
-2. "Run all from here" answers all questions about code until the current answer ends, and is never stored. It is not
-   offered, and does not apply, with `confirm="always"`.
+1. Rules apply to questions about a block's effects. With `confirm="always"`, the person sees every block, and
+   rules apply only to effects of running code.
+2. "Run all from here" answers all questions about code until the current answer ends, and is never stored. With
+   `confirm="always"` it is not available.
 3. The log stores the rules' answers like any others, so a replay works after a rule is revoked.
 """
 
@@ -61,7 +61,7 @@ class ApproveAll:
 
     chosen: bool = False
     offered: bool = True
-    # True if the agents' own `confirm` settings apply; those with "always" are then excepted.
+    # True if the agents' own `confirm` settings apply; agents with "always" are then excepted.
     agents_decide: bool = True
     excepted: set[str] = field(default_factory=set)
 
@@ -84,7 +84,7 @@ class RuleBasedApprover:
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; leaves out a question about code that the rules already approve."""
+        """Asks the person; omits a follow-up question about code that the rules already approve."""
         if question.then is not None:
             then = self._with_offers(question.then)
             question = replace(question, then=None if self._approved_by(then) else then)
@@ -100,10 +100,10 @@ class RuleBasedApprover:
         if by:
             return ApprovalGiven("run", by=by)
 
-        def keep(answer: ApprovalGiven) -> ApprovalGiven:
-            return self._keep(replace(answer, onwards=answer.onwards and question.onwards))
+        def save(answer: ApprovalGiven) -> ApprovalGiven:
+            return self._save_rules(replace(answer, onwards=answer.onwards and question.onwards))
 
-        return _then(self._human.approve(question), keep)
+        return _then(self._human.approve(question), save)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """Decides about an effect by the rules, or asks the person."""
@@ -115,7 +115,7 @@ class RuleBasedApprover:
             return EffectJudged(allowed=True, by=by)
         if not hasattr(self._human, "allow"):
             return EffectJudged(allowed=False, reason=UNATTENDED)
-        return _then(self._answerer.allow(replace(question, effect=effect)), self._keep)
+        return _then(self._answerer.allow(replace(question, effect=effect)), self._save_rules)
 
     @property
     def _answerer(self) -> CodeQuestionAnswerer:
@@ -148,7 +148,7 @@ class RuleBasedApprover:
             return ""
         return f"{RULED}{'; '.join(map(str, used))}" if used else ""
 
-    def _keep(self, answer: G) -> G:
+    def _save_rules(self, answer: G) -> G:
         approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
         if approved and isinstance(answer, ApprovalGiven):
             self._onwards.chosen |= answer.onwards
@@ -168,8 +168,8 @@ class RuleBasedApprover:
 
 
 def _then(answer: G | Awaitable[G], after: Callable[[G], G]) -> G | Awaitable[G]:
-    return _later(answer, after) if isinstance(answer, Awaitable) else after(answer)
+    return _then_await(answer, after) if isinstance(answer, Awaitable) else after(answer)
 
 
-async def _later(answer: Awaitable[G], after: Callable[[G], G]) -> G:
+async def _then_await(answer: Awaitable[G], after: Callable[[G], G]) -> G:
     return after(await answer)

@@ -31,7 +31,7 @@ _ONWARDS = " [a]ll from here,"
 _ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
 _ALWAYS = " al[w]ays allow,"
 _WHICH = "The number of the rule (for all notebooks from now on; Enter goes back)? "
-_END = "."
+_LAST_LINE = "."
 _GONE = "nobody answered"
 _WAY_OUT = (
     " to answer: set human_input_mode to 'NEVER', give initiate_chat its message=, and leave 'confirm' out of "
@@ -53,7 +53,7 @@ class TerminalHuman:
             print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
         # A model's question may be long or contain control characters, so it is printed before the prompt.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
-        return HumanInputGiven(_chosen(text, question.choices) or text, by="terminal")
+        return HumanInputGiven(_choice(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """Shows the code and reads the decision; repeats the question after an unclear answer."""
@@ -91,7 +91,7 @@ class TerminalHuman:
             return EffectJudged(allowed=False, reason=_GONE)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """Reads input for the code; an end of file is passed on to it."""
+        """Reads input for the code; at the end of the input, the code gets an end of file."""
         ask = getpass.getpass if question.password else input
         try:
             return CodeInputGiven(ask(visible(question.prompt)), by="terminal")
@@ -117,14 +117,14 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
 def _read_rule(offered: Sequence[Rule]) -> str:
     """Shows the rule in words, and returns it if the person accepts it, or ""."""
     print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
-    return _chosen(read_line(_WHICH), list(map(str, offered)))
+    return _choice(read_line(_WHICH), list(map(str, offered)))
 
 
 def _numbered(texts: Sequence[str]) -> str:
     return "\n".join(f"    {number}. {visible(text)}" for number, text in enumerate(texts, 1))
 
 
-def _chosen(text: str, choices: Sequence[str]) -> str:
+def _choice(text: str, choices: Sequence[str]) -> str:
     """Returns the choice with the typed number, or ""."""
     number = text.strip()
     return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
@@ -153,8 +153,8 @@ def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
     """Returns the edited code; None if the editor failed, and nothing runs."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
-        first = read_line(f"The new code, ended by a line with only {_END!r}:\n")
-        return "" if first == _END else "\n".join((first, *iter(lambda: read_line(""), _END)))
+        first = read_line(f"The new code, ended by a line with only {_LAST_LINE!r}:\n")
+        return "" if first == _LAST_LINE else "\n".join((first, *iter(lambda: read_line(""), _LAST_LINE)))
     suffix = ".py" if block.language == "python" else ".sh"
     with tempfile.TemporaryDirectory(prefix="autogen_nb-") as folder:
         file = Path(folder, f"block{suffix}")

@@ -1,8 +1,8 @@
 """Reads the channels of a kernel and delivers each message to the request that caused it.
 
 1. Each message goes to the inbox of its parent request; a message whose request has no inbox is dropped.
-2. No message is lost for lack of space, because a request ends only with its "idle" message. If a reader is slow, the
-   channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see `service`).
+2. No message is dropped for lack of space: without its "idle" message, a request would never end. If a reader is
+   slow, the channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see `service`).
 3. Unreadable messages are dropped, since the kernel may send anything.
 """
 

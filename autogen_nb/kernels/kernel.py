@@ -155,16 +155,16 @@ class Kernel(VariableExchange):
             self._lost = ""
             await self.start()
 
-    async def shutdown(self, told: str = "") -> None:
+    async def shutdown(self, note: str = "") -> None:
         """Ends the kernel and its processes; further calls do nothing, and a later use starts a new kernel.
 
-        The next block reports `told`.
+        The next block reports `note`.
         """
         self._ending = "The kernel was shut down"
         await self._life.cancel_start()
         await self._life.end(grace=_SHUTDOWN_GRACE)
         async with self._turn:
-            self._lost = told
+            self._lost = note
 
     async def _open(self, code: str, *, silent: bool, permissions: BlockPermissions, **more: Any) -> ExecuteRequest:
         """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""

@@ -4,10 +4,10 @@
    the process has died, or when the code did not stop within the grace period of an interrupt.
 2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
-4. An interrupt between two internal steps of ipykernel makes it drop the request: it becomes idle without a reply. The
-   shell channel keeps its order: a reply to a later request proves that the earlier one was dropped.
+4. An interrupt between two internal steps makes ipykernel drop the request and become idle without a reply. The shell
+   channel keeps its order: a reply to a later request proves that the earlier one was dropped.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
-   interrupt inside its own hooks, and code may suspend its process before the kernel reports the begin of the code.
+   interrupt inside its own hooks, and code may suspend its process before the kernel reports that the code runs.
    Code that does not stop within the grace period ends as "stuck". If a person interrupted it, the person decides
    first. The code gets no further interrupts in the meantime, so no variables are lost without the person's consent.
 6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
@@ -147,7 +147,7 @@ class ExecuteRequest:
         if self.asking.is_set() and stuck != "kill":
             return
         if self._reminder is None:
-            # If no person can be asked, give the code that received the interrupt more time.
+            # Without a person to decide, the code gets more time before the next interrupt.
             pause = self._grace if stuck == "wait" else self._grace / 2
             self._reminder = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":

@@ -233,7 +233,7 @@ def _with_output(outputs: list[Output], item: Output) -> list[Output]:
 
 
 def _insert_buffer(state: Any, path: Sequence[Any], buffer: bytes) -> None:
-    *above, key = path
-    for step in above:
+    *parents, key = path
+    for step in parents:
         state = state[step]
     state[key] = buffer

@@ -34,8 +34,8 @@ class KernelChat(Protocol):
     def busy(self) -> bool:
         """True if the kernel executes code."""
 
-    async def stop(self, told: str) -> None:
-        """Ends the kernel; the next block reports `told` to the model."""
+    async def stop(self, note: str) -> None:
+        """Ends the kernel; the next block reports `note` to the model."""
 
 
 @dataclass(slots=True)

@@ -171,17 +171,17 @@ class NotebookConversation:
         """True if the agent's kernel executes code."""
         return self.executor.busy
 
-    async def stop(self, told: str = "") -> None:
-        """Ends the agent's kernel; the next block reports `told` to the model."""
-        await self._stop(self.executor, told)
+    async def stop(self, note: str = "") -> None:
+        """Ends the agent's kernel; the next block reports `note` to the model."""
+        await self._stop(self.executor, note)
 
     def end(self) -> None:
         self._forget()
         engine.call_soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
 
-    async def _stop(self, executor: "JupyterExecutor", told: str = "") -> None:
-        await executor.stop(told)
+    async def _stop(self, executor: "JupyterExecutor", note: str = "") -> None:
+        await executor.stop(note)
         if executor is self.executor and self.where.walled and self.known_folder:
             # A running kernel keeps the folder mounted, and its replacement does so too.
             remove_empty(self.cwd, self.known_folder)

@@ -1,17 +1,17 @@
-"""Drives flows for callers that wait and callers that await.
+"""Drives flows for sync and async callers.
 
 1. The flow runs in the caller's thread, and so does the caller's code: overridden methods, functions, views, humans.
    Models and executors are async and run on the engine's thread (`engine`).
 2. The driver logs a question before it gets the answer. If the log already holds events, the driver compares them with
    the flow's, sends their answers in, and continues at the first open question (`driver`).
-3. Only `sync_bridge` distinguishes callers that wait from callers that await.
+3. Only `sync_bridge` distinguishes sync from async callers.
 """
 
 from autogen_nb.engine import Engine, StreamBridge, engine, wait_interruptibly
 from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import (
-    Inquired,
     Inquiry,
+    InquiryAnswer,
     Log,
     OnCaller,
     OnEngine,
@@ -38,8 +38,8 @@ from autogen_nb.trusted.policy_file import policy
 __all__ = [
     "CancellationToken",
     "Engine",
-    "Inquired",
     "Inquiry",
+    "InquiryAnswer",
     "Log",
     "OnCaller",
     "OnEngine",

@@ -1,6 +1,6 @@
 """Drives a flow: gets the answers to its questions, and writes and replays its log.
 
-`drive` holds the logic; `events` and `aevents` differ only in how they wait.
+`drive` holds the logic; `events` and `aevents` differ only in how they wait for answers.
 """
 
 import asyncio
@@ -30,29 +30,29 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.sync_bridge import heartbeat, holding, in_a_loop, interruptible, settle
+from autogen_nb.run.sync_bridge import heartbeat, in_a_loop, interruptible, mark_blocked, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
-"""The record of a flow, such as a list."""
+"""The events of a flow in order, with its questions and their answers; a list will do."""
 
 _QUESTIONS = get_args(Question)
 _CHECK_SECONDS = 0.1
 """Seconds between two checks for new and withdrawn questions."""
 
 
-Inquired: TypeAlias = EffectJudged | CodeInputGiven
+InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question that arises while another one is answered, such as one of running code.
+    """A question that arises during the answer of another question, such as `input()` in running code.
 
     An inquiry is an item of a stream on the engine's loop, and the stream waits for the answer. The caller's thread
     calls the inquiry's functions.
     """
 
     question: EffectAsked | CodeInputAsked
-    answer: Callable[[Inquired], object]
+    answer: Callable[[InquiryAnswer], object]
     withdrawn: Callable[[], bool] = bool
     simultaneous: Callable[[], Sequence["Inquiry"]] = tuple
 
@@ -75,7 +75,7 @@ class OnEngine:
 
 
 World: TypeAlias = Callable[[Question], OnCaller | OnEngine]
-"""Chooses who answers a question."""
+"""Returns the source of the answer to a question."""
 
 
 Stage: TypeAlias = StreamBridge[Transient | Inquiry | Answer]
@@ -83,7 +83,7 @@ Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields the events of a flow, and between them requests: a call in this thread, or the next item of a stream."""
+    """Yields the events of a flow, and requests whose results it receives: a call, or the next item of a stream."""
     position = 0
 
     def record(event: Recorded) -> None:
@@ -110,7 +110,7 @@ def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
                 if position < len(log):
                     answer = _logged_answer(event, log[position])
                 else:
-                    answer = yield from _get_answer(event, world)
+                    answer = yield from _find_answer(event, world)
                     if not _fits(answer, event):
                         raise TypeError(f"{event!r} cannot be answered by {answer!r}")
                 record(answer)
@@ -131,52 +131,54 @@ def _fits(answer: object, question: Question) -> TypeGuard[Answer]:
     return isinstance(answer, ANSWERS[type(question)])
 
 
-def _get_answer(question: Question, world: World) -> Generator[Step, Any, Answer]:
+def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answer]:
     responder = world(question)
     if isinstance(responder, OnCaller):
         answer: Answer = yield responder
         return answer
     stage = StreamBridge(responder.stream)
-    shown: dict[int, Inquiry] = {}
+    known: dict[int, Inquiry] = {}
     while True:
         item: Transient | Inquiry | Answer = yield stage
         if isinstance(item, Inquiry):
-            yield from _show_inquiry(item, world, shown)
+            yield from _show_inquiry(item, world, known)
         elif isinstance(item, ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded):
             yield item
         else:
             return item
 
 
-def _show_inquiry(inquiry: Inquiry, world: World, shown: dict[int, Inquiry]) -> Generator[Step, Any, None]:
-    """Shows an inquiry and simultaneous ones; the log records them as part of the answer of the outer question.
+def _show_inquiry(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> Generator[Step, Any, None]:
+    """Shows an inquiry and simultaneous ones; the log records them as part of the outer question's answer.
 
-    `shown` maps identities to inquiries; holding the inquiries keeps Python from reusing their identities.
+    `known` maps identities to inquiries; holding the inquiries keeps Python from reusing their identities.
     """
-    if id(inquiry) in shown or inquiry.withdrawn():
+    if id(inquiry) in known or inquiry.withdrawn():
         return
-    shown[id(inquiry)] = inquiry
+    known[id(inquiry)] = inquiry
     yield inquiry.question
-    for number, (question, answer) in enumerate((yield OnCaller(lambda: _settle(inquiry, world, shown)))):
+    for number, (question, answer) in enumerate((yield OnCaller(lambda: _settle(inquiry, world, known)))):
         if number:
             yield question
         yield without_password(question, answer)
 
 
-_Settled: TypeAlias = tuple[EffectAsked | CodeInputAsked, Inquired]
+_Exchange: TypeAlias = tuple[EffectAsked | CodeInputAsked, InquiryAnswer]
 
 
-def _settle(inquiry: Inquiry, world: World, shown: dict[int, Inquiry]) -> list[_Settled] | Awaitable[list[_Settled]]:
+def _settle(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> list[_Exchange] | Awaitable[list[_Exchange]]:
     answer = _call_responder(inquiry, world)
     return (
-        _settle_together(inquiry, answer, world, shown) if isinstance(answer, Awaitable) else [_give(inquiry, answer)]
+        _settle_together(inquiry, answer, world, known)
+        if isinstance(answer, Awaitable)
+        else [_deliver(inquiry, answer)]
     )
 
 
 async def _settle_together(
-    first: Inquiry, answer: Awaitable[Any], world: World, shown: dict[int, Inquiry]
-) -> list[_Settled]:
-    settled: list[_Settled] = []
+    first: Inquiry, answer: Awaitable[Any], world: World, known: dict[int, Inquiry]
+) -> list[_Exchange]:
+    settled: list[_Exchange] = []
     waiting = {id(first): (first, asyncio.ensure_future(answer))}
     try:
         while waiting:
@@ -184,30 +186,30 @@ async def _settle_together(
             await asyncio.wait(tasks, timeout=_CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             for inquiry, task in list(waiting.values()):
                 if task.done():
-                    settled.append(_give(inquiry, task.result()))
+                    settled.append(_deliver(inquiry, task.result()))
                 elif inquiry.withdrawn():
-                    await _cancelled(task)
-                    settled.append(_give(inquiry, None))
+                    await _cancel(task)
+                    settled.append(_deliver(inquiry, None))
                 else:
                     continue
                 del waiting[id(inquiry)]
             for inquiry in first.simultaneous() if waiting else ():
-                if id(inquiry) in shown or inquiry.withdrawn():
+                if id(inquiry) in known or inquiry.withdrawn():
                     continue
-                shown[id(inquiry)] = inquiry
+                known[id(inquiry)] = inquiry
                 answer_or_task = _call_responder(inquiry, world)
                 if isinstance(answer_or_task, Awaitable):
                     waiting[id(inquiry)] = inquiry, asyncio.ensure_future(answer_or_task)
                 else:
-                    settled.append(_give(inquiry, answer_or_task))
+                    settled.append(_deliver(inquiry, answer_or_task))
     finally:
         for _, task in waiting.values():
-            await _cancelled(task)
+            await _cancel(task)
     # The first question has already been shown.
     return sorted(settled, key=lambda item: item[0] is not first.question)
 
 
-async def _cancelled(task: "asyncio.Future[Any]") -> None:
+async def _cancel(task: "asyncio.Future[Any]") -> None:
     task.cancel()
     await asyncio.wait([task])
 
@@ -218,7 +220,7 @@ def _call_responder(inquiry: Inquiry, world: World) -> Any:
     return responder.call()
 
 
-def _give(inquiry: Inquiry, answer: Any) -> _Settled:
+def _deliver(inquiry: Inquiry, answer: Any) -> _Exchange:
     denied = isinstance(answer, EffectJudged) and not answer.allowed
     if inquiry.withdrawn() and not denied:
         answer = ENDED if isinstance(inquiry.question, EffectAsked) else CodeInputGiven(None)
@@ -229,7 +231,7 @@ def _give(inquiry: Inquiry, answer: Any) -> _Settled:
     return inquiry.question, answer
 
 
-def without_password(question: EffectAsked | CodeInputAsked, answer: Inquired) -> Inquired:
+def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnswer) -> InquiryAnswer:
     """The answer without a password, for views and logs."""
     if isinstance(question, CodeInputAsked) and question.password and isinstance(answer, CodeInputGiven):
         return replace(answer, text=None if answer.text is None else "")
@@ -239,7 +241,7 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: Inquired) -
 def events(
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None
 ) -> Generator[Event, None, None]:
-    """Yields the events of a flow to a caller that waits; Ctrl-C raises in the caller and cancels the engine's work.
+    """Yields the events of a flow to a sync caller; Ctrl-C raises in the caller and cancels the engine's work.
 
     `tick` is called ten times a second while the engine works.
     """
@@ -258,7 +260,7 @@ def events(
                     return
                 result = None
                 if isinstance(step, OnCaller):
-                    with holding():
+                    with mark_blocked():
                         answer = step.call()
                         result = settle(answer) if isinstance(answer, Awaitable) else answer
                 elif isinstance(step, StreamBridge):
@@ -273,7 +275,7 @@ def events(
 
 
 async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGenerator[Event, None]:
-    """Yields the events of a flow to a caller that awaits; cancelling the caller cancels the engine's work."""
+    """Yields the events of a flow to an async caller; cancelling the caller cancels the engine's work."""
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
     result: object = None

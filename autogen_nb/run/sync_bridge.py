@@ -20,21 +20,21 @@ Waits: TypeAlias = Literal["sync", "async"]
 _BEAT = 0.05
 """Seconds between two heartbeats."""
 
-_held: ContextVar[bool] = ContextVar("held", default=False)
+_caller_blocked: ContextVar[bool] = ContextVar("caller_blocked", default=False)
 
 
 def is_caller_blocked() -> bool:
     """True if the thread that started the chat is blocked until one of the chat's questions is answered."""
-    return _held.get()
+    return _caller_blocked.get()
 
 
 @contextlib.contextmanager
-def holding() -> Generator[None, None, None]:
-    token = _held.set(True)
+def mark_blocked() -> Generator[None, None, None]:
+    token = _caller_blocked.set(True)
     try:
         yield
     finally:
-        _held.reset(token)
+        _caller_blocked.reset(token)
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
@@ -155,7 +155,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine. A caller with a running loop may await the result; other callers wait here for it.
+    """Starts the work on the engine. A caller with a running loop may await the result; others wait in this call.
 
     In the engine's own thread, the coroutine is returned unchanged.
     """
@@ -195,9 +195,9 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
 
     def _inner(self) -> Coroutine[Any, Any, T]:
         if self._awaited is None:
-            self._awaited = _waited(self._future)
+            self._awaited = _wait_for(self._future)
         return self._awaited
 
 
-async def _waited(future: "Future[T]") -> T:
+async def _wait_for(future: "Future[T]") -> T:
     return await asyncio.wrap_future(future)

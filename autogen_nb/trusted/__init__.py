@@ -1,1 +1,1 @@
-"""Reads files that bind this process, if only their owner can have written them."""
+"""Safe access to files and folders that other code or other users may have changed."""

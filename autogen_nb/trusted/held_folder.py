@@ -19,7 +19,7 @@ _STEP = _FOLDER | getattr(os, "O_NOFOLLOW", 0)
 # Opening must not wait for a pipe.
 _FILE = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MODES = 0o777
-_MOST = 1_000_000
+_MAX_NAMES = 1_000_000
 
 
 class HeldFolder:
@@ -44,19 +44,19 @@ class HeldFolder:
 
     def folder(self, name: str, *, make: bool = False) -> "HeldFolder":
         """Opens a subfolder; with `make`, creates it and its parents."""
-        steps = _steps(name)
+        steps = _split(name)
         descriptor = os.dup(self.descriptor)
         for part in steps:
             try:
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, dir_fd=descriptor)
-                below = os.open(part, _STEP, dir_fd=descriptor)
+                next_descriptor = os.open(part, _STEP, dir_fd=descriptor)
             except OSError as error:
-                raise _explained(error, name) from None
+                raise _with_reason(error, name) from None
             finally:
                 os.close(descriptor)
-            descriptor = below
+            descriptor = next_descriptor
         return HeldFolder(descriptor)
 
     def open(self, name: str, mode: str = "rb", **more: Any) -> IO[Any]:
@@ -66,15 +66,15 @@ class HeldFolder:
 
     def opener(self, name: str, flags: int) -> int:
         """Opens a descriptor of a file in this folder, for use as the opener of `open`."""
-        empties = flags & os.O_TRUNC
+        must_truncate = flags & os.O_TRUNC
         with self._parent(name) as (parent, last):
             try:
                 descriptor = os.open(last, (flags & ~os.O_TRUNC) | _FILE, 0o666, dir_fd=parent.descriptor)
             except OSError as error:
-                raise _explained(error, name) from None
+                raise _with_reason(error, name) from None
         try:
             _check_plain(os.fstat(descriptor), name)
-            if empties:
+            if must_truncate:
                 os.ftruncate(descriptor, 0)
         except BaseException:
             os.close(descriptor)
@@ -120,16 +120,16 @@ class HeldFolder:
         """Removes the contents of the folder, as far as possible; needs no recursion for deep trees."""
         tried = set[str]()
         # The limit ends the loop if other code keeps creating files.
-        while len(tried) < _MOST and (pending := [name for name in self.names() if name not in tried]):
+        while len(tried) < _MAX_NAMES and (pending := [name for name in self.names() if name not in tried]):
             # Listing a large folder is slow, so it is not repeated for each level of a deep tree.
             while pending:
                 name = pending.pop()
                 tried.add(name)
                 with suppress(OSError):
-                    moved = self._remove_flatly(name)
-                    pending += moved if len(tried) < _MOST else []
+                    moved = self._remove_one_level(name)
+                    pending += moved if len(tried) < _MAX_NAMES else []
 
-    def _remove_flatly(self, name: str) -> list[str]:
+    def _remove_one_level(self, name: str) -> list[str]:
         if not _is_folder(name, self.descriptor):
             self.remove(name)
             return []
@@ -145,20 +145,20 @@ class HeldFolder:
                         moved.append(new_name)
                     else:
                         folder.remove(inner)
-        # A folder that other code refills stays; the caller still removes the folders moved out of it.
+        # A folder stays if other code refills it; the caller still removes the folders moved out of it.
         with suppress(OSError):
             self.remove_empty(name)
         return moved
 
     @contextmanager
     def _parent(self, name: str, *, make: bool = False) -> Iterator[tuple["HeldFolder", str]]:
-        if not (steps := _steps(name)):
+        if not (steps := _split(name)):
             raise OSError(errno.EINVAL, "it is not a file name", name)
-        *above, last = steps
-        if not above:
+        *parents, last = steps
+        if not parents:
             yield self, last
             return
-        with self.folder("/".join(above), make=make) as folder:
+        with self.folder("/".join(parents), make=make) as folder:
             yield folder, last
 
 
@@ -168,14 +168,14 @@ def clear(path: Path) -> None:
         parent.clear(path.name)
 
 
-def _steps(name: str) -> tuple[str, ...]:
+def _split(name: str) -> tuple[str, ...]:
     parts = PurePath(name).parts
     if PurePath(name).is_absolute() or ".." in parts:
         raise OSError(errno.EXDEV, "it leads out of its folder", name)
     return parts
 
 
-def _explained(error: OSError, name: str) -> OSError:
+def _with_reason(error: OSError, name: str) -> OSError:
     if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
         return OSError(errno.ELOOP, "it leads through a link, which is not followed, or through a file", name)
     error.filename = name

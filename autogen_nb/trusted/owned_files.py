@@ -7,38 +7,38 @@ from pathlib import Path
 
 from autogen_nb.errors import ConfigError
 
-_LARGEST = 1 << 20
-"""In bytes; nobody writes larger files by hand."""
+_MAX_BYTES = 1 << 20
+"""The size limit of a file; nobody writes larger ones by hand."""
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
     """The text of a file that one of these users owns and nobody else can write; None if it does not exist."""
     try:
         # The descriptor ensures that the checked file is the one that is read.
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         why = "it must be a file, not a link" if path.is_symlink() else error.strerror or str(error)
-        raise _refused(path, why) from None
+        raise _refusal(path, why) from None
     try:
-        objection = _objection(os.fstat(number), owners)
+        problem = _problem_of(os.fstat(descriptor), owners)
         # A user who can write the folder can replace the file.
-        above = _other_writers(path.parent.stat(), owners | {0})
-        if objection or above:
-            raise _refused(path, objection or f"its folder {str(path.parent)!r} is not safe: {above}")
-        with os.fdopen(number, "rb", closefd=False) as file:
-            return file.read(_LARGEST).decode()
+        folder_problem = _other_writers(path.parent.stat(), owners | {0})
+        if problem or folder_problem:
+            raise _refusal(path, problem or f"its folder {str(path.parent)!r} is not safe: {folder_problem}")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(_MAX_BYTES).decode()
     except UnicodeDecodeError:
-        raise _refused(path, "it is not text in UTF-8") from None
+        raise _refusal(path, "it is not text in UTF-8") from None
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
-def _objection(status: os.stat_result, owners: frozenset[int]) -> str:
+def _problem_of(status: os.stat_result, owners: frozenset[int]) -> str:
     if not stat.S_ISREG(status.st_mode):
         return "it is not a file"
-    if status.st_size >= _LARGEST:
+    if status.st_size >= _MAX_BYTES:
         return "it is too large"
     if status.st_nlink > 1:
         # The file's other name may be in a folder that others can write.
@@ -55,7 +55,7 @@ def _other_writers(status: os.stat_result, owners: frozenset[int]) -> str:
     return ""
 
 
-def _refused(path: Path, why: str) -> ConfigError:
+def _refusal(path: Path, why: str) -> ConfigError:
     return ConfigError(f"{str(path)!r} is not used: {why}")
 
 
@@ -66,8 +66,8 @@ def read_regular(path: Path) -> bytes:
 
 
 def _open_regular(name: str, flags: int) -> int:
-    number = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISREG(os.fstat(number).st_mode):
-        return number
-    os.close(number)
+    descriptor = os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
     raise OSError(errno.EINVAL, "it is not a regular file", name)

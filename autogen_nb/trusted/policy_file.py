@@ -1,4 +1,4 @@
-"""Reads the organisation's policy anew whenever something depends on it.
+"""Reads the organisation's policy; callers read it anew whenever something depends on it.
 
 An untrusted or unreadable policy file is an error, since ignoring it would lift its restrictions.
 """
@@ -15,10 +15,10 @@ OWNERS = frozenset({0})
 
 
 def policy() -> OrganisationPolicy:
-    named = ""
+    prefix = ""
     try:
         text = owned_files.read(PATH, OWNERS)
-        named = f"{str(PATH)!r}: "
+        prefix = f"{str(PATH)!r}: "
         return NO_POLICY if text is None else parse(text)
     except ConfigError as error:
-        raise ConfigError(f"nothing runs, since your organisation's policy cannot be used: {named}{error}") from None
+        raise ConfigError(f"nothing runs, since your organisation's policy cannot be used: {prefix}{error}") from None

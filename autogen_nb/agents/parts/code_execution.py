@@ -25,7 +25,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import Inquired, Inquiry, engine, shown_as, without_password
+from autogen_nb.run import Inquiry, InquiryAnswer, engine, shown_as, without_password
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _Item: TypeAlias = Output | RunEnded | Inquiry
@@ -78,7 +78,7 @@ class _Inquiries:
         # One item at a time: the code waits for a slow reader.
         self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
         self._batch: deque[Inquiry] | None = None
-        self._unanswered: dict[asyncio.Future[Inquired], EffectAsked | CodeInputAsked] = {}
+        self._unanswered: dict[asyncio.Future[InquiryAnswer], EffectAsked | CodeInputAsked] = {}
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
@@ -123,10 +123,10 @@ class _Inquiries:
         except Exception as error:  # noqa: BLE001
             await self._items.put(error)
 
-    async def _ask(self, question: EffectAsked | CodeInputAsked) -> Inquired:
-        answer: asyncio.Future[Inquired] = self._loop.create_future()
+    async def _ask(self, question: EffectAsked | CodeInputAsked) -> InquiryAnswer:
+        answer: asyncio.Future[InquiryAnswer] = self._loop.create_future()
 
-        def settle(result: Inquired) -> None:
+        def settle(result: InquiryAnswer) -> None:
             # The code may have ended in the meantime.
             if not answer.done():
                 answer.set_result(result)
@@ -147,7 +147,7 @@ class _Inquiries:
         finally:
             self._record(answer)
 
-    def _record(self, answer: "asyncio.Future[Inquired]") -> None:
+    def _record(self, answer: "asyncio.Future[InquiryAnswer]") -> None:
         question = self._unanswered.pop(answer, None)
         if question is None:
             return

@@ -7,7 +7,7 @@
 3. Paths are resolved through links. The other names of a file with hard links are unknown, so writing such a file does
    not count as writing the chat's own file.
 
-The module runs in the agent's kernel without the rest of the package, so it imports nothing of it.
+The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
 """
 
 import os
@@ -211,7 +211,7 @@ def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif _text(address).startswith("\0"):
-        # An abstract socket, shown as in `ss`.
+        # An abstract socket: @ stands for the null byte, as in the output of `ss`.
         yield _text(address).replace("\0", "@")
     elif address:
         path = view.path(_text(address), None, resolve_last=True)

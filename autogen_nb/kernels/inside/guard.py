@@ -1,4 +1,4 @@
-"""The guard in the agent's kernel: stops code before an effect that is not permitted, and asks.
+"""The guard in the agent's kernel: stops code before an effect that is not permitted, and asks the person.
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
@@ -10,7 +10,7 @@
 
 The guard is a rail, not a wall: it prevents accidents, not attacks. Malicious code in the same process can evade it
 (docs/safety.md has the limits).
-It runs in the agent's kernel without the rest of the package, so it imports nothing of it.
+It runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
 """
 
 import builtins
@@ -86,7 +86,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
         text: type = str,
     ) -> None:
         if event in events:
-            # An import reads hundreds of files, so these are accepted quickly.
+            # An import reads hundreds of files, so reads below `roots` are accepted at once.
             if (event == "open" and arguments[1] == "rb") or event == "os.listdir":
                 path = arguments[0]
                 if kind(path) is text and path.startswith(roots) and "/.." not in path:

@@ -68,11 +68,11 @@ class ProcessView:
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
             return resolved(path)
-        above, _, name = path.rstrip("/").rpartition("/")
+        parent, _, name = path.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
             return resolved(path)
-        above = resolved(above or ("/" if path.startswith("/") else "."))
-        return f"{above.rstrip('/')}/{name}"
+        parent = resolved(parent or ("/" if path.startswith("/") else "."))
+        return f"{parent.rstrip('/')}/{name}"
 
     def display_path(self, path: str) -> str:
         """The path; relative if it is inside the notebook's folder."""

@@ -1,6 +1,6 @@
-"""Asks the guard's questions: signed, on the kernel's stdin channel, and by code that the agent cannot replace.
+"""Sends the guard's signed questions on the kernel's stdin channel, by code that the agent cannot replace.
 
-Everything that a question calls is bound here before the agent's code runs; most of it is implemented in C.
+All functions that a question calls are bound here before the agent's code runs; most are implemented in C.
 The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
 """
 
@@ -24,7 +24,7 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def sign(secret: bytes, text: str) -> str:
-    """The signature of a text, which requires the secret."""
+    """The signature of a text; only who knows the secret can compute it."""
     return sha256(secret + sha256(secret + text.encode()).digest()).hexdigest()
 
 

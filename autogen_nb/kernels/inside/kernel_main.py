@@ -15,7 +15,7 @@ def main() -> None:
     from ipykernel.kernelapp import IPKernelApp
     from IPython.core import application
 
-    # Removes the machine's configuration; IPYTHONDIR removes the person's.
+    # Ignores the machine's configuration; the variable IPYTHONDIR replaces the person's.
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
     # Last on the path: the folder's modules can be imported, but a `seaborn.py` there hides no package.

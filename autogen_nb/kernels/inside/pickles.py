@@ -86,7 +86,7 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
     """Binds each name to the value in its files, all of them or none.
 
-    Returns the name that failed with the reason, or the names that had a value before.
+    Returns the failed name and the reason, or the names that had a value before.
     """
     values = {}
     for name, stem in files.items():

@@ -1,7 +1,7 @@
 """A cgroup around an agent's processes, which enforces the limits on memory and processes.
 
-1. Its parent is this process's own cgroup (version 2) or, since a cgroup that contains processes cannot delegate
-   controllers, that cgroup's parent. If neither is possible, only `limit_watch` enforces the limits.
+1. Its parent is this process's own cgroup (version 2) or that cgroup's parent: a cgroup that contains processes cannot
+   delegate controllers. If neither is possible, only `limit_watch` enforces the limits.
 2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are up to
    a quarter higher, for usage that grows between two measurements: the system kills a process or refuses to start one.
 3. This process removes the cgroup after the agent's processes have ended; if this process died, the supervisor does.
@@ -73,7 +73,7 @@ class Cgroup:
     def reached_limit(self) -> str:
         """The name of a limit at which the system killed or refused a process since `begin`; "" if there is none."""
         now = self._counts()
-        return next((self._names[each] for each in now if now[each] > self._before.get(each, 0)), "")
+        return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
 
     def remove(self) -> None:
         """Removes the cgroup after its processes have ended; retries, since the system may need a moment."""
@@ -86,9 +86,9 @@ class Cgroup:
 
     def _counts(self) -> dict[str, int]:
         counts = {}
-        for each, controller in self._controllers.items():
+        for name, controller in self._controllers.items():
             with suppress(OSError):
-                counts[each] = parse_counter((self.folder / controller.counter).read_text("ascii"), controller.event)
+                counts[name] = parse_counter((self.folder / controller.counter).read_text("ascii"), controller.event)
         return counts
 
 
@@ -115,8 +115,8 @@ def _create_folder(folder: Path, controllers: Mapping[str, Controller], values: 
     except OSError:
         return False
     try:
-        for each, controller in controllers.items():
-            (folder / controller.limit).write_text(str(values[each]), "ascii")
+        for name, controller in controllers.items():
+            (folder / controller.limit).write_text(str(values[name]), "ascii")
             if controller.swap:
                 # Disables swap if the system supports that, so that the limit covers all memory.
                 with suppress(OSError):

@@ -61,7 +61,7 @@ class LimitWatch:
         self._wake.set()
 
     def end(self) -> None:
-        """Ends the measurement of a block; kills its remaining processes if they already exceed the limit."""
+        """Ends the measurement of a block; kills its remaining processes if they still exceed the limit."""
         self._busy = False
         if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
             usage = measure(self._root_pid)

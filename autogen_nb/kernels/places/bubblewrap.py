@@ -139,12 +139,12 @@ def _find_program() -> str:
 def _refusal(program: str) -> str | None:
     argv = [program, "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
     try:
-        ran = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603 - a fixed command
+        result = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603 - a fixed command
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    if ran.returncode == 0:
+    if result.returncode == 0:
         return None
-    reason = " ".join(ran.stderr.split()) or f"bwrap ended with exit code {ran.returncode}"
+    reason = " ".join(result.stderr.split()) or f"bwrap ended with exit code {result.returncode}"
     return f"this system does not let bwrap create namespaces ({reason})"
 
 
@@ -170,15 +170,15 @@ def _emptied_folders() -> list[Path]:
 @cache
 def _private_settings() -> tuple[Path, ...]:
     private = []
-    for folder, below, files in os.walk(_SETTINGS):
-        for name in (*below, *files):
+    for folder, folders, files in os.walk(_SETTINGS):
+        for name in (*folders, *files):
             path = Path(folder, name)
             with suppress(OSError):
                 mode = path.lstat().st_mode
                 needed = stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
                 if not (stat.S_ISLNK(mode) or mode & needed) and os.access(path, os.R_OK):
                     private.append(path)
-        below[:] = [name for name in below if Path(folder, name) not in private]
+        folders[:] = [name for name in folders if Path(folder, name) not in private]
     return tuple(private)
 
 

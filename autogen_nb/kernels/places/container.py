@@ -106,14 +106,14 @@ class ContainerPlace(Place):
         if self._why_no_kernel is None:
             # On other systems, containers run in a virtual machine, which Unix sockets do not reach.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
-            found = False
+            has_kernel = False
             if job is not None:
                 try:
                     # A cancelled caller must not cancel the future, which the reading thread still sets.
-                    found = await asyncio.shield(job.exited) == 0
+                    has_kernel = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)
-            self._why_no_kernel = "" if found else f"the image {self.image!r} has no ipykernel that could be used"
+            self._why_no_kernel = "" if has_kernel else f"the image {self.image!r} has no ipykernel that could be used"
         return self._why_no_kernel
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
@@ -205,8 +205,10 @@ class ContainerPlace(Place):
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
-            taken = name is not None and "already in use" in str(error)
-            way_out = f"; `docker rm --force {name}` removes the old container, or choose another name" if taken else ""
+            is_taken = name is not None and "already in use" in str(error)
+            way_out = (
+                f"; `docker rm --force {name}` removes the old container, or choose another name" if is_taken else ""
+            )
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
@@ -291,5 +293,5 @@ def _counts(container: Any) -> tuple[int, int] | None:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone
         return None
-    memory, found, pids = text.partition("pids\n")
-    return None if not found else (parse_counter(memory, "oom_kill"), parse_counter(pids, "max"))
+    memory, separator, pids = text.partition("pids\n")
+    return None if not separator else (parse_counter(memory, "oom_kill"), parse_counter(pids, "max"))

@@ -122,7 +122,7 @@ def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None
     with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _POLL_SECONDS)[0]:
-                # The last output may have arrived during the request, so the stream is read once more.
+                # Output may have arrived while the state was queried, so the stream is read once more.
                 if ended:
                     return
                 ended = not may_write()

@@ -106,7 +106,7 @@ class ServerKernel(KernelHandle):
     def __init__(
         self, server: JupyterServerPlace, launch_spec: LaunchSpec, identifier: str, channels: WebSocketChannels
     ) -> None:
-        super().__init__(launch_spec, channels, channels.gone)
+        super().__init__(launch_spec, channels, channels.exited)
         self._server = server
         self._path = f"/api/kernels/{identifier}"
         self._deleted = False

@@ -29,7 +29,7 @@ class LocalKernel(KernelHandle):
         self._process = manager.provisioner.process
         self._lifeline = lifeline
         lifeline.attach(self._process)
-        super().__init__(launch_spec, SocketChannels(manager), lifeline.gone, lifeline)
+        super().__init__(launch_spec, SocketChannels(manager), lifeline.supervisor_exited, lifeline)
         self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
 

@@ -47,7 +47,7 @@ class WebSocketChannels(KernelChannels):
         self._unfinished: dict[str, set[str]] = {}
         self._unsent: list[tuple[str, str, str | bytes]] = []
         self._connection: WebSocketClientConnection | None = None
-        self.gone: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
@@ -84,7 +84,7 @@ class WebSocketChannels(KernelChannels):
 
     async def _read_forever(self) -> None:
         loop = asyncio.get_running_loop()
-        while not self.gone.done():
+        while not self.exited.done():
             connection = self._connection
             assert connection is not None
             self._ping()
@@ -93,7 +93,7 @@ class WebSocketChannels(KernelChannels):
             self._connection = None
             connection.close()
             deadline, pause = loop.time() + self._patience, _FIRST_PAUSE
-            while self._connection is None and not self.gone.done():
+            while self._connection is None and not self.exited.done():
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
                 await self._try_again(last=loop.time() > deadline)
@@ -174,8 +174,8 @@ class WebSocketChannels(KernelChannels):
 
     def _end(self, why: str) -> None:
         _log.debug("a kernel has ended: %s", why)
-        if not self.gone.done():
-            self.gone.set_result(1)
+        if not self.exited.done():
+            self.exited.set_result(1)
 
 
 def _retrieve_exception(done: "asyncio.Future[Any]") -> None:

@@ -28,8 +28,8 @@ class Writable:
 
 def make_folder(cwd: Path, folder: str) -> None:
     """Creates a folder in the working directory or elsewhere, without following links."""
-    above, name = split_path(cwd, folder)
-    with HeldFolder(above) as held:
+    parent, name = split_path(cwd, folder)
+    with HeldFolder(parent) as held:
         held.folder(name, make=True).close()
 
 

@@ -21,16 +21,16 @@ _KILL_TIMEOUT = 5.0
 
 
 class Lifeline:
-    """Observes and ends a command; on Linux, `supervisor` kills the command when a pipe closes, the lifeline.
+    """Observes and ends a command; on Linux, `supervisor` kills the command when a pipe, the lifeline, closes.
 
     Start the command returned by `wrap` with `popen_options`, then call `attach`, or `close` if the start failed.
-    `exited` is the command's end, `gone` the supervisor's.
+    `exited` is a future of the command's end, `supervisor_exited` of the supervisor's.
     """
 
     root_pid = 0
     command_pid = 0
     own_pids: tuple[int, ...] = ()
-    gone: "asyncio.Future[int]"
+    supervisor_exited: "asyncio.Future[int]"
 
     def __init__(self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = ()) -> None:
         self._keep = keep
@@ -69,8 +69,8 @@ class Lifeline:
 
     def attach(self, process: "subprocess.Popen[bytes]") -> None:
         self.root_pid = self.command_pid = process.pid
-        self.gone = watch_exit(process, group=not self._keep)
-        self.gone.add_done_callback(self._process_ended)
+        self.supervisor_exited = watch_exit(process, group=not self._keep)
+        self.supervisor_exited.add_done_callback(self._process_ended)
         if self._supervised:
             self._close_child_ends()
             self._loop.add_reader(self._reading, self._read_report)
@@ -83,16 +83,16 @@ class Lifeline:
             return signal_group(self.root_pid, name)
         if name == "SIGKILL":
             self._cut_lifeline()
-        elif name and not self.gone.done():
+        elif name and not self.supervisor_exited.done():
             # The supervisor forwards the signal.
             signal_group(self.root_pid, name)
-        return not self.gone.done() and (self._has_leftovers or not self.exited.done())
+        return not self.supervisor_exited.done() and (self._has_leftovers or not self.exited.done())
 
     async def kill(self) -> None:
         if self._supervised:
             self._cut_lifeline()
-            await asyncio.wait([self.gone], timeout=_KILL_TIMEOUT)
-        if not self.gone.done():
+            await asyncio.wait([self.supervisor_exited], timeout=_KILL_TIMEOUT)
+        if not self.supervisor_exited.done():
             kill_tree(self.root_pid)
 
     async def reached_limit(self) -> str:
@@ -149,9 +149,9 @@ class Lifeline:
                 self._has_leftovers = event == b"left"
                 self._set_exit_code(int(number))
 
-    def _process_ended(self, gone: "asyncio.Future[int]") -> None:
+    def _process_ended(self, supervisor_exited: "asyncio.Future[int]") -> None:
         # The supervisor's last message may still be in the pipe.
-        self._loop.call_soon(self._set_exit_code, gone.result())
+        self._loop.call_soon(self._set_exit_code, supervisor_exited.result())
 
     def _set_exit_code(self, code: int) -> None:
         if not self.exited.done():

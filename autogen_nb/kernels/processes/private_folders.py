@@ -30,7 +30,7 @@ _is_ending = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    # Another process may mistake a new folder for an abandoned one and remove it; then try another name.
+    # Another process may mistake a new folder for an abandoned one and remove it; then another name is tried.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
     return folder

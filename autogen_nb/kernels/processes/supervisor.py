@@ -74,7 +74,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
 
 
 def _prctl(option: int, value: int) -> None:
-    # Looked up here, since only Linux has it.
+    # Looked up at each call, since only Linux has `prctl`.
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
@@ -200,7 +200,7 @@ def _descendants() -> set[int]:
 
 
 def _lines(text: str) -> list[str]:
-    # Only at newlines: file names may contain other line separators.
+    # `splitlines` would also split at other separators, which file names may contain.
     return [line for line in text.split("\n") if line]
 
 

@@ -15,7 +15,7 @@ UNITS = ("s", "ms", "us", "ns")
 """The units of pandas' timestamps."""
 
 _SAFE_PYARROW = 15
-"""pyarrow 14.0.1 is the first version that does not unpickle types in a file (CVE-2023-47248)."""
+"""The oldest accepted version of pyarrow: up to 14.0.0, it unpickles types in a file (CVE-2023-47248)."""
 
 
 _MAX_RANGE = 10_000_000

@@ -31,7 +31,7 @@ class Fingerprint:
     is_complete: bool
 
     def is_stale(self, value: Any) -> bool:
-        """True if a change is detected."""
+        """True if `value` is not the same as at the time of the fingerprint, by rules 1 to 3."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity
