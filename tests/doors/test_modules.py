@@ -11,6 +11,8 @@ MODULES = {
     "agentchat.agent": "Agent",
     "agentchat.assistant_agent": "AssistantAgent",
     "agentchat.chat": "ChatResult a_initiate_chats initiate_chats",
+    "agentchat.contrib.capabilities.transform_messages": "MessageTransform TransformMessages",
+    "agentchat.contrib.capabilities.transforms": "MessageHistoryLimiter MessageTokenLimiter TextMessageContentName",
     "agentchat.conversable_agent": "ConversableAgent register_function",
     "agentchat.groupchat": "GroupChat GroupChatManager",
     "agentchat.user_proxy_agent": "UserProxyAgent",
@@ -22,6 +24,7 @@ MODULES = {
     "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult",
     "coding.factory": "CodeExecutorFactory",
     "coding.markdown_code_extractor": "MarkdownCodeExtractor",
+    "token_count_utils": "count_token get_max_token_limit percentile_used token_left",
 }
 
 
