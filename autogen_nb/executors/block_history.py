@@ -29,7 +29,6 @@ class History:
         self._steps: list[HistoryStep | Mapping[str, Any]] = []
 
     def add(self, step: HistoryStep | Mapping[str, Any]) -> None:
-        """Records a block, or values by name."""
         self._steps.append(step)
 
     def clear(self) -> None:

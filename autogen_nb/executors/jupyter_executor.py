@@ -55,7 +55,7 @@ class JupyterExecutor(CommandLineExecutor):
     ask
         Answers `input()` in the code; if None, and nobody attends the run, `input()` raises an error.
     kernel
-        The kernel, for its status and its questions.
+        The kernel, with its status, limits and widgets.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class JupyterExecutor(CommandLineExecutor):
         return self._no_kernel
 
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
-        """Raises the error if no kernel is possible; `what` is the purpose of the kernel."""
+        """Raises the error if no kernel is possible; `what` ends its message after "no kernel can"."""
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {what}")
 

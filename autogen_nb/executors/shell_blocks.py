@@ -39,7 +39,6 @@ class _Program:
     killing: asyncio.Task[None] | None = None
 
     def end_at(self, limit: str) -> None:
-        """Kills the program because it passed a limit."""
         self.passed = self.passed or limit
         self.killing = asyncio.ensure_future(self.job.kill())
 
@@ -142,7 +141,6 @@ class Shell:
         return program
 
     async def interrupt(self) -> None:
-        """Interrupts the running programs."""
         for program in list(self._running):
             program.interrupted = True
             await _interrupt(program.job, min(self._grace, _INTERRUPT_SECONDS))

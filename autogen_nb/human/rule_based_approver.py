@@ -40,8 +40,6 @@ UNATTENDED = "nobody can be asked while code runs"
 
 
 class NobodyToAsk:
-    """Raises an error for every question."""
-
     def input(self, question: HumanInputAsked) -> NoReturn:
         raise NobodyThere(
             f"{question.agent} needs an answer from a person, and nobody is there: set human input to 'never', "

@@ -53,7 +53,7 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # With a scope, the guard stays active, so code that outlives the block loses the permissions at its end.
+            # With a scope, the guard stays active, so code that outlives the block loses these permissions.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope

@@ -21,8 +21,6 @@ _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook
 
 
 class KernelLifecycle:
-    """At most one running kernel; `launch` creates it on demand."""
-
     def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
         self._launch = launch
         self.handle: KernelHandle | None = None

@@ -169,9 +169,7 @@ _Exchange: TypeAlias = tuple[EffectAsked | CodeInputAsked, InquiryAnswer]
 def _settle(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> list[_Exchange] | Awaitable[list[_Exchange]]:
     answer = _call_responder(inquiry, world)
     return (
-        _settle_together(inquiry, answer, world, known)
-        if isinstance(answer, Awaitable)
-        else [_deliver(inquiry, answer)]
+        _settle_together(inquiry, answer, world, known) if isinstance(answer, Awaitable) else [_send(inquiry, answer)]
     )
 
 
@@ -186,10 +184,10 @@ async def _settle_together(
             await asyncio.wait(tasks, timeout=_CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             for inquiry, task in list(waiting.values()):
                 if task.done():
-                    settled.append(_deliver(inquiry, task.result()))
+                    settled.append(_send(inquiry, task.result()))
                 elif inquiry.withdrawn():
                     await _cancel(task)
-                    settled.append(_deliver(inquiry, None))
+                    settled.append(_send(inquiry, None))
                 else:
                     continue
                 del waiting[id(inquiry)]
@@ -201,7 +199,7 @@ async def _settle_together(
                 if isinstance(answer_or_task, Awaitable):
                     waiting[id(inquiry)] = inquiry, asyncio.ensure_future(answer_or_task)
                 else:
-                    settled.append(_deliver(inquiry, answer_or_task))
+                    settled.append(_send(inquiry, answer_or_task))
     finally:
         for _, task in waiting.values():
             await _cancel(task)
@@ -220,7 +218,7 @@ def _call_responder(inquiry: Inquiry, world: World) -> Any:
     return responder.call()
 
 
-def _deliver(inquiry: Inquiry, answer: Any) -> _Exchange:
+def _send(inquiry: Inquiry, answer: Any) -> _Exchange:
     denied = isinstance(answer, EffectJudged) and not answer.allowed
     if inquiry.withdrawn() and not denied:
         answer = ENDED if isinstance(inquiry.question, EffectAsked) else CodeInputGiven(None)

@@ -51,7 +51,6 @@ class Asker:
         self._has_more = int(zmq.RCVMORE)
         self._option = Socket.get
         self._error = zmq.ZMQError
-        # Implemented in C, like everything that a question calls.
         self._decode = decoder()
         self._text = json.encoder.encode_basestring_ascii
         self._streams = [OutputStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]

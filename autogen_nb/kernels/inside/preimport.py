@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 _FIRST: dict[str, Callable[[Any], object]] = {"pandas": lambda pandas: pandas.DataFrame({"": [""]})}
-"""First uses, for modules that import further parts on first use."""
+"""Calls that make a module import the parts that it would import at its first use."""
 
 
 def load(name: str) -> None:

@@ -94,9 +94,9 @@ class KernelHandle(ABC):
     async def await_answer(self, repeat_after: float) -> None:
         """Waits for a reply on shell and a message on iopub, then sets `language`.
 
-        A message on iopub proves the subscription; without it, the first outputs could be lost. ipykernel 7 may hold a
-        request that arrives while it registers its handlers until another request arrives. So the request is repeated
-        after `repeat_after` seconds.
+        A message on iopub proves the subscription; without it, the first outputs could be lost. If a request arrives
+        while ipykernel 7 registers its handlers, the kernel may answer only after the next request, so the request is
+        repeated after `repeat_after` seconds.
         """
         inbox = Inbox()
         identifiers = []
@@ -203,12 +203,12 @@ class Place(ABC):
 
     @property
     def folders(self) -> Path | None:
-        """The parent of private folders that the kernel can read; None means any."""
+        """The folder below which the kernel can read private folders; None means anywhere."""
         return None
 
     @property
     def outboxes(self) -> Path | None:
-        """The parent of folders that the kernel can write; None means its private folder."""
+        """The folder below which the kernel can write; None means its private folder."""
         return None
 
     async def why_no_kernel(self) -> str:

@@ -14,8 +14,6 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 
 
 class Program(Protocol):
-    """A started process."""
-
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
@@ -32,8 +30,6 @@ class Program(Protocol):
 
 
 class Job(Program, Protocol):
-    """A process that runs a block."""
-
     pipe: int
 
 

@@ -1,7 +1,6 @@
 """Reads the files of `encode` as data only; whatever they contain, the result is a value or a TransferError.
 
 JSON's null, booleans, strings and finite numbers stand for themselves; a list is ``[form, part, ...]``.
-
 1. The manifest and the arrays are untrusted: types, counts, sizes and file names are checked before use.
 2. Arrays are .npy files; their header is checked against the file's size before memory is taken for it.
 3. Nothing is unpickled, evaluated or imported by name.
