@@ -16,7 +16,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import Any, Final, Protocol, Self, overload
+from typing import Any, Final, Protocol, Self, overload, runtime_checkable
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
@@ -64,6 +64,7 @@ CommandLineCodeResult = CodeResult
 IPythonCodeResult = CodeResult
 
 
+@runtime_checkable
 class CodeExecutor(Protocol):
     """The executor protocol of AgentChat; agents accept any object that implements it."""
 

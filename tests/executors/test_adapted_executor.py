@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.executors.code_executor import CodeExecutor, CodeResult
+from autogen_nb.executors.command_line_code_executor import LocalCommandLineCodeExecutor
+from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from tests.agents.teams import assistant, by_turns, done, spoken
 
 BLOCK = "```python\nprint(1)\n```"
@@ -49,6 +52,13 @@ def test_in_chats_of_both_kinds(own: Callable[[], Any]) -> None:
 
     assert [message["content"] for message in chat.chat_history] == ["go", BLOCK, RAN, "done"]
     assert spoken(team)[-1] == ("user", RAN)
+
+
+def test_executors_are_instances_of_the_protocol(tmp_path: Path) -> None:
+    executors = [Waiting(), LocalCommandLineCodeExecutor(work_dir=tmp_path), JupyterCodeExecutor(work_dir=tmp_path)]
+
+    assert all(isinstance(executor, CodeExecutor) for executor in executors)
+    assert not isinstance(object(), CodeExecutor)
 
 
 @pytest.mark.parametrize(
