@@ -82,6 +82,7 @@ from .models.client_types import Image as Image
 from .models.client_types import RequestUsage as RequestUsage
 from .models.client_types import SystemMessage as SystemMessage
 from .models.client_types import UserMessage as UserMessage
+from .models.config.config_list import config_list_from_dotenv as config_list_from_dotenv
 from .models.config.config_list import config_list_from_json as config_list_from_json
 from .models.config.config_list import config_list_from_models as config_list_from_models
 from .models.config.config_list import config_list_gpt4_gpt35 as config_list_gpt4_gpt35

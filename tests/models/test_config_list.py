@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb import config_list_from_json, config_list_from_models, get_config_list
+from autogen_nb import config_list_from_dotenv, config_list_from_json, config_list_from_models, get_config_list
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
 from autogen_nb.models.config.local_servers import LocalServers
@@ -147,6 +147,23 @@ def test_keys_and_addresses_must_be_as_many() -> None:
         get_config_list([KEY], ["http://1", "http://2"])
 
     assert KEY not in str(caught.value)
+
+
+def test_keys_from_a_dotenv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text("# keys\nexport OPENAI_API_KEY='one'\nOTHER = two # mine\nTHIRD=\"3 # 3\"\n")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    local = {"api_key_env_var": "THIRD", "base_url": "http://localhost"}
+
+    entries = config_list_from_dotenv(None, {"gpt-4": "OTHER", "local": local, "none": "MISSING"})
+    monkeypatch.setenv("OTHER", "set")
+
+    assert entries == [
+        {"api_key": "two", "model": "gpt-4"},
+        {"api_key": "one", "model": "gpt-3.5-turbo"},
+        {"api_key": "3 # 3", "base_url": "http://localhost", "model": "local"},
+    ]
+    assert config_list_from_dotenv(tmp_path / ".env", {"m": "OTHER"}, {"model": ["m"]})[0]["api_key"] == "set"
 
 
 def test_models_are_crossed_with_the_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

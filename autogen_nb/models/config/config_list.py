@@ -6,6 +6,7 @@ environment is never changed.
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +22,8 @@ AZURE_VERSION = "2024-02-01"
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _AZURE = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE")
 """In both tuples, the variable for a key comes first, then the variables for an address."""
+
+_VARIABLE = re.compile(r"""\s*(?:export\s+)?(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|((?:[^\s]|\s(?!#))*))""")
 
 Entries: TypeAlias = list[dict[str, Any]]
 
@@ -202,6 +205,42 @@ def config_list_gpt4_gpt35(
         exclude,
         ["gpt-4", "gpt-3.5-turbo"],
     )
+
+
+def config_list_from_dotenv(
+    dotenv_file_path: str | os.PathLike[str] | None = None,
+    model_api_key_map: Mapping[str, str | Mapping[str, Any]] | None = None,
+    filter_dict: Mapping[str, Any] | None = None,
+) -> Entries:
+    """An entry for each model whose key is in the environment, or else in a file of ``KEY=value`` lines.
+
+    Parameters
+    ----------
+    dotenv_file_path
+        The file; by default the first ``.env`` in the working directory and the folders above it.
+    model_api_key_map
+        The variable with the key of each model, or a dict of settings with it as ``api_key_env_var``. The variable of
+        gpt-4 and gpt-3.5-turbo is OPENAI_API_KEY by default.
+    filter_dict
+        As in `filter_config`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read.
+    """
+    here = Path.cwd()
+    paths = [Path(dotenv_file_path)] if dotenv_file_path else [folder / ".env" for folder in (here, *here.parents)]
+    path = next(filter(_is_file, paths), None)
+    lines = _text(path).splitlines() if path else ()
+    variables = {match[1]: match[2] or match[3] or match[4].strip() for match in map(_VARIABLE.match, lines) if match}
+    variables |= os.environ
+    entries: Entries = []
+    for model, source in {**dict.fromkeys(("gpt-4", "gpt-3.5-turbo"), _OPENAI[0]), **(model_api_key_map or {})}.items():
+        settings = {"api_key_env_var": source} if isinstance(source, str) else {"api_key_env_var": _OPENAI[0], **source}
+        if key := variables.get(settings.pop("api_key_env_var"), "").strip():
+            entries.append({"api_key": key, **settings, "model": model})
+    return filter_config(entries, filter_dict)
 
 
 def _parsed(text: str, where: str) -> Entries:
