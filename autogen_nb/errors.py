@@ -2,7 +2,11 @@
 
 AutogenError
 ├── ConfigError            fix the code or the settings; nothing was started
-│   └── WrongType          a value has the wrong type; also a TypeError
+│   ├── WrongType          a value has the wrong type; also a TypeError
+│   │   └── InvalidCarryOverType   a carryover is neither text nor a list
+│   ├── AgentNameConflict      several agents have the same name
+│   ├── UndefinedNextAgent     no agent of the group is among those that may speak next
+│   └── SenderRequired         a trigger needs a sender, and there is none
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
 │   ├── ModelRefused       the server refused the key, the model name or the request
@@ -14,6 +18,7 @@ AutogenError
 │   └── TransferError      a variable cannot be transferred
 ├── SessionError           the log does not match its flow: choose another log
 ├── CallbackError          a function of the user raised an exception
+├── NoEligibleSpeaker      raised by a function that selects speakers to end the chat
 ├── ChatUnfinished         a chat ended before its answer: stopped, or at a limit
 │   └── AnswerIncomplete       the answer exists but lacks a part
 └── NobodyThere            a question needs a person and none is available
@@ -37,6 +42,22 @@ class ConfigError(AutogenError, ValueError):
 
 class WrongType(ConfigError, TypeError):
     """A setting or an argument has the wrong type."""
+
+
+class InvalidCarryOverType(WrongType):
+    """A carryover is neither text nor a list."""
+
+
+class AgentNameConflict(ConfigError):
+    """Several agents have the same name."""
+
+
+class UndefinedNextAgent(ConfigError):
+    """No agent of the group is among the agents that may speak next."""
+
+
+class SenderRequired(ConfigError):
+    """A trigger needs the sender of a message, and there is none."""
 
 
 class ModelError(AutogenError):
@@ -114,6 +135,10 @@ class CallbackError(AutogenError):
 
 class NobodyThere(AutogenError):
     """A question needs a person, and none is available."""
+
+
+class NoEligibleSpeaker(AutogenError):
+    """Nobody may speak next; raised by a function that selects speakers, it ends the chat."""
 
 
 class ChatUnfinished(AutogenError):

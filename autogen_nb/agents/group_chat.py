@@ -19,7 +19,7 @@ from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model, ModelRequest
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoEligibleSpeaker, UndefinedNextAgent
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import Message
 from autogen_nb.run import OnCaller, OnEngine
@@ -141,12 +141,12 @@ class GroupChat(GroupSettings):
 
         Raises
         ------
-        ConfigError
+        AgentNameConflict
             For several agents with the name, if `raise_on_name_conflict` is set.
         """
         matches = [agent for agent in (self.nested_agents() if recursive else self.agents) if agent.name == name]
         if raise_on_name_conflict and len(matches) > 1:
-            raise ConfigError(f"several agents are called {name!r}; give each its own name")
+            raise AgentNameConflict(f"several agents are called {name!r}; give each its own name")
         return matches[0] if matches else None
 
     def nested_agents(self) -> list[ConversableAgent]:
@@ -165,15 +165,15 @@ class GroupChat(GroupSettings):
 
         Raises
         ------
-        ConfigError
+        UndefinedNextAgent
             For an empty list, or one with an agent outside of the group.
         """
         names = self.agent_names if agents is None else [candidate.name for candidate in agents]
         strangers = set(names) - set(self.agent_names)
         if not names:
-            raise ConfigError("no agent can speak next: the list of agents is empty")
+            raise UndefinedNextAgent("no agent can speak next: the list of agents is empty")
         if strangers:
-            raise ConfigError(f"{', '.join(sorted(strangers))} cannot speak next: not in the group")
+            raise UndefinedNextAgent(f"{', '.join(sorted(strangers))} cannot speak next: not in the group")
         following = self.selection_rules("").after(agent.name, names)
         return cast("ConversableAgent", self.agent_by_name(following))
 
@@ -208,8 +208,7 @@ class GroupChat(GroupSettings):
 
         def handler(question: Question) -> OnCaller | OnEngine:
             if isinstance(question, SpeakerAsked):
-                method = cast("Callable[..., Any]", self.speaker_selection_method)
-                return self.answer(question, selector, lambda: method(last_speaker, self))
+                return self.answer(question, selector, lambda: self._by_function(last_speaker))
             # The selection asks no other questions.
             return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
@@ -225,7 +224,13 @@ class GroupChat(GroupSettings):
             return self.a_select_speaker(last_speaker, selector)
         if self.overrides_selection:
             return self.select_speaker(last_speaker, selector)
-        return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
+        return self._by_function(last_speaker)
+
+    def _by_function(self, last_speaker: ConversableAgent) -> Any:
+        try:
+            return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
+        except NoEligibleSpeaker:
+            return None
 
     def answer(
         self,

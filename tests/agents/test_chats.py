@@ -81,6 +81,7 @@ def test_opening_messages(way: Way, message: Any, context: dict[str, Any], conte
     ("arguments", "said"),
     [
         ({"max_turns": 0}, "max_turns is 0"),
+        ({"carryover": 3}, "carryover is 3; it must be a str or a list"),
         ({"summary_method": "shortest"}, "summary_method is 'shortest'"),
         ({"cache": 42}, r"cache is 42; give a cache such as Cache.disk\(cache_seed=42\)"),
     ],

@@ -6,7 +6,7 @@ import pytest
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import AgentNameConflict, ConfigError, UndefinedNextAgent
 from tests.agents.groups import ABC, held, led, member, members, remembered, spoken
 
 ALICE, BOB, CAROL = members()
@@ -126,9 +126,9 @@ def test_whose_turn_it_is() -> None:
     assert group.next_agent(CAROL) is ALICE
     assert group.next_agent(ALICE, [ALICE, CAROL]) is CAROL
     assert group.next_agent(member("zoe"), [CAROL]) is CAROL
-    with pytest.raises(ConfigError, match="zoe cannot speak next"):
+    with pytest.raises(UndefinedNextAgent, match="zoe cannot speak next"):
         group.next_agent(ALICE, [member("zoe")])
-    with pytest.raises(ConfigError, match="no agent can speak next"):
+    with pytest.raises(UndefinedNextAgent, match="no agent can speak next"):
         group.next_agent(ALICE, [])
 
 
@@ -139,7 +139,7 @@ def test_agents_by_name() -> None:
     assert group.agent_by_name("bob") is None
     assert group.agent_by_name("bob", recursive=True) is BOB
     assert group.agent_by_name("alice", raise_on_name_conflict=True) is ALICE
-    with pytest.raises(ConfigError, match="several agents are called 'alice'"):
+    with pytest.raises(AgentNameConflict, match="several agents are called 'alice'"):
         group.agent_by_name("alice", recursive=True, raise_on_name_conflict=True)
 
 

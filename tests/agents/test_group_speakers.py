@@ -7,7 +7,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import CallbackError, ConfigError, NoEligibleSpeaker
 from autogen_nb.events import SpeakerAsked, SpeakerGiven
 from autogen_nb.testing import ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way
@@ -165,3 +165,18 @@ def test_select_speaker_without_a_model() -> None:
 
     with pytest.raises(ConfigError, match="chooser has no model to choose"):
         group.select_speaker(group.agents[0], member("chooser"))
+
+
+@BOTH_WAYS
+def test_function_ends_the_chat_by_no_eligible_speaker(way: Way) -> None:
+    def choose(last: ConversableAgent, group: GroupChat) -> ConversableAgent:
+        if len(group.messages) == 2:
+            raise NoEligibleSpeaker
+        return group.agents[1]
+
+    alice, bob = members("alice", "bob")
+    manager = led([alice, bob], speaker_selection_method=choose)
+
+    held(way, alice, manager)
+
+    assert spoken(manager) == [("alice", "start"), ("bob", "bob here")]

@@ -9,7 +9,7 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.events import Recorded, ReplyFunctionAsked
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
@@ -162,3 +162,11 @@ def test_stop_reply_at_receive_within_a_chat(way: Way) -> None:
     helper.register_reply("user", last_words)
 
     assert contents(chat(way, user(), helper, message="Begin.")) == ["Begin.", "Last words.", "Go on."]
+
+
+def test_name_as_trigger_needs_a_sender() -> None:
+    agent = assistant("default")
+    agent.register_reply("user", answering(True, "mine"))
+
+    with pytest.raises(SenderRequired, match="the trigger 'user' is an agent's name"):
+        agent.generate_reply([{"content": "Hi?"}])

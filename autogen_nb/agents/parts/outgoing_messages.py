@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from autogen_nb.errors import ConfigError, WrongType
+from autogen_nb.errors import ConfigError, InvalidCarryOverType, WrongType
 from autogen_nb.messages import Message
 
 
@@ -44,7 +44,7 @@ def _carryover_block(carryover: Any) -> str:
     if isinstance(carryover, str):
         return f"\nContext: \n{carryover}"
     if not isinstance(carryover, list):
-        raise WrongType(f"carryover is {carryover!r}; it must be a str or a list")
+        raise InvalidCarryOverType(f"carryover is {carryover!r}; it must be a str or a list")
     return "\nContext: \n" + "\n".join(map(_item, carryover))
 
 

@@ -15,7 +15,7 @@ from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
 from autogen_nb.agents.parts.message_history import MessageHistory
 from autogen_nb.core.chats.reply_steps import AskFunction, Step
-from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.messages import Message
 from autogen_nb.run import Waits
 
@@ -174,6 +174,8 @@ class ReplyFunctions(MessageHistory):
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"
         sender = peer if not peer.is_anonymous else None
+        if isinstance(entry.trigger, str) and sender is None:
+            raise SenderRequired(f"the trigger {entry.trigger!r} is an agent's name, and the message has no sender")
         with naming_errors(f"the trigger of {what}"):
             is_triggered = _triggers(entry.trigger, sender)
         is_async_in_sync_chat = iscoroutinefunction(entry.function) and not awaits
