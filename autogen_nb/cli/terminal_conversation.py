@@ -103,7 +103,7 @@ class TerminalConversation:
             raise ConfigError(model_connection.NO_MODEL)
         for host in model_connection.hosts(spec, os.environ):
             tell(model_connection.disclosure(host, rows=self._share == "rows").replace("`", ""))
-        model = model_for(spec)
+        model = model_for(spec, empty_reply="refuse")
         for budget in filter(None, (options.budget, run.policy().budget)):
             model = budgeted(model, Budget.parse(budget))
         return model

@@ -71,7 +71,7 @@ class Notebook:
         record = self.defaults.record or None
         key = repr((spec, record))
         if key not in self._models:
-            self._models[key] = model_for(spec, record=record)
+            self._models[key] = model_for(spec, record=record, empty_reply="refuse")
         return self._models[key]
 
     def tip(self, text: str) -> str:

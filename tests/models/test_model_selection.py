@@ -57,7 +57,7 @@ def test_shape_that_means_no_model_is_refused(spec: Any, says: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("seed", [{}, {"cache_seed": None}, {"cache": None}], ids=str)
+@pytest.mark.parametrize("seed", [{}, {"cache_seed": None}, {"cache_seed": False}, {"cache": None}], ids=str)
 def test_nothing_is_cached_unless_it_is_asked_for(
     seed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account
+from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import HELLO, a_ask, ask, error_of
@@ -185,3 +186,13 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def test_empty_reply_is_a_reply_of_an_agent_and_an_error_in_a_cell() -> None:
+    with FakeOpenAI(["", ""]) as server:
+        config = {"model": "m", "base_url": server.base_url, "api_key": KEY}
+        reply = ask(model_for(config)).completion
+        error = error_of(model_for(config, empty_reply="refuse"))
+
+    assert reply.message.content == ""
+    assert "neither text nor a call" in str(error)

@@ -13,7 +13,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
@@ -58,8 +58,13 @@ _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache":
 _SIMILARITY = 0.85
 
 
-def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
-    """The model for a name or an `llm_config`; sends no request."""
+def model_for(
+    spec: Spec, *, record: str | Path | None = None, empty_reply: Literal["accept", "refuse"] = "accept"
+) -> Model:
+    """The model for a name or an `llm_config`; sends no request.
+
+    AutoGen's agents accept a reply without text or calls; a cell has no use for one.
+    """
     if isinstance(spec, str):
         if not spec.strip():
             raise ConfigError("the model's name is empty; give a name such as 'gpt-4o-mini' or 'offline'")
@@ -67,6 +72,7 @@ def model_for(spec: Spec, *, record: str | Path | None = None) -> Model:
     elif not isinstance(spec, Mapping):
         raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
     common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
+    common.setdefault("empty_reply", empty_reply)
     if common.get("budget") is not None:
         # All entries share this object.
         common["budget"] = Budget.parse(common["budget"])
@@ -111,7 +117,7 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
     if any(other != known[0] for other in known):
         raise ConfigError("the entries of config_list have different caches; set cache_seed outside of config_list")
     cache, seed, root = known[0]
-    if cache is not None or seed is None:
+    if cache is not None or seed is None or seed is False:
         return cache
     return Cache.disk(seed, root or ".cache")
 

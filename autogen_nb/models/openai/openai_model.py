@@ -71,6 +71,7 @@ class OpenAIModel:
         retry_seconds: float = 60.0,
         price: Price | None = None,
         vision: bool | None = None,
+        empty_reply: Literal["accept", "refuse"] = "accept",
         **parameters: Any,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
@@ -98,6 +99,7 @@ class OpenAIModel:
         self._retry_seconds = retry_seconds
         self._price = price
         self._vision = vision
+        self._empty_reply = empty_reply
         self._parameters = parameters
         self._include_usage = True
 
@@ -174,7 +176,7 @@ class OpenAIModel:
                 failure = failed
             else:
                 completion = reply.completion(self._model)
-                fault = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL))
+                fault = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL), self._empty_reply)
                 if fault is not None:
                     raise self._with_usage(fault.error, wasted + (reply.usage or Usage()), account, reply)
                 usage, reasoning = completion.usage and completion.usage + wasted, completion.reasoning
@@ -267,7 +269,7 @@ def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
 
 
-def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
+def _fault(completion: Completion, server: ErrorContext, empty_reply: str) -> ServerFailed | None:
     """The failure for an unusable reply; None for a good one."""
     if completion.finish_reason == "content_filter":
         return server.refused("stopped the reply by its content filter", ContentFiltered)
@@ -277,7 +279,7 @@ def _fault(completion: Completion, server: ErrorContext) -> ServerFailed | None:
         return None
     if completion.finish_reason == "length":
         return server.unavailable("reached its token limit before it wrote anything; set a larger max_tokens")
-    if completion.reasoning is not None:
+    if completion.reasoning is not None or empty_reply == "accept":
         return None
     return server.unavailable("sent a reply with neither text nor a call")
 
