@@ -15,6 +15,7 @@ from .agents.code_executor_agent import CodeExecutorAgent as CodeExecutorAgent
 from .agents.conversable import ConversableAgent as ConversableAgent
 from .agents.group_chat import GroupChat as GroupChat
 from .agents.group_manager import GroupChatManager as GroupChatManager
+from .agents.openai_wrapper import OpenAIWrapper as OpenAIWrapper
 from .agents.parts.agent import Agent as Agent
 from .agents.parts.tool_use import register_function as register_function
 from .agents.parts.usage_tracker import gather_usage_summary as gather_usage_summary

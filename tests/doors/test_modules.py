@@ -13,6 +13,7 @@ MODULES = {
     "agentchat.chat": "ChatResult a_initiate_chats initiate_chats",
     "agentchat.contrib.capabilities.transform_messages": "MessageTransform TransformMessages",
     "agentchat.contrib.capabilities.transforms": "MessageHistoryLimiter MessageTokenLimiter TextMessageContentName",
+    "agentchat.contrib.society_of_mind_agent": "SocietyOfMindAgent",
     "agentchat.conversable_agent": "ConversableAgent register_function",
     "agentchat.groupchat": "GroupChat GroupChatManager",
     "agentchat.user_proxy_agent": "UserProxyAgent",
@@ -24,6 +25,9 @@ MODULES = {
     "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult",
     "coding.factory": "CodeExecutorFactory",
     "coding.markdown_code_extractor": "MarkdownCodeExtractor",
+    "oai": "Cache OpenAIWrapper config_list_from_json filter_config",
+    "oai.client": "OpenAIWrapper",
+    "oai.openai_utils": "config_list_from_json config_list_from_models filter_config get_config_list",
     "token_count_utils": "count_token get_max_token_limit percentile_used token_left",
 }
 

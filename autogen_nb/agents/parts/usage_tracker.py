@@ -6,12 +6,13 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.core.ports import Completion
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
 
-Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
-"""The events that hold a model's answer."""
+Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
+"""The values that hold a model's answer."""
 
 
 class UsageTotals:

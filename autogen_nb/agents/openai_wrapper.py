@@ -1,0 +1,190 @@
+"""`OpenAIWrapper`: AutoGen 0.2's requests to models, for programs that ask without an agent."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.usage_tracker import UsageTracker
+from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelError
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.cache import cached
+from autogen_nb.run import engine
+
+_OF_THE_REQUEST = ("messages", "prompt", "tools", "functions")
+_OF_THE_WRAPPER = ("context", "filter_func", "allow_format_str_template", "agent", "cache")
+
+
+class Function(BaseModel):
+    name: str
+    arguments: str
+
+
+class ToolCall(BaseModel):
+    id: str | None
+    function: Function
+    type: str = "function"
+
+
+class CompletionMessage(BaseModel):
+    content: str | None
+    role: str = "assistant"
+    tool_calls: list[ToolCall] | None = None
+    function_call: Function | None = None
+
+
+class Choice(BaseModel):
+    message: CompletionMessage
+    finish_reason: str
+    index: int = 0
+
+
+class CompletionUsage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ChatCompletion(BaseModel):
+    """A reply in the form of OpenAI's API, with AutoGen 0.2's additions; an unknown cost is 0."""
+
+    model_config = ConfigDict(extra="allow")
+
+    choices: list[Choice]
+    model: str
+    usage: CompletionUsage | None
+    cost: float
+    config_id: int = 0
+    pass_filter: bool = True
+
+
+class OpenAIWrapper(UsageTracker):
+    """Asks the models of a config list, in order, until one replies.
+
+    Parameters
+    ----------
+    config_list
+        The entries, as in an ``llm_config``.
+    **base_config
+        Settings for all entries.
+    """
+
+    def __init__(self, *, config_list: Sequence[Mapping[str, Any]] | None = None, **base_config: Any) -> None:
+        Agent.__init__(self, "the client")
+        UsageTracker.__init__(self)
+        self._entries = [{**base_config, **entry} for entry in config_list or [{}]]
+
+    @property
+    def total_usage_summary(self) -> dict[str, Any] | None:
+        """As `ConversableAgent.get_total_usage`."""
+        return self.get_total_usage()
+
+    @property
+    def actual_usage_summary(self) -> dict[str, Any] | None:
+        """As `ConversableAgent.get_actual_usage`."""
+        return self.get_actual_usage()
+
+    def clear_usage_summary(self) -> None:
+        """Forgets all usage."""
+        UsageTracker.__init__(self)
+
+    def create(self, **config: Any) -> ChatCompletion:
+        """The first reply of a model that `filter_func` accepts, or else the last model's reply.
+
+        Parameters
+        ----------
+        messages, prompt
+            The conversation, or the text of one message.
+        tools, functions
+            Definitions in the form of OpenAI's API.
+        context, allow_format_str_template
+            Values for contents that are functions of the context, or templates.
+        filter_func
+            ``filter_func(context=, response=)``: False to ask the next model.
+        cache, cache_seed
+            A cache of replies, or its number.
+        **config
+            Settings that an entry does not have.
+
+        Raises
+        ------
+        ModelError
+            If the last model fails.
+        """
+        last = len(self._entries) - 1
+        for number, entry in enumerate(self._entries):
+            settings = {**config, **entry}
+            request = {name: settings.pop(name, None) for name in _OF_THE_REQUEST}
+            options = {name: settings.pop(name, None) for name in _OF_THE_WRAPPER}
+            model = cached(model_for(settings), options["cache"])
+            try:
+                completion = engine.call(whole_reply(model, _request(request, options)))
+            except ContentFiltered:
+                raise
+            except ModelError:
+                if number == last:
+                    raise
+                continue
+            self.usages.add(completion)
+            response = _response(completion, number)
+            accepts: Callable[..., bool] | None = options["filter_func"]
+            response.pass_filter = accepts is None or accepts(context=options["context"], response=response)
+            if response.pass_filter or number == last:
+                return response
+        raise AssertionError("unreachable: the last entry returns or raises")
+
+    @classmethod
+    def extract_text_or_completion_object(cls, response: ChatCompletion) -> list[Any]:
+        """The text of each choice, or its message if that has calls."""
+        messages = [choice.message for choice in response.choices]
+        return [each if each.tool_calls or each.function_call else each.content for each in messages]
+
+    @classmethod
+    def instantiate(
+        cls, template: Any, context: Mapping[str, Any] | None = None, allow_format_str_template: bool | None = False
+    ) -> Any:
+        """A template with the values of the context; a function gets the context."""
+        if not context or template is None:
+            return template
+        if callable(template):
+            return template(context)
+        return template.format(**context) if allow_format_str_template and isinstance(template, str) else template
+
+
+async def whole_reply(model: Model, request: ModelRequest) -> Completion:
+    """A model's reply without its pieces."""
+    async with aclosing(cast("Any", model.reply(request))) as parts:
+        async for part in parts:
+            if isinstance(part, Completion):
+                return part
+    raise ModelError("the model ended without a reply", model=model.name)
+
+
+def _request(request: Mapping[str, Any], options: Mapping[str, Any]) -> ModelRequest:
+    messages, prompt = request["messages"], request["prompt"]
+    if (messages is None) == (prompt is None):
+        raise ConfigError("create() takes either messages or a prompt")
+    template = options["context"], options["allow_format_str_template"]
+    conversation = tuple(
+        {**message, "content": OpenAIWrapper.instantiate(message.get("content"), *template)}
+        for message in messages or [{"role": "user", "content": prompt}]
+    )
+    return ModelRequest(conversation, tuple(request["tools"] or ()), tuple(request["functions"] or ()))
+
+
+def _response(completion: Completion, number: int) -> ChatCompletion:
+    message, usage = completion.message.to_dict(), completion.usage
+    tokens = usage and {name: getattr(usage, name) for name in CompletionUsage.model_fields}
+    choice = {"message": message, "finish_reason": completion.finish_reason}
+    return ChatCompletion.model_validate(
+        {
+            "choices": [choice],
+            "model": completion.model,
+            "usage": tokens,
+            "cost": completion.cost or 0.0,
+            "config_id": number,
+        }
+    )

@@ -1,0 +1,95 @@
+"""`SocietyOfMindAgent`: AutoGen 0.2's agent whose replies come from a group chat of its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.group_manager import GroupChatManager
+from autogen_nb.agents.openai_wrapper import whole_reply
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.parts.reply_functions import BuiltinStep
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.run import engine
+
+TRANSCRIPT = "You and your team worked on an earlier request. This is the transcript of your conversation:"
+ANSWER = "Write the final answer to the original request, so that it stands by itself, without the steps in between."
+
+
+class SocietyOfMindAgent(ConversableAgent):
+    """An agent that holds a group chat for each reply, and replies with its result.
+
+    The other parameters are those of `ConversableAgent`.
+
+    Parameters
+    ----------
+    chat_manager
+        The manager of the group.
+    response_preparer
+        Prepares the reply: a function of this agent and the group's messages, or a prompt for this agent's model. By
+        default the model writes a final answer; without a model, the last message is the reply.
+    """
+
+    layout: ClassVar[tuple[BuiltinStep | None, ...]] = ("termination", "functions", "code")
+
+    def __init__(
+        self,
+        name: str,
+        chat_manager: GroupChatManager,
+        response_preparer: str | Callable[..., Any] | None = None,
+        *,
+        llm_config: Any = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(name, "", llm_config=llm_config, **settings)
+        self.chat_manager = chat_manager
+        default = _last_message if self.model is None else ANSWER
+        self.response_preparer = default if response_preparer is None else response_preparer
+        reply_function = type(self).generate_inner_monologue_reply
+        self.register_reply([Agent, None], reply_function, position=len(self.layout))
+
+    def update_chat_manager(self, chat_manager: GroupChatManager) -> None:
+        """Replaces the manager of the group."""
+        self.chat_manager = chat_manager
+
+    def generate_inner_monologue_reply(
+        self, messages: Sequence[Mapping[str, Any]], sender: Any = None, config: Any = None
+    ) -> tuple[bool, Any]:
+        """Holds the group chat about the last message; its agents know the earlier ones."""
+        del config
+        *earlier, last = messages
+        group = self.chat_manager.groupchat
+        self.chat_manager.reset()
+        for agent in group.agents:
+            agent.reset()
+            for message in earlier:
+                author = self.name if message.get("role") == "assistant" or sender is None else sender.name
+                self.chat_manager.send({"name": author, **message}, agent, request_reply=False, silent=True)
+        self.initiate_chat(self.chat_manager, message=last, clear_history=False)
+        if callable(self.response_preparer):
+            return True, self.response_preparer(self, group.messages)
+        return True, self._written_reply(self.response_preparer, group.messages)
+
+    def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
+        assert self.model is not None
+        transcript = [
+            {"role": "system", "content": TRANSCRIPT},
+            *map(_as_text, messages),
+            {"role": "system", "content": prompt},
+        ]
+        completion = engine.call(whole_reply(self.model, ModelRequest(transcript)))
+        self.count_usage(completion)
+        return completion.message.text
+
+
+def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message by a user; calls are written as text, because their results have no calls before them."""
+    text = {key: deepcopy(value) for key, value in message.items() if key in ("content", "name")}
+    call = message.get("function_call")
+    if call and not text.get("content"):
+        text["content"] = f"{call['name']}({call['arguments']})"
+    return {**text, "content": text.get("content") or "", "role": "user"}
+
+
+def _last_message(_: Any, messages: Sequence[Mapping[str, Any]]) -> str:
+    return str(messages[-1].get("content") or "").replace("TERMINATE", "").strip()
