@@ -41,6 +41,7 @@ from autogen_nb.core.chats.termination_checks import Condition, Exactly
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.custom_client import register_client
 from autogen_nb.run import Waits
 
 TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
@@ -116,6 +117,7 @@ class ConversableAgent(Participant, SoloAgent):
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
         config = self.DEFAULT_CONFIG if llm_config is None else llm_config
         self.llm_config: Any = dict(config) if isinstance(config, Mapping) else config
+        self._model_config = config
         self.model: Model | None = agent_config.read_llm_config(config)
         if isinstance(config, Mapping):
             for tool in config.get("tools") or ():
@@ -130,6 +132,15 @@ class ConversableAgent(Participant, SoloAgent):
         if self.code is not None and self.code.release is not None:
             # The kernel stops with its agent, for example when the agent's cell runs again.
             weakref.finalize(self, self.code.release).atexit = False
+
+    def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
+        """Uses a client of this class for the next entry of the config list with its name as ``model_client_cls``.
+
+        The class takes the entry and the other arguments. It has ``create(params)``, ``message_retrieval(response)``,
+        ``cost(response)`` and ``get_usage(response)``.
+        """
+        self._model_config = register_client(self._model_config, model_client_cls, **kwargs)
+        self.model = agent_config.read_llm_config(self._model_config)
 
     # Messages
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.custom_client import CustomClientModel
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.response_format import on_the_wire
 from autogen_nb.models.prices import Price
@@ -124,6 +125,8 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
 
 def entry_model(entry: Mapping[str, Any]) -> Model:
     """The model for an entry that includes the common settings; sends no request."""
+    if entry.get("model_client_cls"):
+        return CustomClientModel({key: value for key, value in entry.items() if key not in _NO_PARAMETER})
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():

@@ -1,0 +1,83 @@
+"""Models behind a program's own client class, AutoGen 0.2's ``model_client_cls`` of a config list's entry."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from autogen_nb.core.ports import Completion, ModelRequest, Part
+from autogen_nb.errors import CallbackError, ConfigError
+from autogen_nb.messages import Message, Usage
+
+
+class CustomClientModel:
+    """A model behind an object with ``create``, ``message_retrieval``, ``cost`` and ``get_usage``.
+
+    The client of an entry is a class's name until `register_client` replaces it.
+    """
+
+    identity = None
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        self.client = entry["model_client_cls"]
+        self._parameters = {key: value for key, value in entry.items() if key != "empty_reply"}
+        self.name = str(entry.get("model") or _name(self.client))
+
+    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
+        """The text of the first message that the client retrieves, then the `Completion`."""
+        if isinstance(self.client, str):
+            raise ConfigError(
+                f"the model client {self.client!r} is not registered; call register_model_client of the agent"
+            )
+        definitions = {"tools": list(request.tools), "functions": list(request.functions)}
+        parameters = {
+            **self._parameters,
+            "model_client_cls": _name(self.client),
+            **{key: value for key, value in definitions.items() if value},
+            "messages": [dict(message) for message in request.messages],
+        }
+        try:
+            completion = await asyncio.to_thread(self._completion, parameters)
+        except Exception as error:
+            raise CallbackError(f"the model client {_name(self.client)} raised {error!r}") from error
+        if completion.message.text:
+            yield completion.message.text
+        yield completion
+
+    def _completion(self, parameters: dict[str, Any]) -> Completion:
+        response = self.client.create(parameters)
+        first = self.client.message_retrieval(response)[0]
+        if not isinstance(first, str | Mapping):
+            first = first.model_dump(exclude_none=True) if hasattr(first, "model_dump") else vars(first)
+        usage = self.client.get_usage(response) or {}
+        return Completion(
+            Message.of(first if isinstance(first, str) else {**first, "content": first.get("content")}),
+            str(getattr(response, "model", None) or self.name),
+            usage=Usage(usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0),
+            cost=self.client.cost(response),
+        )
+
+
+def register_client(llm_config: Any, client_cls: type, **settings: Any) -> dict[str, Any]:
+    """The `llm_config` with a client in place of the class's name in the first entry with that name.
+
+    Raises
+    ------
+    ConfigError
+        If no entry has the name.
+    """
+    config = dict(llm_config) if isinstance(llm_config, Mapping) else {}
+    entries = config.get("config_list") or [config]
+    for number, entry in enumerate(entries):
+        if entry.get("model_client_cls") == client_cls.__name__:
+            client = client_cls(dict(entry), **settings)
+            registered = {**entry, "model_client_cls": client}
+            if "config_list" not in config:
+                return registered
+            return {**config, "config_list": [*entries[:number], registered, *entries[number + 1 :]]}
+    raise ConfigError(
+        f"no entry of the config list names {client_cls.__name__!r}; add 'model_client_cls': {client_cls.__name__!r} to one"
+    )
+
+
+def _name(client: Any) -> str:
+    return client if isinstance(client, str) else type(client).__name__

@@ -1,0 +1,82 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb.errors import CallbackError, ConfigError
+from tests.agents.chatting import chat, contents
+
+ENTRY = {"model": "mine", "model_client_cls": "Client", "device": "cpu"}
+
+
+class Client:
+    last: "Client"
+
+    def __init__(self, config: dict[str, Any], text: str = "hi") -> None:
+        self.config, self.text = config, text
+        self.requests: list[dict[str, Any]] = []
+        Client.last = self
+
+    def create(self, params: dict[str, Any]) -> Any:
+        self.requests.append(params)
+        return SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content=self.text))], model="mine-2")
+
+    def message_retrieval(self, response: Any) -> list[Any]:
+        return [choice.message for choice in response.choices]
+
+    def cost(self, response: Any) -> float:
+        return 0.5
+
+    @staticmethod
+    def get_usage(response: Any) -> dict[str, Any]:
+        return {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7, "cost": 0.5, "model": response.model}
+
+
+def agents(**config: Any) -> tuple[AssistantAgent, UserProxyAgent]:
+    proxy = UserProxyAgent("user", code_execution_config=False, human_input_mode="NEVER")
+    return AssistantAgent("teacher", "Be brief.", {"config_list": [ENTRY], **config}), proxy
+
+
+def test_client_of_a_registered_class_replies() -> None:
+    teacher, proxy = agents(temperature=0.3)
+
+    teacher.register_model_client(Client, text="hello")
+    result = chat("sync", proxy, teacher, message="Hi.", max_turns=1)
+
+    assert contents(result) == ["Hi.", "hello"]
+    assert Client.last.config == ENTRY
+    assert Client.last.requests == [
+        {
+            **ENTRY,
+            "temperature": 0.3,
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "name": "user", "content": "Hi."},
+            ],
+        }
+    ]
+    assert result.cost["usage_including_cached_inference"]["mine-2"] == {
+        "cost": 0.5,
+        "prompt_tokens": 3,
+        "completion_tokens": 4,
+        "total_tokens": 7,
+    }
+
+
+def test_class_that_is_not_registered_or_not_named() -> None:
+    teacher, proxy = agents()
+
+    with pytest.raises(ConfigError, match="'Client' is not registered; call register_model_client"):
+        chat("sync", proxy, teacher, message="Hi.")
+    with pytest.raises(ConfigError, match="no entry of the config list names 'dict'"):
+        teacher.register_model_client(dict)
+
+
+def test_error_of_a_client_names_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    teacher, proxy = agents()
+    monkeypatch.setattr(Client, "cost", lambda *_: 1 / 0)
+    teacher.register_model_client(Client)
+
+    with pytest.raises(CallbackError, match="the model client Client raised ZeroDivisionError"):
+        chat("sync", proxy, teacher, message="Hi.")
