@@ -14,6 +14,7 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import agent_config, prompts
 from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code
+from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.speaker_selection import METHODS, mentioned
@@ -51,7 +52,12 @@ class GroupChat(GroupSettings):
         Whether an agent may speak twice in a row; a list names the agents that may.
     allowed_or_disallowed_speaker_transitions
         The agents that may speak after each agent, or may not: `speaker_transitions_type` is "allowed" or "disallowed".
-    enable_clear_history, select_speaker_transform_messages, select_speaker_auto_model_client_cls
+    enable_clear_history
+        Whether "clear history" in a person's or a function's message clears histories, by the rules of
+        `GroupChatManager.clear_agents_history`.
+    select_speaker_transform_messages
+        A `TransformMessages` for the messages of the model that selects speakers.
+    select_speaker_auto_model_client_cls
         Not available.
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
@@ -89,18 +95,22 @@ class GroupChat(GroupSettings):
     select_speaker_prompt_template: str | None = prompts.SELECT_SPEAKER_PROMPT
     select_speaker_auto_multiple_template: str = prompts.NAMED_SEVERAL
     select_speaker_auto_none_template: str = prompts.NAMED_NOBODY
-    select_speaker_transform_messages: None = None
+    select_speaker_transform_messages: Any = None
     select_speaker_auto_verbose: bool = False
     select_speaker_auto_model_client_cls: None = None
     select_speaker_auto_llm_config: Any = None
     role_for_select_speaker_messages: str = "system"
     selector: Model | None = field(init=False, repr=False)
+    selection_hooks: MessageHooks = field(init=False, repr=False)
 
     DEFAULT_INTRO_MSG = "You are in a group of agents who work together and read each other's messages:"
 
     def __post_init__(self) -> None:
         self.check_settings()
         self.selector = agent_config.read_llm_config(self.select_speaker_auto_llm_config)
+        self.selection_hooks = ConversableAgent("speaker_selection_agent")
+        if self.select_speaker_transform_messages is not None:
+            self.select_speaker_transform_messages.add_to_agent(self.selection_hooks)
 
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
@@ -282,7 +292,8 @@ class GroupChat(GroupSettings):
         # Servers refuse calls without results.
         *before, last = self.messages
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
-        return ModelRequest((system, *wire([*before, without_calls]), *after))
+        conversation = self.selection_hooks.hooked_messages([*before, without_calls, *after])
+        return ModelRequest((system, *wire(conversation)))
 
 
 def _roles(agents: Sequence[ConversableAgent]) -> str:

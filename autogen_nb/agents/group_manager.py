@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
@@ -121,6 +122,14 @@ class GroupChatManager(ConversableAgent):
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         """Adds a speaker's message to the histories of the group and of the recipients."""
         self.last_speaker = speaker
+        # As in AutoGen 0.2, only messages with a role of their own clear: a person's, and results of functions.
+        clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
+        if self.groupchat.enable_clear_history and self.groupchat.messages and clears:
+            for agent, peer in ((speaker, self), (self, speaker)):
+                agent.chat_messages[peer].pop()
+            message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
+            speaker.remember(message, self, sent=True)
+            self.remember(message, speaker, sent=False)
         # Overridden `append` methods are not called: a replay runs no user code.
         GroupChat.append(self.groupchat, to_stored_message(message, speaker.name, own=False), speaker)
         for member in recipients:
@@ -137,6 +146,28 @@ class GroupChatManager(ConversableAgent):
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()
+
+    def clear_agents_history(self, reply: Mapping[str, Any], groupchat: GroupChat) -> str:
+        """Clears histories by the command in a message, and returns the message's text without the command.
+
+        The command is "clear history", then optionally the name of an agent of the group (by default all agents and
+        the group itself) and the number of last messages to preserve. Results of functions preserve at least one.
+        """
+        words = str(reply["content"]).split()
+        start = next(at for at in reversed(range(len(words))) if words[at].upper() == "CLEAR")
+        end, preserved, agent = start + 2, 0, None
+        for word in words[end : end + 2]:
+            # A punctuation mark may follow.
+            number = next((part for part in (word, word[:-1]) if part.isdigit()), None)
+            named = groupchat.agent_by_name(word) or groupchat.agent_by_name(word[:-1])
+            preserved, agent = int(number or preserved), named or agent
+            end += number is not None or named is not None
+        preserved = preserved or int("tool_responses" in reply)
+        for member in groupchat.agents if agent is None else [agent]:
+            member.clear_history(nr_messages_to_preserve=preserved)
+        if agent is None:
+            groupchat.messages[:] = groupchat.messages[-preserved:] if preserved else []
+        return " ".join(words[:start] + words[end:])
 
     # The group's chat as a reply function of AutoGen 0.2
 

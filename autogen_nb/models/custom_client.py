@@ -74,9 +74,8 @@ def register_client(llm_config: Any, client_cls: type, **settings: Any) -> dict[
             if "config_list" not in config:
                 return registered
             return {**config, "config_list": [*entries[:number], registered, *entries[number + 1 :]]}
-    raise ConfigError(
-        f"no entry of the config list names {client_cls.__name__!r}; add 'model_client_cls': {client_cls.__name__!r} to one"
-    )
+    name = client_cls.__name__
+    raise ConfigError(f"no entry of the config list names {name!r}; add 'model_client_cls': {name!r} to one")
 
 
 def _name(client: Any) -> str:

@@ -6,7 +6,10 @@ import pytest
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
+from autogen_nb.agents.transform_messages import TransformMessages
+from autogen_nb.core.text.message_transforms import MessageHistoryLimiter
 from autogen_nb.errors import AgentNameConflict, ConfigError, UndefinedNextAgent
+from autogen_nb.testing import ScriptedHuman
 from tests.agents.groups import ABC, held, led, member, members, remembered, spoken
 
 ALICE, BOB, CAROL = members()
@@ -28,8 +31,7 @@ GROUP = [ALICE, BOB, CAROL]
         ({"max_retries_for_selecting_speaker": -1}, "max_retries_for_selecting_speaker is -1"),
         ({"select_speaker_message_template": ""}, "select_speaker_message_template is ''"),
         ({"role_for_select_speaker_messages": None}, "role_for_select_speaker_messages is None"),
-        ({"enable_clear_history": True}, "enable_clear_history is not available"),
-        ({"select_speaker_transform_messages": object()}, "select_speaker_transform_messages is not available"),
+        ({"select_speaker_auto_model_client_cls": int}, "select_speaker_auto_model_client_cls is not available"),
         ({"allow_repeat_speaker": [member("zoe")]}, "allow_repeat_speaker names 'zoe', who is not in the group"),
         ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker contains 'alice' instead of a list of agents"),
         ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "set speaker_transitions_type to 'allowed'"),
@@ -222,3 +224,34 @@ def test_messages_as_text() -> None:
     manager = led(members())
 
     assert manager.messages_from_string(manager.messages_to_string(EARLIER)) == EARLIER
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "alice", "bob", "group"),
+    [
+        ("ok clear history", "ok", 3, 3, 3),
+        ("Clear History alice, go", "go", 3, 6, 6),
+        ("hm clear history 2. go on", "hm go on", 5, 5, 5),
+        ("clear history bob 1", "", 6, 4, 6),
+    ],
+)
+def test_person_clears_histories(said: str, text: str, alice: int, bob: int, group: int) -> None:
+    human = member("human", human_input_mode="ALWAYS")
+    agents = [human, *members("alice", "bob")]
+    manager = led(agents, max_round=6, enable_clear_history=True)
+
+    held("sync", human, manager, human=ScriptedHuman([said]))
+
+    assert ("human", text) in spoken(manager)
+    assert [len(agent.chat_messages[manager]) for agent in agents[1:]] == [alice, bob]
+    assert len(spoken(manager)) == group
+
+
+def test_transformed_messages_for_the_selection_of_a_speaker() -> None:
+    limit = TransformMessages(transforms=[MessageHistoryLimiter(max_messages=2)], verbose=False)
+    agents = members("alice", "bob")
+    manager = led(agents, "bob", "alice", select_speaker_transform_messages=limit, max_round=3)
+
+    held("sync", agents[0], manager)
+
+    assert [message["content"] for message in manager.model.requests[-1].messages[1:-1]] == ["bob here"]

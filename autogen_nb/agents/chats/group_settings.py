@@ -16,8 +16,6 @@ _TEMPLATES = (
     "role_for_select_speaker_messages",
 )
 _UNAVAILABLE = {
-    "enable_clear_history": "call clear_history of the agents",
-    "select_speaker_transform_messages": "choose with a function of your own that looks at groupchat.messages",
     "select_speaker_auto_model_client_cls": "give the model itself as select_speaker_auto_llm_config",
 }
 

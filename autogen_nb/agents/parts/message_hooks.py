@@ -52,15 +52,20 @@ class MessageHooks(Agent):
             unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
             last = self._hooked_last(messages[-1])
             return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))
-        changed: Any = deepcopy(list(messages))
+        changed = self.hooked_messages(messages)
+        changed[-1] = self._hooked_last(changed[-1])
+        return without_repeats(changed, messages)
+
+    def hooked_messages(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """A copy of the messages as the hooks for all messages return it."""
+        changed: list[Mapping[str, Any]] = deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
         for hook in self.hook_lists[ALL]:
             changed = self._call_hook(ALL, hook, changed)
             if not isinstance(changed, list) or not changed:
                 raise CallbackError(
                     f"the hook {_name(hook)} of {self.name} returned {changed!r}; it must return a list of messages"
                 )
-        changed[-1] = self._hooked_last(changed[-1])
-        return without_repeats(changed, messages)
+        return changed
 
     def hooked_before_send(self, message: Any, recipient: Agent, silent: bool) -> Any:
         """An outgoing message as the hooks return it."""
