@@ -3,6 +3,7 @@
 The package loads its parts on first use: importing it loads no model library, starts nothing and reads nothing.
 """
 
+import importlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,12 @@ _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
 
+_MODULES = frozenset(
+    "agentchat cache code_utils coding exception_utils formatting_utils function_utils graph_utils io oai "
+    "runtime_logging token_count_utils types".split()
+)
+"""The modules that are attributes of the package without an import, as in AutoGen 0.2."""
+
 last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
 
@@ -38,6 +45,8 @@ EXAMPLE: "Path"
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _names:
         raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
     value = _lazy_getattr(name)

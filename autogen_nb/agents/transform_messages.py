@@ -4,8 +4,8 @@ import sys
 from collections.abc import Sequence
 from copy import deepcopy
 
+from autogen_nb.agents.message_transforms import Messages, MessageTransform
 from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
-from autogen_nb.core.text.message_transforms import Messages, MessageTransform
 
 
 class TransformMessages:

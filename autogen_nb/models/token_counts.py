@@ -1,10 +1,11 @@
-"""Token counts under AutoGen 0.2's names: estimates, because a tokenizer would have to be downloaded."""
+"""Token counts under AutoGen 0.2's names, by the package tiktoken."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-from autogen_nb.core.text.message_transforms import count_tokens
 from autogen_nb.errors import ConfigError
 
 _PER_MESSAGE = 3
@@ -22,21 +23,45 @@ _LIMITS = {
 _DEFAULT = "gpt-3.5-turbo-0613"
 
 
+def tokenizer(model: str = _DEFAULT) -> Any:
+    """The tokenizer of an OpenAI model, or the one of gpt-4 for other models; tiktoken downloads it at first use."""
+    try:
+        tiktoken: Any = import_module("tiktoken")
+    except ModuleNotFoundError:
+        raise ConfigError("tokens are counted by the package tiktoken: run pip install tiktoken") from None
+    try:
+        return tiktoken.encoding_for_model(model)
+    except KeyError:
+        return tiktoken.get_encoding("cl100k_base")
+
+
+def count_text(content: Any) -> int:
+    """The tokens of the text in a content, a message, or a list of those."""
+    match content:
+        case str():
+            return len(tokenizer().encode(content))
+        case {"text": text} | {"content": text}:
+            return count_text(text)
+        case [*parts]:
+            return sum(map(count_text, parts))
+    return 0
+
+
 def count_token(input: str | Sequence[Any] | Mapping[str, Any], model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
-    """The approximate tokens of a text, a message or a list of messages; the same estimate serves all models."""
-    del model
+    """The tokens of a text, of a message, or of a list of messages with what separates them."""
+    encoding = tokenizer(model)
     match input:
         case str():
-            return count_tokens(input)
-        case Mapping():
-            return _PER_MESSAGE + _of_message(input)
-        case [*messages]:
-            return _PER_MESSAGE + sum(map(_of_message, messages))
+            return len(encoding.encode(input))
+        case Mapping() | [*_]:
+            messages: Sequence[Any] = [input] if isinstance(input, Mapping) else input
+            return _PER_MESSAGE + sum(_of_message(message, encoding) for message in messages)
     raise ConfigError(f"count_token takes a text, a message or a list of messages, not {input!r}")
 
 
-def _of_message(message: Mapping[str, Any]) -> int:
-    return _PER_MESSAGE + sum(count_tokens(str(value)) for value in message.values() if value is not None)
+def _of_message(message: Mapping[str, Any], encoding: Any) -> int:
+    values = (value if isinstance(value, str) else json.dumps(value) for value in message.values() if value is not None)
+    return _PER_MESSAGE + int("name" in message) + sum(len(encoding.encode(value)) for value in values)
 
 
 def get_max_token_limit(model: str = _DEFAULT) -> int:
@@ -49,7 +74,7 @@ def get_max_token_limit(model: str = _DEFAULT) -> int:
 
 
 def token_left(input: str | Sequence[Any] | Mapping[str, Any], model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
-    """The approximate tokens that are left for the reply."""
+    """The tokens that are left for the reply."""
     return get_max_token_limit(model) - count_token(input, model)
 
 

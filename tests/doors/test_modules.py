@@ -14,6 +14,12 @@ MODULES = {
     "agentchat.contrib.capabilities.transform_messages": "MessageTransform TransformMessages",
     "agentchat.contrib.capabilities.transforms": "MessageHistoryLimiter MessageTokenLimiter TextMessageContentName",
     "agentchat.contrib.society_of_mind_agent": "SocietyOfMindAgent",
+    "agentchat.contrib.agent_eval.agent_eval": "generate_criteria",
+    "agentchat.contrib.capabilities.teachability": "Teachability",
+    "agentchat.contrib.gpt_assistant_agent": "GPTAssistantAgent",
+    "agentchat.contrib.retrieve_user_proxy_agent": "RetrieveUserProxyAgent",
+    "agentchat.contrib.vectordb.chromadb": "ChromaVectorDB",
+    "agentchat.contrib.web_surfer": "WebSurferAgent",
     "agentchat.conversable_agent": "ConversableAgent register_function",
     "agentchat.groupchat": "GroupChat GroupChatManager",
     "agentchat.user_proxy_agent": "UserProxyAgent",
@@ -25,10 +31,14 @@ MODULES = {
     "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult",
     "coding.factory": "CodeExecutorFactory",
     "coding.markdown_code_extractor": "MarkdownCodeExtractor",
+    "exception_utils": "AgentNameConflict InvalidCarryOverType NoEligibleSpeaker SenderRequired UndefinedNextAgent",
+    "function_utils": "get_function_schema load_basemodels_if_needed serialize_to_str",
     "oai": "Cache OpenAIWrapper config_list_from_json filter_config",
     "oai.client": "OpenAIWrapper",
     "oai.openai_utils": "config_list_from_json config_list_from_models filter_config get_config_list",
+    "retrieve_utils": "create_vector_db_from_dir",
     "token_count_utils": "count_token get_max_token_limit percentile_used token_left",
+    "types": "MessageContentType UserMessageImageContentPart UserMessageTextContentPart",
 }
 
 
@@ -43,6 +53,28 @@ def test_its_modules_load_no_large_library() -> None:
     assert program(
         *(f"import autogen_nb.{module}" for module in MODULES), f"print({{*sys.modules}} & {{*{HEAVY}}})"
     ) == ("set()")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        ("agentchat.contrib.gpt_assistant_agent", "GPTAssistantAgent", "use an AssistantAgent with tools"),
+        ("agentchat.contrib.retrieve_user_proxy_agent", "RetrieveUserProxyAgent", "a function tool that searches"),
+        ("agentchat.contrib.capabilities.teachability", "Teachability", "update_system_message"),
+        ("agentchat.contrib.capabilities.transforms", "TextMessageCompressor", "MessageTokenLimiter"),
+        ("retrieve_utils", "query_vector_db", "a function tool that searches"),
+    ],
+)
+def test_the_use_of_what_is_missing_says_what_to_use(module: str, name: str, advice: str) -> None:
+    missing = getattr(import_module(f"autogen_nb.{module}"), name)
+
+    with pytest.raises(ValueError, match=f"{name} is not available in autogen_nb; .*{advice}") as caught:
+        missing("agent", llm_config=False)
+    assert "\n" not in str(caught.value)
+
+
+def test_modules_are_attributes_without_an_import() -> None:
+    assert program("import autogen_nb", "print(autogen_nb.agentchat.ChatResult is autogen_nb.ChatResult)") == "True"
 
 
 def test_import_autogen_gives_the_same_modules() -> None:

@@ -1,12 +1,24 @@
+import re
+import sys
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb.agents.message_transforms import MessageHistoryLimiter, MessageTokenLimiter, TextMessageContentName
 from autogen_nb.agents.transform_messages import TransformMessages
-from autogen_nb.core.text.message_transforms import MessageHistoryLimiter, MessageTokenLimiter, TextMessageContentName
 from autogen_nb.testing import ScriptedModel
+
+
+@pytest.fixture
+def _words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tokenizer by words, in place of the package tiktoken, which downloads its tokenizers."""
+    words = SimpleNamespace(encode=re.compile(r"\s?\w+|\W").findall, decode="".join)
+    tiktoken = SimpleNamespace(encoding_for_model=lambda _: words)
+    monkeypatch.setitem(sys.modules, "tiktoken", cast("Any", tiktoken))
+
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "hello"},
@@ -42,6 +54,7 @@ PARTS = [{"type": "text", "text": "are you"}, {"type": "image_url"}]
         ),
     ],
 )
+@pytest.mark.usefixtures("_words")
 def test_a_transform_leaves_these_contents(transform: Any, contents: list[Any]) -> None:
     changed = transform.apply_transform(TALK)
 
@@ -75,7 +88,8 @@ def test_the_model_gets_the_transformed_messages(capsys: pytest.CaptureFixture[s
     assert "Left out 2 messages: 1 of 3 remain." in capsys.readouterr().out
 
 
-def test_tokens_are_estimated() -> None:
+@pytest.mark.usefixtures("_words")
+def test_tokens_are_counted() -> None:
     tokens = import_module("autogen_nb.token_count_utils")
 
     assert tokens.count_token("very very long") == 3
@@ -84,3 +98,19 @@ def test_tokens_are_estimated() -> None:
     assert tokens.token_left("very long", "gpt-4") == 8190
     with pytest.raises(KeyError):
         tokens.get_max_token_limit("llama")
+
+
+def test_a_limit_without_tiktoken_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+
+    with pytest.raises(ValueError, match="pip install tiktoken"):
+        MessageTokenLimiter(2).apply_transform(TALK)
+
+
+@pytest.mark.usefixtures("_words")
+def test_a_limit_is_at_most_the_models_window() -> None:
+    text = [{"role": "user", "content": "a " * 5000}]
+
+    shortened = MessageTokenLimiter(max_tokens=9000).apply_transform(text)
+
+    assert import_module("autogen_nb.token_count_utils").count_token(shortened[0]["content"]) == 4096

@@ -48,6 +48,11 @@ def function_schema(function: Callable[..., Any], name: str, description: str) -
     return {"name": name, "description": description, "parameters": parameters}
 
 
+def get_function_schema(function: Callable[..., Any], *, name: str | None = None, description: str) -> dict[str, Any]:
+    """A tool's definition in OpenAI's chat completions API, under AutoGen 0.2's name."""
+    return {"type": "function", "function": function_schema(function, name or _name(function), description)}
+
+
 def with_typed_arguments(function: F) -> F:
     """The function with its arguments converted to the annotated types, such as a dict to a pydantic model."""
     model = _model(function)

@@ -5,10 +5,14 @@ Agents read code by the rules of `code_blocks`; AutoGen's pattern is simpler and
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from autogen_nb.core.text.code_blocks import parse_python
 from autogen_nb.messages import CodeBlock
+
+UserMessageTextContentPart: TypeAlias = dict[str, str]
+UserMessageImageContentPart: TypeAlias = dict[str, Any]
+MessageContentType: TypeAlias = str | list[dict[str, Any] | str] | None
 
 UNKNOWN = "unknown"
 """The language of text without a code block."""

@@ -1,35 +1,13 @@
-"""AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged.
+"""AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged."""
 
-Tokens are estimated: a tokenizer would have to be downloaded.
-"""
-
-import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, Protocol, TypeAlias
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.token_counts import count_text, get_max_token_limit, tokenizer
 
 Messages: TypeAlias = list[dict[str, Any]]
-
-_TOKEN = re.compile(r"\s?[^\W_]{1,8}|\s?[^\w\s]|_|\s+")
-"""Approximately one token: a short word or a part of a long one, a sign, or white space."""
-
-
-def split_tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text)
-
-
-def count_tokens(content: Any) -> int:
-    """The approximate number of tokens of the text in a content, a message, or a list of those."""
-    match content:
-        case str():
-            return len(split_tokens(content))
-        case {"text": text} | {"content": text}:
-            return count_tokens(text)
-        case [*parts]:
-            return sum(map(count_tokens, parts))
-    return 0
 
 
 class MessageTransform(Protocol):
@@ -81,11 +59,11 @@ class MessageTokenLimiter:
     Parameters
     ----------
     max_tokens_per_message, max_tokens
-        The limits; None for no limit.
+        The limits, at most the model's context window; None for no limit.
     min_tokens
         Shorter conversations stay unchanged.
     model
-        Ignored: the same estimate serves all models.
+        The model whose tokens are counted, by the package tiktoken.
     filter_dict, exclude_filter
         As in `filter_config`: which messages stay unchanged, or with ``exclude_filter=False`` which are shortened.
     """
@@ -99,19 +77,21 @@ class MessageTokenLimiter:
         filter_dict: Mapping[str, Any] | None = None,
         exclude_filter: bool = True,
     ) -> None:
-        del model
         named = {"max_tokens_per_message": max_tokens_per_message, "max_tokens": max_tokens, "min_tokens": min_tokens}
         for name, value in named.items():
             if value is not None and value < 0:
                 raise ConfigError(f"{name} is {value}; it must be at least 0, or None for no limit")
         if min_tokens is not None and max_tokens is not None and min_tokens > max_tokens:
             raise ConfigError(f"min_tokens is {min_tokens}, which is more than max_tokens, {max_tokens}")
-        self._per_message, self._total, self._least = max_tokens_per_message, max_tokens, min_tokens or 0
+        self._model, self._least = model, min_tokens or 0
+        self._per_message, self._total = (
+            _within_window(limit, model) for limit in (max_tokens_per_message, max_tokens)
+        )
         self._filter = filter_dict, exclude_filter
 
     def apply_transform(self, messages: Messages) -> Messages:
         """The messages within the limits; the oldest are left out if the limit of the conversation is reached."""
-        if self._least and count_tokens(messages) < self._least:
+        if self._least and count_text(messages) < self._least:
             return messages
         kept: Messages = []
         tokens = 0
@@ -120,19 +100,19 @@ class MessageTokenLimiter:
             if isinstance(content, str | list) and _selected(message, *self._filter):
                 left = None if self._total is None else self._total - tokens
                 full = left is not None and left < (self._per_message if self._per_message is not None else left + 1)
-                message["content"] = _shortened(content, left if full else self._per_message)
+                message["content"] = _shortened(content, left if full else self._per_message, self._model)
                 kept.append(message)
                 if full:
                     break
             else:
                 kept.append(message)
-            tokens += count_tokens(message.get("content"))
+            tokens += count_text(message.get("content"))
         kept.reverse()
         return kept[1:] if kept and kept[0].get("role") == "tool" else kept
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
         """The number of tokens before and after."""
-        return _report("tokens", count_tokens(pre_transform_messages), count_tokens(post_transform_messages))
+        return _report("tokens", count_text(pre_transform_messages), count_text(post_transform_messages))
 
 
 class TextMessageContentName:
@@ -193,13 +173,23 @@ def _selected(message: Mapping[str, Any], filter_dict: Mapping[str, Any] | None,
     return all(meets(key, values) != exclude for key, values in (filter_dict or {}).items())
 
 
-def _shortened(content: Any, limit: int | None) -> Any:
+def _within_window(limit: int | None, model: str) -> int | None:
+    try:
+        return limit if limit is None else min(limit, get_max_token_limit(model))
+    except KeyError:
+        return limit
+
+
+def _shortened(content: Any, limit: int | None, model: str) -> Any:
     if limit is None:
         return content
     if isinstance(content, str):
-        return "".join(split_tokens(content)[: max(limit, 0)])
+        encoding = tokenizer(model)
+        return encoding.decode(encoding.encode(content)[:limit])
     return [
-        {**part, "text": _shortened(part["text"], limit)} if isinstance(part, Mapping) and "text" in part else part
+        {**part, "text": _shortened(part["text"], limit, model)}
+        if isinstance(part, Mapping) and "text" in part
+        else part
         for part in content
     ]
 
