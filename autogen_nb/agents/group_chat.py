@@ -103,7 +103,7 @@ class GroupChat(GroupSettings):
     selector: Model | None = field(init=False, repr=False)
     selection_hooks: MessageHooks = field(init=False, repr=False)
 
-    DEFAULT_INTRO_MSG = "You are in a group of agents who work together and read each other's messages:"
+    DEFAULT_INTRO_MSG = "Hello everyone. You work together as a group, and read each other's messages. Its members are:"
 
     def __post_init__(self) -> None:
         self.check_settings()
