@@ -43,6 +43,7 @@ BY_NAME = {
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
     "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
+    "run/runtime_log.py": "the log that the program has named, and its folder",
     "trusted/held_folder.py": "what the others use",
     "trusted/owned_files.py": "files whose owner is checked, and files that a person names, opened for reading only",
 }

@@ -12,7 +12,7 @@ from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.cache import cached
-from autogen_nb.run import engine
+from autogen_nb.run import engine, runtime_log
 
 _OF_THE_REQUEST = ("messages", "prompt", "tools", "functions")
 _OF_THE_WRAPPER = ("context", "filter_func", "allow_format_str_template", "agent", "cache")
@@ -76,6 +76,7 @@ class OpenAIWrapper(UsageTracker):
         Agent.__init__(self, "the client")
         UsageTracker.__init__(self)
         self._entries = [{**base_config, **entry} for entry in config_list or [{}]]
+        runtime_log.log_new_wrapper(self, {"config_list": self._entries})
 
     @property
     def total_usage_summary(self) -> dict[str, Any] | None:
@@ -121,7 +122,7 @@ class OpenAIWrapper(UsageTracker):
             options = {name: settings.pop(name, None) for name in _OF_THE_WRAPPER}
             model = cached(model_for(settings), options["cache"])
             try:
-                completion = engine.call(whole_reply(model, _request(request, options)))
+                completion = engine.call(whole_reply(model, _request(request, options), options["agent"] or self))
             except ContentFiltered:
                 raise
             except ModelError:
@@ -129,7 +130,7 @@ class OpenAIWrapper(UsageTracker):
                     raise
                 continue
             self.usages.add(completion)
-            response = _response(completion, number)
+            response = ChatCompletion.model_validate({**runtime_log.openai_form(completion), "config_id": number})
             accepts: Callable[..., bool] | None = options["filter_func"]
             response.pass_filter = accepts is None or accepts(context=options["context"], response=response)
             if response.pass_filter or number == last:
@@ -154,11 +155,13 @@ class OpenAIWrapper(UsageTracker):
         return template.format(**context) if allow_format_str_template and isinstance(template, str) else template
 
 
-async def whole_reply(model: Model, request: ModelRequest) -> Completion:
-    """A model's reply without its pieces."""
+async def whole_reply(model: Model, request: ModelRequest, agent: Any) -> Completion:
+    """A model's reply without its pieces; `agent` asks for it."""
+    start_time = runtime_log.now()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
+                runtime_log.log_completion(agent, model, request, part, start_time)
                 return part
     raise ModelError("the model ended without a reply", model=model.name)
 
@@ -173,18 +176,3 @@ def _request(request: Mapping[str, Any], options: Mapping[str, Any]) -> ModelReq
         for message in messages or [{"role": "user", "content": prompt}]
     )
     return ModelRequest(conversation, tuple(request["tools"] or ()), tuple(request["functions"] or ()))
-
-
-def _response(completion: Completion, number: int) -> ChatCompletion:
-    message, usage = completion.message.to_dict(), completion.usage
-    tokens = usage and {name: getattr(usage, name) for name in CompletionUsage.model_fields}
-    choice = {"message": message, "finish_reason": completion.finish_reason}
-    return ChatCompletion.model_validate(
-        {
-            "choices": [choice],
-            "model": completion.model,
-            "usage": tokens,
-            "cost": completion.cost or 0.0,
-            "config_id": number,
-        }
-    )

@@ -77,7 +77,7 @@ class SocietyOfMindAgent(ConversableAgent):
             *map(_as_text, messages),
             {"role": "system", "content": prompt},
         ]
-        completion = engine.call(whole_reply(self.model, ModelRequest(transcript)))
+        completion = engine.call(whole_reply(self.model, ModelRequest(transcript), self))
         self.count_usage(completion)
         return completion.message.text
 

@@ -37,6 +37,7 @@ MODULES = {
     "oai.client": "OpenAIWrapper",
     "oai.openai_utils": "config_list_from_json config_list_from_models filter_config get_config_list",
     "retrieve_utils": "create_vector_db_from_dir",
+    "runtime_logging": "get_connection log_event log_new_agent logging_enabled start stop",
     "token_count_utils": "count_token get_max_token_limit percentile_used token_left",
     "types": "MessageContentType UserMessageImageContentPart UserMessageTextContentPart",
 }

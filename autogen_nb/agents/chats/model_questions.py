@@ -10,6 +10,7 @@ from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
 from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning
+from autogen_nb.run import runtime_log
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
@@ -25,11 +26,12 @@ async def ask_model(
     model: Model, request: ModelRequest, agent: str
 ) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelWaiting | ModelReplied]:
     """A model's reply, in pieces and then as a whole."""
-    started = time.monotonic()
+    started, start_time = time.monotonic(), runtime_log.now()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
                 seconds = time.monotonic() - started
+                runtime_log.log_completion(agent, model, request, part, start_time)
                 yield ModelReplied(
                     part.message,
                     part.model,
@@ -54,9 +56,12 @@ async def ask_for_words(
     model: Model, request: ModelRequest, kind: type[SpeakerGiven | SummaryGiven]
 ) -> AsyncIterator[SpeakerGiven | SummaryGiven]:
     """A model's whole reply, as the name of a speaker or as a summary."""
+    start_time = runtime_log.now()
+    source = "speaker_selection_agent" if kind is SpeakerGiven else "summary"
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
+                runtime_log.log_completion(source, model, request, part, start_time)
                 yield kind(
                     part.message.text,
                     cost=part.cost,

@@ -24,7 +24,7 @@ from autogen_nb.core.ports import Model
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
-from autogen_nb.run import OnCaller, OnEngine, Waits
+from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log
 
 
 class QuestionHandler:
@@ -126,6 +126,8 @@ class QuestionHandler:
         results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in question.calls]
         if any(isinstance(result, Awaitable) for result in results):
             return _await_results(results)
+        for call, result in zip(question.calls, results, strict=True):
+            runtime_log.log_function_use(agent, call.name, {"arguments": call.arguments}, result)
         return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
 
     def _is_termination(self, question: events.TerminationAsked) -> events.TerminationJudged:

@@ -10,6 +10,7 @@ from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import unfolded
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
+from autogen_nb.run import runtime_log
 
 
 class MessageHistory(Agent):
@@ -73,6 +74,8 @@ class MessageHistory(Agent):
         said.append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
         self._heard.pop(peer, None)
+        if not sent and runtime_log.logging_enabled():
+            runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)
 
     def exchanged(self, peer: Agent) -> list[Said]:
         """The messages with a peer, as events."""
