@@ -1,11 +1,11 @@
 """`TransformMessages`: AutoGen 0.2's capability that changes the messages for a model."""
 
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
 
 from autogen_nb.agents.message_transforms import Messages, MessageTransform
 from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
+from autogen_nb.run.io_stream import IOStream
 
 
 class TransformMessages:
@@ -33,5 +33,5 @@ class TransformMessages:
             changed = transform.apply_transform(changed)
             line, has_effect = transform.get_logs(before, changed)
             if self._verbose and has_effect:
-                sys.stdout.write(line + "\n")
+                IOStream.get_default().print(line)
         return [*system, *changed]

@@ -1,6 +1,5 @@
 """A person at a terminal, or at any front end that supports ``input()``."""
 
-import getpass
 import os
 import shlex
 import subprocess
@@ -24,6 +23,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
+from autogen_nb.run.io_stream import IOStream
 
 _WHY = "Why (for the assistant, may be empty)? "
 _CHOICES = "[r]un, [e]dit, [s]kip,{} s[t]op? "
@@ -50,7 +50,7 @@ class TerminalHuman:
         """Reads the person's message, or the choice with the typed number."""
         self._announce()
         if question.choices:
-            print(f"\n{_numbered(question.choices)}\n")  # noqa: T201  # this is the person's terminal
+            IOStream.get_default().print(f"\n{_numbered(question.choices)}\n")
         # A model's question may be long or contain control characters, so it is printed before the prompt.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_choice(text, question.choices) or text, by="terminal")
@@ -58,7 +58,7 @@ class TerminalHuman:
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         """Shows the code and reads the decision; repeats the question after an unclear answer."""
         self._announce()
-        print(_approval_text(question))  # noqa: T201  # this is the person's terminal
+        IOStream.get_default().print(_approval_text(question))
         offered = proposed(question.effects_for_rules)
         more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
@@ -84,7 +84,7 @@ class TerminalHuman:
         """Reads the decision about an effect; repeats the question after an unclear answer."""
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
-        print(f"\nThe running code {visible(question.effect.words)}{line}")  # noqa: T201  # this is the person's terminal
+        IOStream.get_default().print(f"\nThe running code {visible(question.effect.words)}{line}")
         try:
             return _read_judgement(proposed((question.effect,)))
         except NobodyThere:
@@ -92,9 +92,9 @@ class TerminalHuman:
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         """Reads input for the code; at the end of the input, the code gets an end of file."""
-        ask = getpass.getpass if question.password else input
         try:
-            return CodeInputGiven(ask(visible(question.prompt)), by="terminal")
+            text = IOStream.get_default().input(visible(question.prompt), password=question.password)
+            return CodeInputGiven(text, by="terminal")
         except _NO_INPUT:
             return CodeInputGiven(None)
 
@@ -116,7 +116,7 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
 
 def _read_rule(offered: Sequence[Rule]) -> str:
     """Shows the rule in words, and returns it if the person accepts it, or ""."""
-    print(f"\n{_numbered([rule.words for rule in offered])}\n")  # noqa: T201  # this is the person's terminal
+    IOStream.get_default().print(f"\n{_numbered([rule.words for rule in offered])}\n")
     return _choice(read_line(_WHICH), list(map(str, offered)))
 
 
@@ -136,7 +136,7 @@ _NO_INPUT = (EOFError, NotImplementedError)
 
 def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
     try:
-        return input(prompt)
+        return IOStream.get_default().input(prompt)
     except _NO_INPUT as error:
         raise NobodyThere(f"a person was asked and nobody is there{way_out}") from error
 
@@ -164,6 +164,6 @@ def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
                 command = [*shlex.split(editor), str(file)]
                 subprocess.run(command, check=True, stdin=terminal_file, stdout=terminal_file, stderr=terminal_file)  # noqa: S603  # the person's own editor
         except (OSError, subprocess.CalledProcessError, ValueError) as error:
-            print(f"The editor {editor!r} failed, and nothing ran: {error}")  # noqa: T201  # as above
+            IOStream.get_default().print(f"The editor {editor!r} failed, and nothing ran: {error}")
             return None
         return file.read_text(encoding="utf-8").removesuffix("\n")

@@ -1,6 +1,5 @@
 """A chat as streaming plain text, for scripts and terminals."""
 
-import sys
 from collections.abc import Callable, Sequence
 
 from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter, without
@@ -30,6 +29,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
+from autogen_nb.run.io_stream import IOStream
 from autogen_nb.views import in_words
 
 _RULE = "-" * 80
@@ -37,8 +37,7 @@ _LONG = 300
 
 
 def write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    IOStream.get_default().print(text, end="", flush=True)
 
 
 class PlainView:

@@ -33,6 +33,8 @@ MODULES = {
     "coding.markdown_code_extractor": "MarkdownCodeExtractor",
     "exception_utils": "AgentNameConflict InvalidCarryOverType NoEligibleSpeaker SenderRequired UndefinedNextAgent",
     "function_utils": "get_function_schema load_basemodels_if_needed serialize_to_str",
+    "formatting_utils": "colored",
+    "io": "IOConsole IOStream InputStream OutputStream",
     "oai": "Cache OpenAIWrapper config_list_from_json filter_config",
     "oai.client": "OpenAIWrapper",
     "oai.openai_utils": "config_list_from_json config_list_from_models filter_config get_config_list",

@@ -1,6 +1,5 @@
 """Tokens and cost by model, in AutoGen 0.2's form."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from autogen_nb.core.ports import Completion
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
+from autogen_nb.run.io_stream import IOStream
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
 """The values that hold a model's answer."""
@@ -74,7 +74,7 @@ class UsageTracker(Agent):
                 f"    {model}: {use['prompt_tokens']:,} + {use['completion_tokens']:,} tokens, {_dollars(use['cost'])}"
                 for model, use in models
             ]
-        sys.stdout.write("\n".join(lines) + "\n")
+        IOStream.get_default().print("\n".join(lines))
 
 
 def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:

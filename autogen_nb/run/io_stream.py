@@ -1,0 +1,76 @@
+"""AutoGen 0.2's streams: a program sets one to get the text of its chats and to answer their questions.
+
+The text view and the person at a terminal use it. A notebook has its own view and panels.
+"""
+
+import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+
+@runtime_checkable
+class OutputStream(Protocol):
+    """Writes text."""
+
+    def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+        """Writes the objects, as the built-in function."""
+
+
+@runtime_checkable
+class InputStream(Protocol):
+    """Reads lines."""
+
+    def input(self, prompt: str = "", *, password: bool = False) -> str:
+        """Returns the line that a person types; a password is not shown."""
+
+
+@runtime_checkable
+class IOStream(InputStream, OutputStream, Protocol):
+    """A stream in both directions, and the default streams of the process and of a context."""
+
+    _global: ClassVar["IOStream | None"] = None
+    _context: ClassVar[ContextVar["IOStream | None"]] = ContextVar("io_stream", default=None)
+
+    @staticmethod
+    def set_global_default(stream: "IOStream | None") -> None:
+        """Sets the stream of the process; None for the terminal."""
+        IOStream._global = stream
+
+    @staticmethod
+    def get_global_default() -> "IOStream":
+        """The stream of the process, by default the terminal."""
+        return IOStream._global or IOConsole()
+
+    @staticmethod
+    def get_default() -> "IOStream":
+        """The stream of the context, or else of the process."""
+        return IOStream._context.get() or IOStream.get_global_default()
+
+    @staticmethod
+    @contextmanager
+    def set_default(stream: "IOStream | None") -> Iterator[None]:
+        """Sets the stream of this context, in `with`."""
+        token = IOStream._context.set(stream)
+        try:
+            yield
+        finally:
+            IOStream._context.reset(token)
+
+
+class IOConsole(IOStream):
+    """The terminal as a stream."""
+
+    def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
+        """Writes to the standard output."""
+        print(*objects, sep=sep, end=end, flush=flush)  # noqa: T201 - the purpose of this class
+
+    def input(self, prompt: str = "", *, password: bool = False) -> str:
+        """Reads from the standard input."""
+        return getpass.getpass(prompt) if password else input(prompt)
+
+
+def colored(text: object, *_colors: Any, **_more: Any) -> str:
+    """The text without colours, under AutoGen's name."""
+    return str(text)
