@@ -7,7 +7,7 @@
     const live = child.previousElementSibling;
     if (!child.isConnected) return observer?.disconnect();
     if (!live) return;
-    const works = live.querySelector(".jupyter-widgets > *, .widget-box > *") && !live.textContent.startsWith("Error displaying widget");
+    const works = live.querySelector(".jupyter-widgets") && !live.textContent.startsWith("Error displaying widget");
     child.style.display = works ? "none" : "";
     live.style.display = works ? "" : "none";
   };
