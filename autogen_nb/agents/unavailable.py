@@ -31,12 +31,14 @@ _CONTRIB = {
     ),
     "capabilities.vision_capability": ("VisionCapability", _IMAGES),
     "gpt_assistant_agent": ("GPTAssistantAgent", "use an AssistantAgent with tools, or with code execution"),
+    "img_utils": ("get_image_data get_pil_image gpt4v_formatter pil_to_data_uri", _IMAGES),
     "llamaindex_conversable_agent": ("LLamaIndexConversableAgent", _RETRIEVAL),
     "llava_agent": ("LLaVAAgent llava_call", _IMAGES),
     "math_user_proxy_agent": (
         "MathUserProxyAgent",
         "use a UserProxyAgent that runs code, and ask for Python with sympy in the message",
     ),
+    "multimodal_conversable_agent": ("MultimodalConversableAgent", _IMAGES),
     "qdrant_retrieve_user_proxy_agent": (
         "QdrantRetrieveUserProxyAgent create_qdrant_from_dir query_qdrant",
         _RETRIEVAL,
