@@ -144,6 +144,12 @@ class ConversableAgent(Participant, SoloAgent):
         self._model_config = register_client(self._model_config, model_client_cls, **kwargs)
         self.model = agent_config.read_llm_config(self._model_config)
 
+    @property
+    def code_executor(self) -> Any:
+        """The executor of the agent's code; None if it runs no code."""
+        executor = None if self.code is None else self.code.executor
+        return getattr(executor, "executor", executor)
+
     # Messages
 
     async def _send(

@@ -11,9 +11,11 @@
 import asyncio
 import re
 import time
+import uuid
+from base64 import b64decode
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, overload, runtime_checkable
@@ -24,7 +26,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.command_line_executor import CommandLineExecutor
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Display, Failure, Output, Result, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
 
 _CLOCK_LAG = 20_000_000
@@ -39,6 +41,9 @@ _TRACEBACK_END = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or di
 
 _SYNC: Final = object()
 
+_SAVED = (("image/png", ".png"), ("text/html", ".html"))
+"""The types of outputs that AutoGen 0.2 saves."""
+
 
 @dataclass(frozen=True, slots=True)
 class CodeResult:
@@ -48,11 +53,14 @@ class CodeResult:
     ----------
     code_file
         The file with the first block, if there is one.
+    output_files
+        The files with the pictures and HTML of the outputs, in the working directory.
     """
 
     exit_code: int
     output: str
     code_file: str | None = None
+    output_files: list[str] = field(default_factory=list, hash=False)
 
     def __await__(self) -> Generator[Any, Any, "CodeResult"]:
         """Returns itself, for callers that await the result of a sync call."""
@@ -257,7 +265,21 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         # The run has already reported an invalid file name.
         with suppress(OSError):
             code_file = str(file) if file is not None and file.is_file() else None
-        return CodeResult(ended.exit_code, output, code_file)
+        bundles = [item.data for item in outputs if isinstance(item, Display | Result)]
+        files = [
+            self._saved_output(bundle[kind], suffix)
+            for bundle in bundles
+            for kind, suffix in _SAVED
+            if bundle.get(kind)
+        ]
+        return CodeResult(ended.exit_code, output, code_file, files)
+
+    def _saved_output(self, data: Any, suffix: str) -> str:
+        path = self.work_dir / f"{uuid.uuid4().hex}{suffix}"
+        # Code may write to the directory, so an existing file or link is never opened.
+        with path.open("xb") as file:
+            file.write(str(data).encode() if suffix == ".html" else b64decode(data))
+        return str(path)
 
 
 def one_directory(**options: Any) -> Path:

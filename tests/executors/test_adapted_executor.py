@@ -59,6 +59,9 @@ def test_executors_are_instances_of_the_protocol(tmp_path: Path) -> None:
 
     assert all(isinstance(executor, CodeExecutor) for executor in executors)
     assert not isinstance(object(), CodeExecutor)
+    assert [
+        UserProxyAgent("u", code_execution_config={"executor": each}).code_executor for each in executors
+    ] == executors
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,10 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         del context
         return opening_message(message, carryover)
 
+    async def a_generate_init_message(self, message: Any, **context: Any) -> str | dict[str, Any]:
+        """`generate_init_message` for async callers."""
+        return self.generate_init_message(message, **context)
+
     # The agent's part of a flow
 
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
