@@ -122,3 +122,9 @@ def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
 
     assert (done.code, done.err) == (0, "")
     assert book(folder / "autogen-nb-demo" / "01_quickstart.ipynb").cells[-2].outputs
+
+
+def test_autogens_modules_are_in_it(installed: Environment, folder: Path) -> None:
+    source = "import autogen_nb.agentchat.contrib.society_of_mind_agent, autogen_nb.cache"
+
+    subprocess.run([installed.folder / "bin" / "python", "-c", source], cwd=folder, check=True)
