@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 # After this many messages the loop gets a turn, so a kernel that prints without end cannot block it.
 _BURST = 32
 _RECONNECT_MS = 10
-# Bytes of outputs that may wait for their reader, and messages that may wait in the socket.
+# Limits on the bytes of outputs that wait in an inbox, and on the messages that wait in the socket.
 _MAX_WAITING_BYTES = 8 * 2**20
 _MAX_QUEUED_MESSAGES = 64
 # Seconds for the last messages of an ended kernel.
@@ -153,7 +153,6 @@ class SocketChannels(KernelChannels):
         return socket
 
     async def drain(self) -> None:
-        """Waits until all messages of an ended kernel are delivered."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 await self._disconnected.wait()
@@ -161,7 +160,7 @@ class SocketChannels(KernelChannels):
         if socket.closed:
             return
         with suppress(self._zmq.ZMQError):
-            # Read without asyncio, since the pump may be waiting on the same socket.
+            # Read without asyncio, since `_pump` may be waiting on the same socket.
             plain: Any = self._zmq.Socket.shadow(socket.underlying)
             while True:
                 self._deliver("iopub", plain.recv_multipart(self._zmq.NOBLOCK))

@@ -15,7 +15,7 @@ from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissi
 from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, sign
 
 Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
-"""Asks a person about an effect; the second argument is the waiting line of code."""
+"""Asks a person about an effect; the second argument is the line of code that would have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # With a scope, the guard stays active, so code that outlives the block loses these permissions.
+            # An active guard gets all permissions for this block only: code that outlives the block loses them.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope

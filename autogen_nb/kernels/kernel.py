@@ -2,8 +2,8 @@
 
 1. One request runs at a time; others wait for their turn.
 2. If a request is abandoned (its iterator is closed, or its task cancelled), its code is interrupted, and the next
-   request begins only when the kernel is idle. Code that does not stop within the grace period is killed, unless a
-   person can decide about it; the caller does not wait for the decision.
+   request begins only when the kernel is idle. If the code does not stop within the grace period, the kernel is killed,
+   unless a person can decide about it; the caller does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
 4. Modules are imported in advance one by one, each in its own turn, and only before the first request. A
    failed import may leave a module half loaded, so the kernel is replaced and the module is skipped.
@@ -44,7 +44,7 @@ _PREPARE_TIMEOUT = 10.0
 
 
 class Kernel(VariableExchange):
-    """A Jupyter kernel in a place, used by one owner."""
+    """A Jupyter kernel in a `Place`, for one owner; a new process replaces one that died."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class Kernel(VariableExchange):
             self._life.begin()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
-        # The system may have stopped the block at a limit.
+        # The system may have ended the block because of a limit.
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
         outcome = classify(request, self._ending, reached)
         if request.end == "stuck":

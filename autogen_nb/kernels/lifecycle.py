@@ -113,7 +113,7 @@ def _read_tail(folder: Path) -> str:
 
 
 def _describe_deleted(cwd: Path) -> str:
-    """Describes the folder that was deleted, the kernel's or this process's own; "" if both exist."""
+    """Describes the missing working directory, this process's or the kernel's; "" if both exist."""
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -71,7 +71,7 @@ def describe_end(code: int) -> str:
 
 
 def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
-    """A hint that the code failed because an environment variable is withheld from it; "" if it did not."""
+    """A hint, for code that failed because an environment variable is withheld from it; "" for other failures."""
     match = _QUOTED.fullmatch(failure.evalue.strip())
     if failure.ename != "KeyError" or match is None or match[2] not in dropped:
         return ""
@@ -84,10 +84,7 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
 
 
 def read_only_hint(failure: Failure, own_folder: str) -> str:
-    """A hint that the code failed because the sandbox allows writing in one folder only; "" if it did not.
-
-    Both the model and the person read it.
-    """
+    """A hint, for code that failed because it may write in one folder only; "" for other failures."""
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""
     return (

@@ -1,7 +1,7 @@
 """Installs the package's own modules and the guard in a new kernel, before the agent's code runs.
 
-One file holds all modules twice: compiled by this Python, and as source for kernels with another Python version. In the
-kernel, compiling would take most of the preparation time; so this process compiles once, while the first kernel starts.
+One file contains all modules twice: compiled by this Python, and as source for kernels with another Python version.
+Compiling is most of the work, so this process compiles the modules once, while the first kernel starts.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _GUARD = {
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORT_TIMEOUT = 60.0
-"""Seconds for importing a module in advance; building the first list of fonts may take long."""
+"""Seconds for importing a module in advance; matplotlib's first list of fonts may take long to build."""
 
 
 async def pack_modules() -> bytes:
@@ -88,7 +88,7 @@ def with_parents(names: Sequence[str]) -> list[str]:
 def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
     """Source that calls a function of `service`, which writes the result to the file `reply`.
 
-    The arguments are in a literal of JSON text, so no value becomes source.
+    The arguments are JSON in a string literal, so no value runs as code.
     """
     arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
     return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'

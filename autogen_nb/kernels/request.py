@@ -1,22 +1,21 @@
 """One execute request, from sending until the kernel is idle again.
 
 1. A request ends when the shell reply *and* the idle status have arrived, in any order (messaging specification), when
-   the process has died, or when the code did not stop within the grace period of an interrupt.
+   the process has died, or when the code did not stop within the grace period after an interrupt.
 2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
-4. An interrupt between two internal steps makes ipykernel drop the request and become idle without a reply. The shell
-   channel keeps its order: a reply to a later request proves that the earlier one was dropped.
-5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython swallows an
-   interrupt inside its own hooks, and code may suspend its process before the kernel reports that the code runs.
-   Code that does not stop within the grace period ends as "stuck". If a person interrupted it, the person decides
-   first. The code gets no further interrupts in the meantime, so no variables are lost without the person's consent.
+4. An interrupt of ipykernel's own code makes it drop the request and become idle without a reply. The kernel replies in
+   order, so the reply to a later request proves that the earlier request was dropped.
+5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
+   inside its own hooks. A request whose code does not stop within the grace period ends as "stuck". If a person sent
+   the interrupt, the person decides first; meanwhile the code gets no further interrupts.
 6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
-7. A question on stdin waits until earlier output has arrived on iopub, which is another socket. To detect this, the
-   client sends a request on the control channel, which the kernel handles while code runs, and waits for its idle
-   status on iopub. The wait has a time limit.
+7. A question on stdin waits, for a limited time, until earlier output has arrived on IOPub, which is another socket. To
+   detect this, the client sends a request on the control channel, which the kernel handles while code runs, and waits
+   for the idle status of that request on IOPub.
 8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
    the code's later questions at once, and rule 5 applies if the code does not stop.
-9. The request closes only after its interrupts have arrived: a late one would hit the next request.
+9. A request ends only after its interrupts have arrived, since a late interrupt would stop the next request.
 """
 
 import asyncio
@@ -33,10 +32,10 @@ from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
-"""Asks a person for input; takes the prompt, and True for hidden input. EOFError closes the input."""
+"""Asks a person for input; takes the prompt, and True for a password. EOFError means the end of the input."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
 Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
-"""Asks a person what to do with code that did not stop after their interrupt."""
+"""Asks the person who interrupted the code what to do if it does not stop."""
 
 _END_OF_FILE = "\x04"
 _OUTPUT_WAIT = 1.0
@@ -177,7 +176,7 @@ class ExecuteRequest:
         if not self.asking.is_set() and self.end is None:
             self.asking.set()
             self._stop_reminding()
-            # From now on the person decides.
+            # The person's decision replaces the time limit.
             self._clock.pause()
             self._spawn(self._ask_whether_to_wait(stuck))
 
@@ -242,10 +241,10 @@ class ExecuteRequest:
                 self._send_interrupt()
 
     async def _forward_question(self, question: dict[str, Any]) -> None:
-        """Rule 7: forwards a stdin message after the earlier outputs."""
+        """Rule 7: puts a stdin message into the inbox after the earlier outputs."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
-            # The code itself may send such a message, which must not pause the clock if nobody will answer.
+            # Code can send a stdin message although nobody will answer; the time limit then must not pause.
             return
         self._clock.pause()
         with suppress(TimeoutError):
@@ -303,7 +302,7 @@ class ExecuteRequest:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         self._open_questions += 1
-        # If this question replaced another question, the end of that question resumed the clock.
+        # The clock may run again here: a question that this one replaced resumed it.
         self._clock.pause()
         try:
             yield

@@ -1,9 +1,9 @@
 """The widgets of an agent's kernel, for a page that reads their state at its own pace.
 
-1. Updates of a comm are merged, so a progress bar that moves 10,000 times produces one state.
+1. Updates of a widget are merged until the page reads them, so a progress bar that moves 10,000 times is read once.
 2. An Output widget captures the outputs whose parent message is the widget's `msg_id`.
-3. For each widget, the kernel gets one message of the page at a time; later updates are merged until it has handled
-   that message. Code that handles a message for too long is interrupted.
+3. The page's messages to a widget are sent to the kernel one at a time; updates that wait are merged. Code that handles
+   a message for too long is interrupted.
 
 Source: version 2 of the Jupyter widgets messaging protocol (ipywidgets, `packages/schema/messages.md`).
 """
@@ -32,7 +32,7 @@ _MAX_OUTPUTS = 50
 
 @dataclass(slots=True)
 class Widget:
-    """The state of one widget, with `Output` objects as `outputs`, and the keys that changed since the last reading."""
+    """The state of one widget, with `Output` objects in `outputs`, and the keys that changed since the last `read`."""
 
     state: dict[str, Any]
     changed: set[str]

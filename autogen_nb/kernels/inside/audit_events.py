@@ -1,9 +1,9 @@
 """Converts Python's audit events to effects: what code is about to do, by kind and target.
 
-1. Normal activity of programs is no effect: the interpreter's files, installed packages, fonts, shared system data,
-   devices without storage, and caches and temporary files in the chat's private folder.
-2. A library's import has no effects, and a library may use the environment and ctypes. The same actions of the code
-   itself are effects.
+1. Reading the interpreter's files, installed packages, fonts and shared system data is not an effect. Neither is using
+   devices without storage, or caches and temporary files in the chat's private folder.
+2. What a library does during its import is not an effect, and a library may use the environment and ctypes. The same
+   actions of the agent's own code are effects.
 3. Paths are resolved through links. The other names of a file with hard links are unknown, so writing such a file does
    not count as writing the chat's own file.
 
@@ -53,7 +53,7 @@ _INSTALLER = re.compile(
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
 _SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
-"""Characters that make a shell do more than start one program, except in version comparisons."""
+"""Characters that make a shell do more than start one program; ``>=`` and ``<=``, as in versions, are excepted."""
 _PIP = f"{sys.executable} -m pip "
 """The beginning of the command of `%pip`."""
 _FLAG = re.compile(
@@ -127,7 +127,7 @@ def _listed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # Python's imports list folders often, and inspecting the frames takes time.
+    # Imports list installed folders often, so these are accepted before the slow look at the call stack.
     if not _installed(name, view) and not view.is_in_library():
         yield from _read(name, view)
 
@@ -325,17 +325,17 @@ def _short(text: str) -> str:
     return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
 
 
-def _folder(arguments: tuple[Any, ...], place: int) -> int | None:
-    """The descriptor of the folder to which a name is relative; None for the working directory."""
-    descriptor = arguments[place] if len(arguments) > place else None
+def _folder(arguments: tuple[Any, ...], index: int) -> int | None:
+    """The descriptor of the folder to which a path is relative; None for the working directory."""
+    descriptor = arguments[index] if len(arguments) > index else None
     return descriptor if type(descriptor) is int and descriptor >= 0 else None
 
 
-def _changing(kind: str, place: int, folder: int, *, resolve_last: bool) -> Reader:
-    """Reads an event that changes the file at the argument `place`, relative to the folder at the argument `folder`."""
+def _changing(kind: str, path: int, folder: int, *, resolve_last: bool) -> Reader:
+    """A reader of events that change a file; `path` and `folder` are the indices of the arguments with its path."""
 
     def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-        named = arguments[place]
+        named = arguments[path]
         if not issubclass(type(named), int):
             yield from _changed(kind, _path(named), view, _folder(arguments, folder), resolve_last=resolve_last)
         elif not view.is_unnamed(int.__int__(named)):
@@ -345,7 +345,7 @@ def _changing(kind: str, place: int, folder: int, *, resolve_last: bool) -> Read
 
 
 _NO_FOLDER = 99
-"""An index beyond all arguments: names are relative to the working directory."""
+"""An index beyond all arguments, for events whose paths are always relative to the working directory."""
 _ROWS: tuple[tuple[str, Reader], ...] = (
     ("open", _opened),
     ("os.listdir os.scandir", _listed),

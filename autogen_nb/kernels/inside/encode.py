@@ -1,7 +1,7 @@
 """Writes a value as data only: a JSON manifest, with .npy files without pickles, or Arrow files.
 
 Its source is sent to the agent's kernel and runs there, so it imports nothing of this package. `decode` reads the
-result and lists the forms. Values that would not come back exactly are refused.
+files. A value that `decode` could not restore exactly is refused.
 """
 
 import base64
@@ -34,7 +34,7 @@ _ADVICE = "make numbers, text, dates, lists, dicts, arrays or frames from it"
 
 
 class NotEncodable(Exception):
-    """A value that cannot come back; `path` is its position inside the variable."""
+    """The value cannot be copied as data; `path` is its position inside the variable, such as ``[0]['a']``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -133,11 +133,11 @@ class _Writer:
     def values(self, values: Iterable[Any]) -> list[Any]:
         return [self._at(number, item) for number, item in enumerate(values)]
 
-    def _at(self, place: Any, item: Any) -> Any:
+    def _at(self, key: Any, item: Any) -> Any:
         try:
             return self.value(item)
         except NotEncodable as refused:
-            refused.path = f"[{place!r:.60}]{refused.path}"
+            refused.path = f"[{key!r:.60}]{refused.path}"
             raise
 
     def _by_library(self, value: Any, kind: type) -> Any:

@@ -2,7 +2,8 @@
 
 1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
    replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions. A signature is valid only once, and only until a later request uses its own.
+2. Each request carries signed permissions with a number, and the guard accepts only growing numbers. So permissions
+   cannot be used twice.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
 4. Questions are possible only in the block's own process and while the block runs; otherwise effects are denied. An
    effect during a question in the same thread is denied too, since nobody can answer a second question there.
@@ -28,7 +29,7 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
-    """Creates modules that are not in `sys.modules`, with built-in names of their own."""
+    """Creates modules with built-in names of their own, and outside of `sys.modules`."""
     own = {"__builtins__": dict(vars(builtins))}
     modules = {}
     for name, code in codes.items():
@@ -156,7 +157,7 @@ class _Guard:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
-            # Our own code runs in this thread; threads that the agent's code left behind stay guarded.
+            # This package's code runs in this thread; threads that the agent's code left behind stay guarded.
             self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]

@@ -1,4 +1,4 @@
-"""The guard's view of its process: real paths, and the code that is running.
+"""What the guard knows about its process: real paths, and the code that is running.
 
 Nothing here calls functions that the agent's code may have replaced. The module runs in the agent's kernel without the
 rest of the package, so it imports nothing from the package.
@@ -129,7 +129,7 @@ class ProcessView:
     def is_in_library(self) -> bool:
         """True if the nearest frame outside of the standard library belongs to an installed package."""
         for file, _ in self._frames():
-            # Checked first: in a virtual environment, the packages are in a folder of the standard library.
+            # Checked first, since packages may be in a subfolder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
@@ -167,7 +167,7 @@ class ProcessView:
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The line of the block that waits for the answer; 0 in other threads."""
+        """The number of the block's running line if `thread`, the block's, is the current thread; otherwise 0."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -191,7 +191,7 @@ class ProcessView:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._guard_builtins):
-                # The file name may be a subclass of str with methods of the agent's code.
+                # The file name may be an instance of a subclass of str that the agent's code defines.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 

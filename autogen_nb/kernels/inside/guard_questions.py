@@ -1,6 +1,6 @@
-"""Sends the guard's signed questions on the kernel's stdin channel, by code that the agent cannot replace.
+"""Sends the guard's signed questions on the kernel's stdin channel.
 
-All functions that a question calls are bound here before the agent's code runs; most are implemented in C.
+All functions that a question calls are bound here before the agent's code runs, so that it cannot replace them.
 The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
 """
 
@@ -45,7 +45,7 @@ class Asker:
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
         self._socket = kernel.stdin_socket
-        # Methods of the C class, since the agent can replace those of the object.
+        # Methods of the C class, since the agent's code can replace those of the object.
         self._send, self._receive, self._poll = Socket.send, Socket.recv, zmq_poll
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
         self._has_more = int(zmq.RCVMORE)
@@ -63,7 +63,7 @@ class Asker:
         with self._turn:
             self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
-            # One thread listens for all waiting threads.
+            # Only one of the waiting threads reads the socket, for all of them.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):

@@ -18,7 +18,7 @@ def main() -> None:
     # Ignores the machine's configuration; the variable IPYTHONDIR replaces the person's.
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
-    # Last on the path: the folder's modules can be imported, but a `seaborn.py` there hides no package.
+    # The working directory is last on the path, so that a file such as `seaborn.py` hides no package.
     sys.path.append("")
     app = IPKernelApp.instance()
     # The debugger takes a quarter of the start and is not needed; the agent's code can still import it.

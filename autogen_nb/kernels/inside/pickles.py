@@ -4,8 +4,8 @@ It runs in both processes; its source is sent to the agent's kernel, so it impor
 
 1. Buffers of 64 KiB or more (pickle protocol 5) are written to ``.buffers`` at once, without a copy in memory.
 2. Reading maps that file copy-on-write: the value is writable, and only changed pages take memory.
-3. Classes and functions defined in a notebook travel by value if cloudpickle is installed. Data that their code reads
-   from global variables must be handed over by name, so it does not travel unnoticed.
+3. Classes and functions defined in a notebook are copied with their code if cloudpickle is installed. The global
+   variables that the code reads must be handed over by name, so that no data is copied unnoticed.
 """
 
 import dis

@@ -1,7 +1,7 @@
-"""Runs in kernels on another disk: transfers files over the kernel's channel, and starts shell blocks.
+"""Reads and writes files, and runs shell blocks, in a kernel on another machine.
 
-Its source is sent to the kernel, so it imports nothing of this package. The kernel creates a module object from it; the
-execute reply carries the text that each call returns.
+The kernel gets the source of this module, so it imports nothing of this package. The text that a function returns is in
+the reply to the execute request that calls it.
 """
 
 import atexit
@@ -21,7 +21,7 @@ def make() -> str:
         import fcntl
     except ImportError:
         return _remove_at_exit(tempfile.mkdtemp(prefix="agn-"))
-    # The same names and locks as in `private_folders`, so that each module removes the other's abandoned folders.
+    # `private_folders` uses the same names and locks, so each of the two removes the other's abandoned folders.
     prefix = f"agn-{os.getuid()}-"
     while True:
         private_folder = tempfile.mkdtemp(prefix=prefix)

@@ -20,7 +20,7 @@ _PIECE_LENGTH = 2**18
 
 def install(encode: Any, pickles: Any) -> None:
     """Prepares this kernel, once; `encode` and `pickles` are the modules of these names."""
-    # Otherwise the shell would import it during the first block.
+    # Otherwise the shell would import this module during the first block.
     import IPython.core.logger  # noqa: F401  # only to load it
 
     shell = _shell()

@@ -1,9 +1,9 @@
 """A cgroup around an agent's processes, which enforces the limits on memory and processes.
 
-1. Its parent is this process's own cgroup (version 2) or that cgroup's parent: a cgroup that contains processes cannot
-   delegate controllers. If neither is possible, only `limit_watch` enforces the limits.
-2. `limit_watch` acts first: at the limit it interrupts the code, and variables survive. The cgroup's limits are up to
-   a quarter higher, for usage that grows between two measurements: the system kills a process or refuses to start one.
+1. The cgroup (version 2) is created inside this process's own cgroup, or else next to it, since a cgroup that contains
+   processes cannot limit its children. If neither is possible, only `limit_watch` enforces the limits.
+2. `limit_watch` acts first: at a limit it interrupts the code, and the kernel keeps its variables. The cgroup's limits
+   are up to a quarter higher. At them, the system kills a process or does not start a new one.
 3. This process removes the cgroup after the agent's processes have ended; if this process died, the supervisor does.
 """
 
@@ -71,7 +71,7 @@ class Cgroup:
         self._before = self._counts()
 
     def reached_limit(self) -> str:
-        """The name of a limit at which the system killed or refused a process since `begin`; "" if there is none."""
+        """The limit at which the system killed a process since `begin`, or did not start one; "" if none did."""
         now = self._counts()
         return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
 
@@ -93,7 +93,7 @@ class Cgroup:
 
 
 def parse_counter(text: str, name: str) -> int:
-    """The number after a name, in a file with one pair per line."""
+    """The number after `name`, in a text with a name and a number on each line; 0 if the name is missing."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 

@@ -1,9 +1,9 @@
 """Enforces the limits on a kernel, or on another program, by measuring its processes.
 
 1. The processes are measured ten times a second while a block runs, and otherwise every two seconds.
-2. If processes other than the kernel exceed the limits on memory or processes, the watch kills them, and the kernel
-   keeps its variables. If the kernel itself exceeds a limit, the watch interrupts it first.
-3. The watch kills a kernel that stays above its memory limit for a second, or exceeds it by a quarter.
+2. At a limit, the watch interrupts the block, and the kernel keeps its variables. At the memory limit, the watch also
+   kills the process with the most memory unless this is the kernel; at the process limit, all processes but the kernel.
+3. The watch kills a kernel that stays above the memory limit for a second, or exceeds it by a quarter.
 4. The watch also reports limits that a cgroup has enforced.
 5. Processor time counts from the start of a block; at the limit the watch interrupts the block.
 """

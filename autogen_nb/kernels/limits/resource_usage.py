@@ -45,7 +45,7 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The nested `bwrap` processes of a sandbox, starting with this one, and the program that they run."""
+    """The ids of a sandbox's processes: the nested `bwrap` processes from `pid` inwards, and the program inside."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
         # The first process of a sandbox also adopts orphans; its own child comes first in the list.

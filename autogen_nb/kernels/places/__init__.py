@@ -1,15 +1,15 @@
-"""The places where an agent's code runs, one row of `PLACES` for each kind; `place` has their base class.
+"""The kinds of places where an agent's code can run, each a row of `PLACES`; `place` has their base class.
 
 To add a place, such as a host reached by SSH:
 
 1. Write a module in this folder, with subclasses of `place.Place` and `place.KernelHandle`.
-2. Add a row to `PLACES`: how to create it, how to describe it to a person, and how to select it.
+2. Add a row to `PLACES`, which says how to create, describe and select the place.
 
 Options, settings and status lines read the rows; `autogen-nb doctor` reads the rows of sandboxes. A new kind of address
 also needs changes to the help of ``--kernel`` (`notebook.options`, `cli.task_options`), to the check of kernel names
 (`agents.parts.agent_config`), and to `cli.run_command`, which removes tokens before it saves a notebook. A new kind of
 sandbox also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
-Rows import their modules on use, since this module is loaded before the first kernel starts.
+The functions of a row import its module, so that no unused place is loaded.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,6 +34,8 @@ class PlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
+    """How to create, check and describe a place; `lacks` has a phrase for it and the options it does not support."""
+
     make: Callable[[PlaceOptions], Any]
     check: Callable[[PlaceOptions], object] | None = None
     label: str = ""

@@ -1,12 +1,12 @@
 """A sandbox of Linux namespaces, made by bubblewrap.
 
-1. The system is visible and read-only, except for the parts of `/etc` that are not world-readable. The sandbox
+1. The system's files are visible and read-only, except for files in `/etc` that not every user can read. The sandbox
    has its own folders for temporary files, `/run` and `/proc`.
 2. Home folders are hidden, except for the interpreter's packages and the working directory.
 3. The code can write only to the working directory (or to one folder in it), to the folder for the kernel's answers,
    and to the folder for installed packages. Files for the kernel are in a read-only folder.
 4. The network, including this machine's own ports, is unavailable unless it is requested.
-5. The sandbox ends with this process: the code's processes are in the sandbox's process tree and cannot leave it.
+5. The sandbox ends with this process, and so do all processes of the code: they cannot leave the sandbox's namespace.
 """
 
 import os
@@ -113,12 +113,12 @@ class BubblewrapPlace(LocalPlace):
 
     def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
-        places = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT]
+        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT]
         if self._net:
-            # The addresses of name servers are often in /run.
-            places.append(Path("/etc/resolv.conf"))
+            # This file is often a link to a file in /run, which the sandbox replaces.
+            needed.append(Path("/etc/resolv.conf"))
         emptied = [*_hidden_homes(), *_emptied_folders()]
-        for path in dict.fromkeys(path for place in places for path in (place, place.resolve())):
+        for path in dict.fromkeys(path for target in needed for path in (target, target.resolve())):
             if path.exists() and any(root in path.parents for root in emptied):
                 yield path
 

@@ -1,11 +1,10 @@
-"""A container of an engine with Docker's API (Docker, Podman), for a kernel and programs.
+"""A container for a kernel and other programs, created by an engine with Docker's API (Docker, Podman).
 
-1. There is one container for a working directory, created at first use; the kernel and each program are executed in it.
-2. It sees the working directory and a private folder, under the same paths as on this machine. In the private folder,
-   it can write only to the subfolder for answers. It sees no other files of this machine. By default, it has no
-   network.
-3. It ends when it is closed, and when this process ends in any way: its main program reads a stream that this process
-   holds open. Then the engine removes it.
+1. The container is created at first use; the kernel and all programs of a place run in it.
+2. Code in the container sees two folders of this machine, under the same paths: the working directory, and a folder
+   with files for the kernel, in which only one subfolder is writable. By default, there is no network.
+3. By default, the container ends when its place is closed or this process ends, even by a crash: its main program reads
+   a stream that this process keeps open. The engine then removes the container.
 """
 
 import asyncio
@@ -38,17 +37,17 @@ IMAGE = "python:3-slim"
 """The default image."""
 
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
-"""What `close` leaves of the container."""
+"""The state of the container after `close`: removed ("nothing"), stopped ("ended") or still "running"."""
 
-# The container's main program is a shell, which adopts orphans. While its input stream is open, a subshell reads names
-# of signals and process groups from it, and sends the signals: at the limit on processes, no new program could.
+# The container's main program is a shell. Until its input stream closes, a subshell reads names of signals and process
+# groups from it, and sends the signals; at the limit on processes, no other program could start to send them.
 _UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
-# Files of either cgroup version; missing ones are skipped.
+# The files of cgroup versions 1 and 2; a system has only some of them.
 _COUNTERS = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null; echo pids; "
 _COUNTERS += "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null"
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
@@ -104,12 +103,12 @@ class ContainerPlace(Place):
     async def why_no_kernel(self) -> str:
         """The reason if the image has no ipykernel, or if sockets cannot be shared; otherwise ""."""
         if self._why_no_kernel is None:
-            # On other systems, containers run in a virtual machine, which Unix sockets do not reach.
+            # Except on Linux, containers run in a virtual machine, which cannot use this machine's Unix sockets.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
             has_kernel = False
             if job is not None:
                 try:
-                    # A cancelled caller must not cancel the future, which the reading thread still sets.
+                    # The reading thread sets this future even after the caller has been cancelled.
                     has_kernel = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)
@@ -119,7 +118,7 @@ class ContainerPlace(Place):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
-        # Python adds the script's folder to its import path, so the folder must hold no other modules.
+        # Python adds the script's folder to its import path, so the folder must contain no other modules.
         script = launch_spec.folder / "kernel_main.py"
         script.write_bytes(KERNEL_SCRIPT.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
@@ -135,12 +134,12 @@ class ContainerPlace(Place):
         return ContainerKernel(launch_spec, job, manager)
 
     async def reached_limit(self) -> str:
-        """The limit at which the engine killed or refused a process since the last call; "" if there is none."""
+        """The limit at which the engine killed a process since the last call, or did not start one; "" if none did."""
         if self._container is None:
             return ""
         counts = await asyncio.to_thread(_counts, self._container)
         if counts is None:
-            # At the limit on processes, even the counter cannot be read.
+            # At the limit on processes, no program can start to read the counters.
             return self._limits.names["pids"] if await asyncio.to_thread(_is_running, self._container) else ""
         before, self._limit_counts = self._limit_counts, counts
         for count, old_count, limit in zip(self._limit_counts, before, ("memory", "pids"), strict=True):
@@ -201,7 +200,7 @@ class ContainerPlace(Place):
             except engine_error():
                 if self._requires_limits:
                     raise
-            # Default limits may be dropped: some engines support none.
+            # Some engines support no limits, so the default limits are left out.
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
@@ -212,7 +211,7 @@ class ContainerPlace(Place):
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
-        # A shell, since the first process must adopt orphans.
+        # The first process of a container must reap orphans, which a shell does.
         container = self._client.containers.create(
             self.image,
             ["sh", "-c", _FOREVER if self._leaves == "running" else _UNTIL_LEFT],
@@ -246,7 +245,7 @@ class ContainerPlace(Place):
 class ContainerKernel(KernelHandle):
     """A kernel in a container; its child processes end with the container.
 
-    It is interrupted by a message, since the effect of signals in a container depends on the engine.
+    An interrupt is a message, since the effect of signals in a container depends on the engine.
     """
 
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
@@ -263,7 +262,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # Other variables that `scrub_environment` keeps are paths and settings of this machine.
+        # The other variables that `scrub_environment` keeps describe this machine, not the container.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

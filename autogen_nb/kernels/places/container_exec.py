@@ -21,7 +21,7 @@ _CHUNK = 2**16
 _HEADER = 8
 _KILLED = 137
 _DIGITS = 20
-# `exec` keeps the shell's process id, so the file holds the id of the program and of its process group.
+# `exec` keeps the shell's process id, so the file contains the id of the program, which is also its process group's.
 # Standard output and errors share one stream, which keeps their order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
@@ -58,10 +58,7 @@ class Exec:
         return running
 
     async def kill(self) -> None:
-        """Kills the program's process group, including processes that outlived the program.
-
-        Its other descendants end with the container.
-        """
+        """Kills the program's process group; its descendants in other groups end with the container."""
         await self._send_signal("SIGKILL")
 
     def close(self) -> None:
@@ -93,7 +90,7 @@ class Exec:
             close_stream(stream)
 
     def _may_write(self, exec_id: str) -> bool:
-        # The engine also reports "not running" before the start; then there is no process id yet.
+        # The engine also reports "not running" before the start, when the file with the process id does not exist yet.
         state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 

@@ -1,4 +1,4 @@
-"""Transfers files in chunks over the channel of a kernel that has no access to our disk."""
+"""Transfers files to and from a kernel on another machine, in chunks, by requests to the kernel."""
 
 import ast
 import base64
@@ -10,7 +10,7 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
 
 REMOTE_SIDE = "autogen_nb_remote_side"
-"""The name of the module inside the kernel."""
+"""The name of the module that the kernel creates from the source of `remote_side`."""
 
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 # As base64, a chunk stays below the 10 MiB that a server accepts in one message.
@@ -30,9 +30,9 @@ def save_source(name: str, code: str) -> str:
 
 
 class ChannelTransfer(KernelFiles):
-    """Transfers files between our private folder and one of the kernel's.
+    """Transfers files between the kernel's folder on this machine and a folder on the kernel's machine.
 
-    Each call is a silent request whose answer is in the execute reply, since servers may drop printed output.
+    Each call is a silent request with its result in the execute reply, since servers may drop printed output.
     """
 
     is_remote = True
@@ -52,7 +52,6 @@ class ChannelTransfer(KernelFiles):
         await self._call("folder", self.with_remote_paths(str(self._kernel.outbox)))
 
     def with_remote_paths(self, source: str) -> str:
-        """The source with the paths of our private folder replaced by those on the kernel's side."""
         return source.replace(str(self._kernel.folder), self._remote_folder)
 
     async def send(self, path: Path) -> None:

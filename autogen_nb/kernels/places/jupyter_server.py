@@ -1,7 +1,6 @@
 """A kernel on a Jupyter Server, a JupyterHub server or a (Kernel or Enterprise) Gateway.
 
-The server decides about walls, limits and environment. The kernel's own channel transfers
-files, and the kernel runs shell blocks.
+The server decides about sandbox, limits and environment. Requests to the kernel transfer files and run shell blocks.
 """
 
 import asyncio
@@ -133,7 +132,7 @@ class ServerKernel(KernelHandle):
         await self._kill()
 
     async def _is_gone(self) -> bool:
-        # An unreachable server must clean up by itself.
+        # A kernel on an unreachable server counts as gone, since nothing can be done about it.
         with suppress(ExecutionError):
             await self._server.ask("DELETE", self._path)
         try:

@@ -51,7 +51,7 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.interrupt_kernel()
 
     async def _quit(self) -> None:
-        # The request also informs the provisioner.
+        # Unlike a plain request on the channel, this also informs the provisioner.
         await self._manager.request_shutdown()
 
     async def _kill(self) -> None:

@@ -19,7 +19,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 """The main script of the kernel process."""
 
-# A socket's path has at most 104 bytes on macOS and 108 on Linux; our names add at most 40 bytes to the folder.
+# A socket's path has at most 104 bytes on macOS and 108 on Linux; up to 40 of them are names inside this folder.
 _LONGEST_FOLDER = 60
 
 
@@ -52,7 +52,7 @@ class LocalKernel(KernelHandle):
 
 
 class LocalPlace(Place):
-    """The local machine without walls: the code has the rights of its user."""
+    """The local machine without a sandbox: the code has the rights of its user."""
 
     is_local = True
 
@@ -65,9 +65,9 @@ class LocalPlace(Place):
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def allow_writing(self, folder: Path) -> None:
-        """Grants write access to `folder`, if the place restricts it."""
+        """Lets code write in `folder`, if the place restricts writing."""
 
-    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - used by places with walls
+    def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> Sequence[str]:  # noqa: ARG002 - used by sandboxes
         return argv
 
 
@@ -75,7 +75,7 @@ LOCAL = LocalPlace()
 
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
-    """Starts the kernel of a jupyter_client manager, with its standard streams in the log."""
+    """Starts the kernel of a jupyter_client manager, whose standard streams are written to the log file."""
     lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
@@ -93,13 +93,13 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
 
 
 def is_local(manager: Any) -> bool:
-    """True if a jupyter_client manager starts its kernel as a process of this machine, without another provisioner."""
+    """True if the manager's kernelspec names no special provisioner, so the kernel is a process of this machine."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
     return provisioner in (None, "local-provisioner")
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
-    """The parent for folders with sockets; None if the default temporary folder is short enough."""
+    """A parent with a short path for folders with sockets; None if the default temporary folder has one."""
     is_long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if is_long else None  # noqa: S108 - the folder below it is new and private
 
@@ -120,9 +120,9 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         log=log,
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
-    # The manager would look up the spec by name and find the person's "python3".
+    # Without this, the manager would use the person's kernelspec "python3".
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
-        # Safe path: neither the script's folder nor the working directory is first on sys.path.
+        # -P keeps the script's folder and the working directory from the beginning of sys.path.
         argv=[sys.executable, "-P", str(KERNEL_SCRIPT), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",

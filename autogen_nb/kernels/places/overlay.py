@@ -1,9 +1,9 @@
-"""The environment into which an agent's code installs packages on this machine, separate from the notebook's.
+"""The overlay: a virtual environment into which an agent's code on this machine installs packages.
 
-It is a virtual environment on top of the existing packages (`overlay_env`). Environment variables make pip and uv
-install into it, whether `%pip`, `!pip` or a shell block calls them. They also redirect caches and temporary files.
-Only matplotlib's font list and styles are copied from the person's own folders: rebuilding the list takes seconds.
-Containers and kernels on a server have their own environment.
+The overlay adds packages to those of the notebook's environment, which stays unchanged (`overlay_env`). Environment
+variables make pip and uv install into it, also when `%pip`, `!pip` or a shell block calls them, and redirect caches and
+temporary files. Only matplotlib's font list and styles are copied from the person's own folders, since rebuilding the
+list takes seconds.
 """
 
 import os
@@ -25,7 +25,7 @@ _LONGEST_FOLDER = 34
 
 
 class Overlay:
-    """An environment on top of this interpreter's; `make` creates it on disk."""
+    """A virtual environment on top of this interpreter's packages; `make` creates it on disk."""
 
     def __init__(self) -> None:
         parent = folder_for_sockets(_LONGEST_FOLDER) or tempfile.gettempdir()
@@ -33,7 +33,7 @@ class Overlay:
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
-        """An overlay that code in the place can write; None if the place is not on this machine."""
+        """An overlay in which the place lets code write; None if the place is not on this machine."""
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
@@ -45,7 +45,7 @@ class Overlay:
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
     def make(self) -> None:
-        """Creates the folder; an existing one belongs to the agent's code and is not changed."""
+        """Creates the environment on disk, unless this object has already created it."""
         if not private_folders.hold(self.folder):
             return
         overlay_env.make(str(self.folder))
@@ -66,7 +66,7 @@ def _copy_fonts(target: Path) -> None:
         for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
             for source in folder.glob(pattern):
                 copy = target / source.relative_to(folder)
-                # Without the copy, the first plot takes longer.
+                # Errors are ignored, since the copy only makes the first plot faster.
                 with suppress(OSError):
                     copy.parent.mkdir(mode=0o700, exist_ok=True)
                     shutil.copyfile(source, copy)

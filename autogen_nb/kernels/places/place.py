@@ -1,7 +1,7 @@
-"""The base classes of places where code can run; `Kernel` uses their interface.
+"""The base classes of places: the machine, sandbox, container or server where code runs (jupyter_client's provisioner).
 
-A place starts kernels (a `KernelHandle` with channels) and processes for shell blocks and for blocks without a kernel
-(a `Job` with one pipe). Both see the same files and have the same walls.
+A place starts kernels, each as a `KernelHandle`, and other programs, each as a `Job` with its output in one pipe. Both
+see the same files and are in the same sandbox.
 """
 
 import asyncio
@@ -31,26 +31,26 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """Transfers files between our private folder and the kernel's; on a shared disk, nothing is copied."""
+    """Transfers files between this machine and the kernel's; does nothing if both use the same disk."""
 
     is_remote = False
 
     def with_remote_paths(self, source: str) -> str:
-        """The source with the paths of our private folder replaced by those on the kernel's side."""
+        """The source code with the paths of files for the kernel changed to their paths on the kernel's machine."""
         return source
 
     async def send(self, path: Path) -> None:
-        """Copies a file or folder to the kernel's side."""
+        """Copies a file or folder to the kernel's machine."""
 
     async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's side to ours."""
+        """Moves a file or folder from the kernel's machine to this one."""
 
     async def drop(self, path: Path) -> None:
         """Removes the copy that `send` made."""
 
 
 class KernelHandle(ABC):
-    """A running kernel with its folder and channels: a local process, one in a container, or a server's kernel."""
+    """A running kernel: its channels, a `folder` with files for it, and the `outbox`, a folder that it writes to."""
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
@@ -92,11 +92,11 @@ class KernelHandle(ABC):
         return not self.exited.done()
 
     async def await_answer(self, repeat_after: float) -> None:
-        """Waits for a reply on shell and a message on iopub, then sets `language`.
+        """Waits for a reply on the shell channel and a message on the IOPub channel, then sets `language`.
 
-        A message on iopub proves the subscription; without it, the first outputs could be lost. If a request arrives
-        while ipykernel 7 registers its handlers, the kernel may answer only after the next request, so the request is
-        repeated after `repeat_after` seconds.
+        A message on IOPub proves that the subscription is active; before that, outputs could be lost. ipykernel 7 may
+        answer a request that arrives during its start only after the next one, so every `repeat_after` seconds another
+        request is sent.
         """
         inbox = Inbox()
         identifiers = []
@@ -132,7 +132,7 @@ class KernelHandle(ABC):
             task.cancel()
 
     async def reached_limit(self) -> str:
-        """The limit at which the system killed or refused a process of the last block; "" if there is none."""
+        """The limit at which the system killed a process of the last block, or did not start one; "" if none did."""
         return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
@@ -141,7 +141,7 @@ class KernelHandle(ABC):
             await self._interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel and its descendants, and removes the folder; the code has `grace` seconds for cleanup."""
+        """Ends the kernel and its descendants, and removes its folders; the code has `grace` seconds for cleanup."""
         if not self.exited.done() and grace > 0:
             await self._interrupt()
             await self._quit()
@@ -174,6 +174,8 @@ class KernelHandle(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
+    """The settings of a new kernel; `folder` and `folders` are removed if this process dies."""
+
     cwd: Path
     environ: Mapping[str, str]
     folders: tuple[Path, ...] = ()
@@ -187,7 +189,7 @@ class LaunchSpec:
 
 
 class Place(ABC):
-    """A place where code can run (jupyter_client's provisioner); it enforces its walls and limits or raises."""
+    """Where kernels and programs run (jupyter_client's provisioner); `walls` is the name of the sandbox around them."""
 
     is_local = False
     runs_programs = True
@@ -198,21 +200,21 @@ class Place(ABC):
 
     @property
     def own_folder(self) -> str:
-        """The only writable folder in the working directory, as a relative path; "" means all of it."""
+        """The only writable folder in the working directory, as a relative path; "" if all of it is writable."""
         return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
     def folders(self) -> Path | None:
-        """The folder below which the kernel can read private folders; None means anywhere."""
+        """The parent of the folders with files for kernels; None means the system's temporary folder."""
         return None
 
     @property
     def outboxes(self) -> Path | None:
-        """The folder below which the kernel can write; None means its private folder."""
+        """The parent of the folders that kernels write to; None means that each is in the kernel's `folder`."""
         return None
 
     async def why_no_kernel(self) -> str:
-        """The reason why no kernel can start, or "". Without a kernel, each block runs as a program."""
+        """The reason why no kernel can start here, so that each block runs as a program; "" if one can."""
         return ""
 
     @abstractmethod
@@ -234,7 +236,7 @@ class Place(ABC):
 
 
 def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """Converts exit codes above 128, which stand for signals, to negative codes like those of local processes."""
+    """A future of the same exit code, but with codes above 128 as negative signal numbers, as in `subprocess`."""
     converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def convert(done: "asyncio.Future[int]") -> None:

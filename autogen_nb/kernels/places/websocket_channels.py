@@ -1,10 +1,10 @@
 """The channels of a kernel on a Jupyter server: one WebSocket for all channels, which reconnects.
 
 1. While the client is disconnected, the server stores the kernel's messages for the next connection of the session.
-2. A message is sent only after the server has answered a ping, since a broken connection often shows only at a ping.
-3. Messages may be lost when the connection breaks. Each reconnection therefore sends a request to the kernel, which
-   replies in order: an earlier request that is still unfinished at this reply ends with an error that reports the
-   loss. No request is sent twice, since its code might run twice.
+2. Before each message, the client sends a ping and waits for the answer: writing to a broken connection may succeed.
+3. Messages may be lost when the connection breaks. After a reconnection, the client therefore sends a new request.
+   The kernel replies in order, so an earlier request that is still unfinished at this reply ends with an error that
+   reports the loss. No request is repeated, since its code might run twice.
 4. The kernel counts as ended if the server does not answer within `patience` seconds, or reports that the kernel is
    gone.
 """
@@ -39,7 +39,7 @@ class WebSocketChannels(KernelChannels):
         from jupyter_client.session import Session
 
         super().__init__()
-        # The server does not need the person's name.
+        # By default, the session would send the person's user name.
         self._session = Session(username="autogen_nb")
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
@@ -126,7 +126,7 @@ class WebSocketChannels(KernelChannels):
         self._dispatch(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
 
     def _ping(self) -> None:
-        """Rule 2: sends a ping before queued messages."""
+        """Rule 2: sends a ping; the server's answer triggers `_flush`."""
         # The connection may be closed before `_read_forever` notices.
         with suppress(WebSocketClosedError):
             if self._connection is not None:
@@ -179,7 +179,7 @@ class WebSocketChannels(KernelChannels):
 
 
 def _retrieve_exception(done: "asyncio.Future[Any]") -> None:
-    # After a failed write, the reader reconnects.
+    # A failed write needs no action here: `_read_forever` notices the broken connection.
     with suppress(asyncio.CancelledError):
         done.exception()
 
@@ -191,6 +191,6 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def _join(*parts: bytes) -> bytes:
-    """A message with buffers, as the server's default protocol has it: the offsets of the parts, then the parts."""
+    """A message with buffers in the server's default protocol: the number of parts, their offsets, then the parts."""
     sizes = [4 * (len(parts) + 1), *map(len, parts[:-1])]
     return struct.pack(f"!{len(parts) + 1}I", len(parts), *itertools.accumulate(sizes)) + b"".join(parts)

@@ -1,4 +1,4 @@
-"""The part of the working directory that a sandbox makes writable: one folder, or more if a person allows more."""
+"""The part of the working directory that a sandbox makes writable: one folder, or everything if a person allows it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Decides which paths of the working directory are writable, whenever a process starts."""
+    """Functions that a sandbox calls at each start: the code's folder, and True if the others are writable, too."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
 
     def binds(self, cwd: Path) -> list[tuple[Path, bool]]:
-        """The paths to bind in order, each with True if it is writable."""
+        """The paths to mount in the sandbox, in this order, each with True if it is writable."""
         own = self.folder()
         make_folder(cwd, own)
         if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
-        # A mount point can be neither renamed nor replaced, so no link can take the place of a folder in the path.
+        # Each parent becomes a mount point, which code cannot replace by a link.
         parents = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
         return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*parents, cwd / own))]
@@ -34,6 +34,6 @@ def make_folder(cwd: Path, folder: str) -> None:
 
 
 def split_path(cwd: Path, folder: str) -> tuple[Path, str]:
-    """Splits a path into its safe parent, which other code cannot replace, and the path below it."""
+    """Splits a path into a parent that code in the sandbox cannot replace, and the path below this parent."""
     path = PurePath(folder)
     return (Path(path.parent), path.name) if path.is_absolute() else (cwd, folder)

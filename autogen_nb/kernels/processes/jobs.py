@@ -17,13 +17,13 @@ class Program(Protocol):
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the process group, or none if `name` is ""; False if the group has ended."""
+        """Sends the signal `name` to the process group; "" only checks. Returns False if the group has ended."""
 
     async def kill(self) -> None:
         """Kills the process and its descendants."""
 
     async def reached_limit(self) -> str:
-        """The name of a limit at which the system killed or refused a process; "" if there is none."""
+        """The limit at which the system killed a process, or did not start one; "" if none did."""
 
     def close(self) -> None:
         """Releases the resources, after the process group has ended."""

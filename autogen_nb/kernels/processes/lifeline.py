@@ -1,4 +1,4 @@
-"""Our side of a command: on Linux, the command and all its descendants end with this process."""
+"""Watches, signals and ends a command; on Linux, the command and its descendants also end when this process ends."""
 
 import asyncio
 import atexit
@@ -21,10 +21,10 @@ _KILL_TIMEOUT = 5.0
 
 
 class Lifeline:
-    """Observes and ends a command; on Linux, `supervisor` kills the command when a pipe, the lifeline, closes.
+    """The pipe whose end makes a supervisor process (Linux only) kill a command, and the futures of both processes.
 
-    Start the command returned by `wrap` with `popen_options`, then call `attach`, or `close` if the start failed.
-    `exited` is a future of the command's end, `supervisor_exited` of the supervisor's.
+    Start the command that `wrap` returns with `popen_options`, then call `attach`, or `close` if the start failed.
+    `exited` is a future of the command's exit code, and `supervisor_exited` of the supervisor's.
     """
 
     root_pid = 0
@@ -78,7 +78,7 @@ class Lifeline:
             atexit.register(self._end_at_exit, os.getpid())
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal to the command's group, or none if `name` is ""; False if the group has ended."""
+        """Sends the signal `name` to the command's group; "" only checks. Returns False if the group has ended."""
         if not self._supervised:
             return signal_group(self.root_pid, name)
         if name == "SIGKILL":
@@ -96,11 +96,10 @@ class Lifeline:
             kill_tree(self.root_pid)
 
     async def reached_limit(self) -> str:
-        """The name of a limit at which the system killed or refused a process; "" if there is none."""
         return "" if self.cgroup is None else self.cgroup.reached_limit()
 
     def close(self) -> None:
-        """Releases all resources, after the end or a failed start."""
+        """Releases all resources, after the command has ended or its start has failed."""
         self._cut_lifeline()
         self._close_child_ends()
         self._stop_listening()
@@ -122,7 +121,7 @@ class Lifeline:
 
     def _cut_lifeline(self) -> None:
         if self._writing >= 0:
-            # The byte also reaches the supervisor if a forked child of the owner keeps the pipe open.
+            # If a forked child of this process keeps the pipe open, this byte tells the supervisor to end.
             with suppress(OSError):
                 os.write(self._writing, b".")
             os.close(self._writing)

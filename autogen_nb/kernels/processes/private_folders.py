@@ -1,6 +1,6 @@
 """Folders in the temporary folder that are private to this user and removed when this process ends.
 
-A process locks its folders while it runs. An unlocked folder remains from a killed process; the next process that
+A process locks its folders while it runs. An unlocked folder is left over from a killed process; the next process that
 creates a private folder removes it.
 """
 
@@ -75,7 +75,7 @@ def clear(parent: Path) -> None:
 
 
 def _make_locked(folder: Path) -> int | None:
-    """A locked descriptor of the folder, created if necessary; None if another process holds the lock."""
+    """An open descriptor that locks the folder, created if necessary; None if another process holds the lock."""
     is_new = False
     for _ in range(_TRIES):
         with suppress(FileExistsError):
@@ -90,7 +90,7 @@ def _make_locked(folder: Path) -> int | None:
 
 
 def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
-    """A locked descriptor of this user's folder; None if it is locked, missing, or another user's.
+    """An open descriptor that locks the folder; None if the folder is locked already, missing, or another user's.
 
     With `require_lock`, a folder on a file system without locks counts as locked.
     """

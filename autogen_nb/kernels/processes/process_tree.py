@@ -13,7 +13,7 @@ from typing import Any
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
     """A future of the return code, set as soon as the process ends.
 
-    `group` also kills the rest of its process group at that moment.
+    With `group`, the rest of its process group is killed at that moment.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[int] = loop.create_future()
@@ -50,7 +50,7 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def signal_group(pid: int, name: str) -> bool:
-    """Sends a signal to the process group of `pid`, or none if `name` is ""; False if there is no such group."""
+    """Sends the signal `name` to the process group of `pid`; "" only checks. Returns False if the group has ended."""
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):

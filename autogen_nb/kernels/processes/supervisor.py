@@ -1,14 +1,14 @@
-"""The main script of the process between the owner and the agent's processes; it leaves no orphans. Linux only.
+"""The supervisor: runs a kernel or a shell block as its child for an owner process, and leaves no orphans. Linux only.
 
 It runs as a script in its own process, outside of the package, and imports little, since it starts with each kernel and
 each shell block.
 
-1. It is a child subreaper: all descendants of its child stay below it, even in sessions of their own.
+1. The supervisor is a child subreaper: the system makes it the parent of orphaned descendants in any session.
 2. Its standard input is a pipe from the owner, the lifeline. When data arrives, the pipe closes, or the owner ends, the
    supervisor kills all descendants, removes the cgroups and ends. If the owner has ended, it also removes the folders.
 3. When the child ends, the supervisor kills the remaining descendants and ends with the child's exit code or signal.
    With `keep` it reports the end, and waits until the descendants end by themselves or rule 2 applies.
-4. It forwards SIGINT to the child's process group, and continues the group if it was stopped.
+4. The supervisor forwards SIGINT to the child's process group, and continues the group if it was stopped.
 5. If the supervisor dies, the system kills the child.
 """
 
@@ -99,7 +99,7 @@ def _start(command: list[str], cgroups: list[str]) -> int:
             # If the cgroup cannot be entered, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
-        # The variable contains the owner's process id, but the parent of ipykernel is the supervisor.
+        # ipykernel exits unless this variable is its parent's process id, but it contains the owner's.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
@@ -113,7 +113,7 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            # `private_folders` removes deeper trees at the next start.
+            # `private_folders` removes trees that are too deep for `rmtree` at the next start.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
     # An owner that is about to exit may have no time to remove the cgroup.
@@ -128,7 +128,7 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    """Returns a poll object, and the owner's pidfd or -1; unlike the lifeline, no child of the owner keeps it open."""
+    """The poll object of rule 2, and the owner's pidfd or -1, for a child of the owner may keep the lifeline open."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(wake_reader, select.POLLIN)
@@ -157,7 +157,7 @@ def _reap() -> dict[int, int]:
 def _end_all() -> dict[int, int]:
     """Kills all descendants, and returns the exit codes of the reaped ones.
 
-    The resource trackers of multiprocessing and loky remove semaphores and shared memory after the others have ended.
+    The resource trackers of multiprocessing and loky end last: they remove semaphores and shared memory of the others.
     """
     exit_codes = {}
     seen: set[int] = set()

@@ -1,8 +1,8 @@
 """Reads the files of `encode` as data only; whatever they contain, the result is a value or a TransferError.
 
-JSON's null, booleans, strings and finite numbers stand for themselves; a list is ``[form, part, ...]``.
+JSON's null, booleans, strings and finite numbers stand for themselves; a list is ``[form, part, ...]`` (see `_FORMS`).
 1. The manifest and the arrays are untrusted: types, counts, sizes and file names are checked before use.
-2. Arrays are .npy files; their header is checked against the file's size before memory is taken for it.
+2. Arrays are .npy files; the size in the header is checked against the file's size before memory is allocated.
 3. Nothing is unpickled, evaluated or imported by name.
 """
 
@@ -30,7 +30,7 @@ def decode(folder: HeldFolder) -> Any:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size
             require(size <= _MAX_MANIFEST)
-            # Reading allocates as much memory as requested.
+            # `read(size)` allocates `size` bytes at once, so a fixed maximum would waste memory.
             text = file.read(size)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:

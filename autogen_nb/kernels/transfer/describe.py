@@ -125,7 +125,7 @@ def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
 
 
 def _plain(dtype: Any) -> str:
-    # The names of categories are data, so they are omitted.
+    # A categorical dtype contains the names of its categories, which are data.
     return "category" if str(dtype) == "category" else _one_line(dtype)
 
 

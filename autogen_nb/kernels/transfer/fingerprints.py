@@ -1,9 +1,9 @@
-"""Cheap fingerprints of values, to detect that a notebook's object has changed since its transfer.
+"""Cheap fingerprints of values, to detect that a variable of the notebook has changed since its transfer.
 
 1. A value of up to 4 MiB is hashed as a whole, so every change is detected. A larger value is sampled: evenly spread
    rows or items, and both ends. Changes in place outside of the sample are not detected.
-2. A new object with the same content is not stale if the content was hashed as a whole; if it was sampled, it is stale.
-3. A value that cannot be hashed counts as stale only if another object replaces it.
+2. If the variable gets a new object with the same content, it has changed only if its content was sampled.
+3. If the value cannot be hashed, the variable has changed only if it gets another object.
 4. A fingerprint contains a hash of 16 bytes, and no part of the value.
 """
 
@@ -31,7 +31,7 @@ class Fingerprint:
     is_complete: bool
 
     def is_stale(self, value: Any) -> bool:
-        """True if `value` is not the same as at the time of the fingerprint, by rules 1 to 3."""
+        """True if `value`, the variable's value now, shows a change by rules 1 to 3."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity

@@ -26,6 +26,7 @@ class SharedVariables:
         self._fingerprints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
+        """Records transferred values; returns the names of the agent's own variables that they replaced."""
         if self._current_pid() != self._pid:
             self.clear()
             self._pid = self._current_pid()

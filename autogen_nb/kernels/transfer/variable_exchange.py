@@ -36,7 +36,7 @@ _REPLY_BYTES = 16 * 2**20
 
 
 class VariableExchange(ABC):
-    """The part of a kernel that transfers values: calls of `service`, with files for arguments and results."""
+    """The methods of `Kernel` that transfer values: they call `service` in the kernel, and pass values in files."""
 
     _life: KernelLifecycle
 

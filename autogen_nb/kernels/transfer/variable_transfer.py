@@ -1,4 +1,4 @@
-"""Transferred variables: packs values for the kernel, and parses the kernel's list of variables."""
+"""Writes the notebook's values to files for the kernel, and parses the kernel's list of variables."""
 
 import difflib
 import shutil
@@ -35,6 +35,8 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
+    """The fingerprints of values that were copied to the kernel, and the names that had another value there before."""
+
     fingerprints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
 
@@ -43,7 +45,7 @@ class Handed:
         return cls({name: fingerprint(value) for name, value in values.items()}, overwritten)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names whose objects have changed since, so the kernel's copies are old; see `Fingerprint.is_stale`."""
+        """The names whose values have changed since the transfer (`Fingerprint.is_stale`)."""
         return tuple(
             name for name, known in self.fingerprints.items() if name in namespace and known.is_stale(namespace[name])
         )
