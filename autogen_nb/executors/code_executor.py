@@ -137,7 +137,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **program)
-        # The owner chooses what the code can access, so no policy can rely on it.
+        # The owner can give a sandbox access to anything, so no policy counts it as one.
         self.walls = "none"
         self._turn = asyncio.Lock()
         self._created_at = time.time_ns() - _CLOCK_LAG

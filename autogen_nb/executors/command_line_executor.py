@@ -46,7 +46,7 @@ class CommandLineExecutor:
     cwd
         The working directory of the code, which keeps its files; it is created with its parents if necessary.
     timeout
-        Seconds for one block, or None; then the executor interrupts the processes, and kills them after `grace`.
+        Seconds until a block's processes are interrupted, and killed after `grace`; None means no limit.
     environ
         The programs' environment; None uses the harmless variables of this process, if the place is this machine.
     passed
@@ -183,19 +183,19 @@ class CommandLineExecutor:
 
     def _save(self, code: str, name: str) -> Path:
         root = self.cwd.resolve()
-        place = Path(os.path.relpath(root / name, root))
-        if place == Path() or ".." in place.parts:
+        relative = Path(os.path.relpath(root / name, root))
+        if relative == Path() or ".." in relative.parts:
             raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
         parent, folder = split_path(root, self._place.own_folder)
-        if parent != root or not place.is_relative_to(folder):
-            place = folder / place
+        if parent != root or not relative.is_relative_to(folder):
+            relative = folder / relative
         try:
-            # A held folder, since running code may create links in the directory at any moment.
+            # `HeldFolder` follows no links, which running code may create in the directory at any moment.
             with HeldFolder(parent) as held:
-                held.save(str(place), code.encode())
+                held.save(str(relative), code.encode())
         except (OSError, ValueError) as error:
             raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
-        return parent / place
+        return parent / relative
 
     async def _run_checked(self, argv: Sequence[str], failure: str) -> None:
         """Runs a program that must succeed before the code runs; raises `failure` with its last lines if it fails."""

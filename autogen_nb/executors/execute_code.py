@@ -25,12 +25,12 @@ def execute_code(
     use_docker: bool | str | list[str] = False,
     lang: str = "python",
 ) -> tuple[int, str, str | None]:
-    """Runs code as a program; its exit code, its output (or "Timeout"), and the image of its container.
+    """Runs code as a program; returns its exit code, its output (or "Timeout"), and the image of its container or None.
 
     Parameters
     ----------
     filename
-        A file in `work_dir` that keeps the code, or that has it if `code` is None.
+        A file in `work_dir`: the code is saved in it, or read from it if `code` is None.
     work_dir
         "extensions" by default.
     use_docker
@@ -55,7 +55,7 @@ def execute_code(
     else:
         executor = LocalCommandLineCodeExecutor(**settings, cleanup_temp_files=True)
     with executor:
-        # The comment makes the executor keep the block as this file.
+        # The comment makes the executor save the block under this name and keep the file.
         named = code if filename is None else f"# filename: {filename}\n{code}"
         result = executor.execute_code_blocks([CodeBlock(lang.lower(), named)])
     if result.exit_code == _TIMED_OUT:
@@ -68,7 +68,7 @@ class CodeExecutorFactory:
 
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:
-        """The executor under "executor", or a new one for its name, with the settings under that name.
+        """Returns the executor under "executor"; if that is a name, a new executor with the settings under this name.
 
         Raises
         ------

@@ -1,1 +1,1 @@
-"""A person at a terminal, answers by saved rules, and a human that answers nothing."""
+"""Answers a chat's questions: by a person at a terminal, by saved rules, or not at all."""

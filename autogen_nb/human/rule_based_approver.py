@@ -1,7 +1,7 @@
 """Answers questions by saved rules, and asks the person about the rest.
 
-1. Rules apply to questions about a block's effects. With `confirm="always"`, the person sees every block, and
-   rules apply only to effects of running code.
+1. Rules answer questions about the effects of code. With `confirm="always"`, the person is asked about every block
+   before it runs, and rules apply only to questions of running code.
 2. "Run all from here" answers all questions about code until the current answer ends, and is never stored. With
    `confirm="always"` it is not available.
 3. The log stores the rules' answers like any others, so a replay works after a rule is revoked.
@@ -59,7 +59,7 @@ class ApproveAll:
 
     chosen: bool = False
     offered: bool = True
-    # True if the agents' own `confirm` settings apply; agents with "always" are then excepted.
+    # True if the agents' own `confirm` settings apply; agents with "always" are then added to `excepted`.
     agents_decide: bool = True
     excepted: set[str] = field(default_factory=set)
 

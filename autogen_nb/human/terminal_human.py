@@ -115,7 +115,7 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
 
 
 def _read_rule(offered: Sequence[Rule]) -> str:
-    """Shows the rule in words, and returns it if the person accepts it, or ""."""
+    """Shows the rules in words, and returns the one that the person chooses, or ""."""
     IOStream.get_default().print(f"\n{_numbered([rule.words for rule in offered])}\n")
     return _choice(read_line(_WHICH), list(map(str, offered)))
 

@@ -1,4 +1,4 @@
-"""Drives flows for sync and async callers.
+"""Drives flows (chats as generators of events) for sync and async callers.
 
 1. The flow runs in the caller's thread, and so does the caller's code: overridden methods, functions, views, humans.
    Models and executors are async and run on the engine's thread (`engine`).

@@ -83,7 +83,7 @@ Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields the events of a flow, and requests whose results it receives: a call, or the next item of a stream."""
+    """Yields events, calls and streams; the caller sends in the result of a call, or the next item of a stream."""
     position = 0
 
     def record(event: Recorded) -> None:
@@ -149,7 +149,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
 
 
 def _show_inquiry(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> Generator[Step, Any, None]:
-    """Shows an inquiry and simultaneous ones; the log records them as part of the outer question's answer.
+    """Shows an inquiry and simultaneous ones; for the log, they are part of the answer to the outer question.
 
     `known` maps identities to inquiries; holding the inquiries keeps Python from reusing their identities.
     """

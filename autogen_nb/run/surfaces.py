@@ -37,7 +37,7 @@ def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], s
 
 
 def shown_as(data: Bundle) -> str | None:
-    """Says how the surface shows an output: "" as it is, None if it shows only text."""
+    """Describes how the surface shows an output: "" means unchanged, None means that it shows only text."""
     return None if _describe is None else _describe(data)
 
 

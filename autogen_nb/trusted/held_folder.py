@@ -1,7 +1,7 @@
 """Accesses files in a folder that other code may change at any moment, such as a sandbox's folder.
 
-Paths are resolved step by step from descriptor to descriptor, without links and `..`. So other code cannot redirect an
-access to the outside by replacing a folder or a file.
+A path is opened folder by folder, each relative to the descriptor of its parent, without links and `..`. So other code
+cannot redirect an access to the outside by replacing a folder or a file.
 """
 
 import errno
@@ -23,7 +23,7 @@ _MAX_NAMES = 1_000_000
 
 
 class HeldFolder:
-    """A folder identified by its descriptor; file names are relative to it."""
+    """A folder with an open descriptor, so that replacing its path has no effect; file names are relative to it."""
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)
@@ -145,7 +145,7 @@ class HeldFolder:
                         moved.append(new_name)
                     else:
                         folder.remove(inner)
-        # A folder stays if other code refills it; the caller still removes the folders moved out of it.
+        # If other code has added files to the folder, it stays.
         with suppress(OSError):
             self.remove_empty(name)
         return moved

@@ -14,7 +14,7 @@ _MAX_BYTES = 1 << 20
 def read(path: Path, owners: frozenset[int]) -> str | None:
     """The text of a file that one of these users owns and nobody else can write; None if it does not exist."""
     try:
-        # The descriptor ensures that the checked file is the one that is read.
+        # All checks use the descriptor, so they apply to the file that is read below.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
