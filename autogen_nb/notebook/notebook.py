@@ -43,8 +43,8 @@ class CellView(View, Protocol):
     def meter(self, spent: Callable[[], str]) -> None:
         """Shows the spending in the status line."""
 
-    def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Shows a remark in the status line while the rest of the cell runs without questions."""
+    def set_unasked(self, chosen: Callable[[], bool]) -> None:
+        """Sets the function that decides whether the status line says that code runs without questions."""
 
 
 @dataclass(slots=True)
@@ -100,10 +100,10 @@ class CellStage:
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
         """Combines the person, the saved rules and "run all from here" of the cell.
 
-        With `own_agents`, the agents' own `confirm` settings decide about questions for each block.
+        With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """
         onwards = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
-        self.view.unasked(lambda: onwards.chosen)
+        self.view.set_unasked(lambda: onwards.chosen)
         return RuleBasedApprover(
             self.person,
             self.notebook.rules,

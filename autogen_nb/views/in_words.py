@@ -19,7 +19,7 @@ LONGEST = 100_000
 """The maximum length of arguments and results on screen; the model gets them in full."""
 
 _FAILED = "Error: "
-_HELD = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
+_EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
 _LONGEST_URL = 200
 
 
@@ -64,14 +64,14 @@ def result_in_words(call: FunctionCall, content: str) -> str:
     return f"{name_of(call)} returned:{gap}{bounded(content)}"
 
 
-def held_picture(url: str) -> tuple[str, str] | None:
+def embedded_picture(url: str) -> tuple[str, str] | None:
     """Returns the media type and base64 text of an embedded picture."""
-    match = _HELD.fullmatch(url)
+    match = _EMBEDDED.fullmatch(url)
     return None if match is None else (match["mime"].lower(), match["text"])
 
 
 def picture_in_words(url: str) -> str:
-    picture = held_picture(url)
+    picture = embedded_picture(url)
     if picture is not None:
         return f"[picture, {picture[0]}, {len(picture[1]) * 3 // 4:,} bytes]"
     short = url if len(url) <= _LONGEST_URL else f"{url[:_LONGEST_URL]}\u2026"

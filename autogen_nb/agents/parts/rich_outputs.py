@@ -42,7 +42,7 @@ Save: TypeAlias = Callable[[str, bytes], str]
 """Writes bytes to a file with this ending and returns its name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Says how the surface shows an output: "" as it is, None if it shows only text."""
+"""Describes how the surface shows an output: "" for unchanged; None for a surface that shows only text."""
 
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
@@ -78,7 +78,7 @@ class RichOutputs:
         self._reason = ""
 
     def take(self, output: Output) -> Output | None:
-        """The output to show: the same one, a line that names its file, or None."""
+        """Returns what to show: the output itself, a line that names its file, or None."""
         match output:
             case Cleared(wait=wait):
                 self._clear_next = wait
@@ -97,7 +97,7 @@ class RichOutputs:
                 return output
 
     def note(self) -> str:
-        """The line about outputs that are not shown, at the end of the run; "" if all are shown."""
+        """Returns the line at the end of the run about outputs that are not shown; "" if all are shown."""
         if not self._omitted:
             return ""
         subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
@@ -118,7 +118,7 @@ class RichOutputs:
             return None
         self._by_id[update.display_id or ""] = size
         self._grow(size - before)
-        return self._with_form(output)
+        return self._with_note(output)
 
     def _add(self, output: _Rich) -> Output | None:
         output, size = self._fitted(output)
@@ -129,16 +129,16 @@ class RichOutputs:
         self._grow(size)
         if isinstance(output, Display) and output.display_id is not None:
             self._by_id[output.display_id] = size
-        return self._with_form(output)
+        return self._with_note(output)
 
-    def _with_form(self, output: _Rich) -> _Rich:
-        """Notes for the model how the person sees the output."""
+    def _with_note(self, output: _Rich) -> _Rich:
+        """Adds a note for the model that says how the person sees the output."""
         form = self._shown_as(output.data)
         if form is None:
-            form = self._filed(output)
+            form = self._form_as_text(output)
         return replace(output, shown=form) if form else output
 
-    def _filed(self, output: _Rich) -> str:
+    def _form_as_text(self, output: _Rich) -> str:
         has_page = "<script" in (joined_text(output.data.get("text/html")) or "")
         if not has_page and _TEXTS.issuperset(output.data):
             return ""

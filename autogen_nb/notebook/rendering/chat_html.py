@@ -29,7 +29,7 @@ def code(block: CodeBlock, *, label: str = "") -> str:
 def fold(
     html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
 ) -> tuple[str, str]:
-    """Folds a block in a message to a line; returns the message up to its end, and the rest."""
+    """Folds a block of a message to one line; returns the message up to the end of the block, and the rest."""
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", block.code)), 3)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
     before, is_there, rest = html.partition(shown)
@@ -97,7 +97,7 @@ def limited(html: str, blocks: int) -> str:
 
 
 def follow() -> str:
-    """Returns scripts that let the page follow to the panel below, and the panel's editor use keys."""
+    """Returns scripts that scroll to the panel below, and that handle keys in the panel's editor."""
     return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script><script>{script("keys.js")}</script>'
 
 
@@ -156,7 +156,7 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
 
 
 def show_switch(show: styles.Show) -> str:
-    """Returns the switch of what the cell shows; it is empty where no script runs."""
+    """Returns buttons that select what the cell shows; where no script runs, they do not appear."""
     return f'<span data-show="{show}"></span><script>{script("show.js")}</script>'
 
 

@@ -24,15 +24,15 @@ def escape_plain(text: str) -> str:
 
 def escape_text(text: str) -> str:
     """Escapes text so that MathJax ignores it."""
-    return still(escape_plain(text))
+    return wrap_delimiters(escape_plain(text))
 
 
-def still(escaped: str) -> str:
+def wrap_delimiters(escaped: str) -> str:
     """Wraps each TeX delimiter of escaped text without tags in an element."""
     return _DELIMITER.sub(r"<span>\g<0></span>", escaped)
 
 
-def still_markup(markup: str) -> str:
+def wrap_delimiters_in_markup(markup: str) -> str:
     """Wraps the TeX delimiters in nh3's output; idempotent."""
     if not _DELIMITER.search(markup):
         return markup
@@ -40,5 +40,5 @@ def still_markup(markup: str) -> str:
     for index in range(0, len(pieces), 2):
         wrapped = pieces[index] in {"$", "\\"} and pieces[index - 1 : index + 2 : 2] == ["<span>", "</span>"]
         if not wrapped:
-            pieces[index] = still(pieces[index])
+            pieces[index] = wrap_delimiters(pieces[index])
     return "".join(pieces)

@@ -1,5 +1,5 @@
 // Scrolls once to the panel below this output, unless the person is typing.
-// A saved panel whose kernel is gone becomes a line.
+// Replaces a saved panel, whose kernel has ended, with a line.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
   const followed = (window.autogenNbFollowed ??= new Set());

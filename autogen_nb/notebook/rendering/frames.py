@@ -1,11 +1,11 @@
-"""Interactive charts and other HTML with scripts, each as a page in a sandboxed frame of its own.
+"""Shows interactive charts and other HTML with scripts, each as a page in its own sandboxed frame.
 
-1. A page is made from a MIME bundle of the agent's kernel, and may hold any script.
-2. It is in a frame without an origin (``sandbox="allow-scripts"``), inside another one, whose policy keeps both
-   from the network and from other addresses: a frame of its own could go elsewhere by itself.
-3. A library is an element of the cell's output, once for all frames; `page.js` hands it to them. It comes from a Python
-   package in the notebook's environment; nothing is downloaded, and nothing is taken from the agent's kernel.
-4. A picture or a line stands in the frame's place where a page shows no frames: not trusted, or on GitHub.
+1. A page is made from a MIME bundle of the agent's kernel, and may contain any script.
+2. The page's frame has no origin (``sandbox="allow-scripts"``), and is inside an outer frame, whose content security
+   policy keeps both off the network. Without the outer frame, the page could navigate its frame to another address.
+3. A cell's output contains each JavaScript library once, and `page.js` passes it to the frames. The library comes from
+   a Python package in the notebook's environment; nothing is downloaded, or taken from the agent's kernel.
+4. Where a front end shows no frames (in an untrusted notebook, or on GitHub), a picture or a line replaces the frame.
 """
 
 import base64
@@ -27,12 +27,12 @@ from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.notebook.rendering.chat_html import line, script
 
 _LIBRARIES_HERE = "@libraries@"
-"""The place in a page where its libraries go."""
+"""Marks the position of the libraries in a page."""
 
 _HEIGHT = 400
 _HIGHEST = 4_000
 _LIMIT = 2_000_000
-"""Characters of HTML, or of a script."""
+"""The maximum length of HTML or of a script."""
 
 _PLOTLY = "application/vnd.plotly.v1+json"
 _VEGA = re.compile(r"application/vnd\.(vega|vegalite)\.v\d+\+json\Z")
@@ -44,7 +44,7 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _PANDAS = re.compile(r"<style(?: scoped)?(?: type=\"text/css\")?>\s*(?:\.dataframe|#T_)")
-"""The style sheet of a table, whose colours the sanitizer moves into the cells."""
+"""The style sheet of a pandas table, which needs no frame: the sanitiser moves its colours into the cells."""
 
 _PREPARATION = re.compile(
     r'class="bk-notebook-logo"|<div class="logo-block">\s*<a href="https://(?:holoviews|panel|bokeh)\.'
@@ -52,12 +52,12 @@ _PREPARATION = re.compile(
 )
 """HTML of `output_notebook()` and `hv.extension()`, and the empty place of a Bokeh plot whose script comes next."""
 
-# Bounded, since each unfinished tag would be read to the end of the text.
+# The repetitions are bounded; otherwise, each unfinished tag would be read to the end of the text.
 _IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
 _EMPTY_SCRIPT = re.compile(r"<script\b([^<>]{0,2000})>\s*</script\s*>", re.IGNORECASE)
 _BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
 
-# The default templates are white; the figure's own settings override its template.
+# Plotly's default templates are white, so a dark theme changes them; the figure's own settings override its template.
 _PLOTLY_SCRIPT = """
 const figure = %s, look = figure.layout?.template?.layout;
 if (autogenNbTheme === "dark" && look?.paper_bgcolor === "white") {
@@ -73,7 +73,7 @@ _VEGA_SCRIPT = 'vegaEmbed("#chart", %s, {mode: "%s"}).catch((error) => document.
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page, the libraries that it needs, and its first height in pixels."""
+    """A page, the libraries that it needs, and its initial height in pixels."""
 
     body: str
     libraries: tuple[str, ...] = ()
@@ -81,13 +81,13 @@ class Document:
 
     @property
     def missing(self) -> list[str]:
-        """The packages with its libraries that the notebook's environment lacks."""
+        """The Python packages that contain its libraries, and that the notebook's environment lacks."""
         libraries = [LIBRARIES[name] for name in self.libraries]
         return list(dict.fromkeys(library.distribution for library in libraries if not library.version))
 
 
 def document(data: Mapping[str, Any]) -> Document | None:
-    """The page of a bundle; None if nothing in it needs a frame."""
+    """Returns the page for a bundle; None if nothing in the bundle needs a frame."""
     if isinstance(figure := data.get(_PLOTLY), Mapping):
         return _plotly(figure)
     for mime, spec in data.items():
@@ -105,7 +105,7 @@ def document(data: Mapping[str, Any]) -> Document | None:
 
 
 def is_preparation(data: Mapping[str, Any]) -> bool:
-    """True if a bundle shows nothing and only prepares a page for later charts."""
+    """Returns whether a bundle shows nothing, and only prepares a page for later charts."""
     if _EXECUTES & data.keys():
         return False
     text = joined_text(data.get("text/html")) or ""
@@ -152,7 +152,7 @@ def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
 
 
 def _json(value: object) -> str:
-    """JSON that is safe in a script element."""
+    """Returns JSON that is safe in a script element."""
     return json.dumps(value).replace("<", r"\u003c")
 
 
@@ -161,19 +161,19 @@ _POLICY = (
     "font-src data:; media-src data: blob:; frame-src 'none'; form-action 'none'; base-uri 'none'"
 )
 _NOT_TRUSTED = (
-    "An interactive chart, which an untrusted page does not show: trust the notebook, or run the cell. "
+    "An untrusted page does not show this interactive chart: trust the notebook, or run the cell. "
     "A picture that the code displays, such as `Image(fig.to_image())`, is shown everywhere."
 )
 _MISSING = (
     "An interactive chart is not shown: the notebook's environment lacks its JavaScript. "
-    "`%pip install {}` brings it; then run the cell again."
+    "`%pip install {}` installs it; then run the cell again."
 )
 
 
 def frame_html(document: Document, picture: str = "") -> str:
-    """The frame of a page; `library_html` of each of its libraries must be in the same cell.
+    """Returns the frame of a page; `library_html` of each of its libraries must be in the same cell.
 
-    `picture` is HTML for a place that shows no frames.
+    `picture` is HTML that replaces the frame where a front end shows none.
     """
     if document.missing:
         return picture + line(_MISSING.format(" ".join(document.missing)), tone="warning")
@@ -192,12 +192,12 @@ def frame_html(document: Document, picture: str = "") -> str:
 
 
 def library_html(name: str) -> str:
-    """A library for the frames of a cell."""
+    """Returns a library as HTML, for all frames of a cell."""
     element = f'<script type="text/plain" data-autogen-nb-library="{escape(LIBRARIES[name].key)}">'
     return f"{element}{load(name).result()}</script>"
 
 
-# Simple markers instead of folium's icons, whose library is in no Python package.
+# Draws simple markers instead of folium's icons, because no Python package contains the library of these icons.
 _LEAFLET_MARKS = """
 L.AwesomeMarkers = {icon: ({markerColor = "blue"} = {}) => L.divIcon({className: "", iconAnchor: [9, 9], html:
 `<i style="display:block;width:14px;height:14px;border:2px solid #fff;border-radius:50%;box-shadow:0 0 3px #000;
@@ -217,8 +217,8 @@ _ADDRESS = re.compile(r"https?://[^\s\"'<>()]{1,300}")
 class Library:
     """A library, and the distribution that ships it.
 
-    Pages load it from addresses that contain the pattern `address`. `files` are patterns below import packages,
-    `needs` names libraries that come before it, and `extension` is a script of ours that follows it.
+    `address` matches the addresses from which pages load it. `files` are glob patterns that begin with an import
+    package, `needs` names libraries that come before it, and `extension` is our script that follows it.
     """
 
     name: str
@@ -282,14 +282,14 @@ LIBRARIES = {library.name: library for library in _ALL}
 
 
 def _named_in(html: str) -> tuple[str, ...]:
-    """The libraries whose addresses a page names, each after those that it needs."""
+    """Returns the libraries whose addresses a page contains, each after the libraries that it needs."""
     addresses = "\n".join(_ADDRESS.findall(html))
     loaded = [library for library in _ALL if re.search(library.address, addresses)]
     return tuple(dict.fromkeys(name for library in loaded for name in (*library.needs, library.name)))
 
 
 def _pack(text: str) -> str:
-    """The text as base64 of a gzip file, which the frames' scripts read."""
+    """Compresses text for the frames' scripts: base64 of a gzip file."""
     return base64.b64encode(gzip.compress(text.encode(errors="replace"), mtime=0)).decode()
 
 
@@ -298,7 +298,7 @@ _threads = ThreadPoolExecutor(1, "autogen_nb-libraries")
 
 @cache
 def load(name: str) -> "Future[str]":
-    """A packed library; runs in a thread, since packing a library takes up to two seconds."""
+    """Packs a library in a thread, since that takes up to two seconds; returns the future of the packed text."""
     return _threads.submit(_read, LIBRARIES[name])
 
 

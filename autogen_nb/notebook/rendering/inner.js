@@ -1,27 +1,27 @@
-// Runs in the inner frame before what it shows: tells its height, and finds libraries here that a CDN would serve.
+// Runs in the inner frame before the page: reports the page's height, and replaces libraries from a CDN with ours.
 (() => {
   let reported = -1;
-  const tell = () => {
+  const report = () => {
     const { body, documentElement } = document;
     const height = Math.max(documentElement.offsetHeight, body.scrollHeight + 2 * body.offsetTop);
-    // A page that fills its frame, whatever its height, and a frame that is hidden have no height of their own.
+    // A hidden frame has no height, and a page that fills its frame has no height of its own.
     if (!innerHeight || height === innerHeight) return;
-    // A map takes the height of its frame, but has none of its own: only a page that shows nothing may collapse.
+    // A map has no height of its own either, so a page collapses only if it shows nothing.
     const shows = [...body.querySelectorAll(":not(script, style, link)")].some(
       (element) => element.childElementCount || element.textContent.trim() || element.matches("canvas, img, svg"));
     if (height < 20 && shows) return;
     // Most charts are drawn some time after the page is loaded.
-    if (height < 20 && performance.now() < 2000) setTimeout(tell, 500);
+    if (height < 20 && performance.now() < 2000) setTimeout(report, 500);
     else if (height !== reported) parent.postMessage({ height: (reported = height) }, "*");
   };
   addEventListener("load", () => {
-    tell();
-    new ResizeObserver(tell).observe(document.body);
-    new MutationObserver(() => requestAnimationFrame(tell)).observe(document.body, {
+    report();
+    new ResizeObserver(report).observe(document.body);
+    new MutationObserver(() => requestAnimationFrame(report)).observe(document.body, {
       subtree: true, childList: true, attributes: true,
     });
   });
-  // Scripts that load a library from a CDN at run time (Altair, Bokeh) go on: the library is in this page already.
+  // Scripts that load a library from a CDN at run time (Altair, Bokeh) get the event only: the page has the library.
   Object.defineProperty(HTMLScriptElement.prototype, "src", {
     set() { setTimeout(() => this.dispatchEvent(new Event("load"))); },
   });

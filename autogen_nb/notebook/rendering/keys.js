@@ -1,4 +1,4 @@
-// Keys of the editor of a panel; the front end would take some of them for the cell.
+// Handles keys in the editor of a panel; otherwise, the front end would apply some of them to the cell.
 window.autogenNbKeys ??= (() => {
   const indent = (editor, isBack) => {
     const { value, selectionStart: start, selectionEnd: end } = editor;

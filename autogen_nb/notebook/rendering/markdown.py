@@ -1,7 +1,7 @@
 """Renders a model's Markdown as inert HTML: no markup, no remote images, only links to the web and mail.
 
 There are two layers: markdown-it with HTML disabled writes the markup, and nh3 parses it and passes only the
-tags and attributes of `sanitize.net` and the styles named here.
+tags and attributes of `sanitize.nh3_arguments` and the styles named here.
 """
 
 import re
@@ -13,7 +13,7 @@ from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import styles, tex
 from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, escape_plain, escape_text
 from autogen_nb.notebook.rendering.highlighting import code_html
-from autogen_nb.notebook.rendering.sanitize import net
+from autogen_nb.notebook.rendering.sanitize import nh3_arguments
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -26,7 +26,7 @@ LONGEST = 50_000
 
 _SHOWN_TARGET = 120
 _LONG = 25
-"""Lines of code; the label of a longer block says how many it has."""
+"""The label of a block with more lines contains their number."""
 
 
 def _between(opener: str, closer: str) -> str:
@@ -67,14 +67,14 @@ def markdown(text: str) -> str:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
     import nh3
 
-    return nh3.clean(_parser().render(text), **net(_own_style))
+    return nh3.clean(_parser().render(text), **nh3_arguments(_own_style))
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
     """Renders a code block below a small label, by default its language."""
     name, lines = label or language, source.rstrip("\n").count("\n") + 1
     if lines > _LONG:
-        # Some of it may be scrolled out of sight.
+        # Part of the code may be scrolled out of sight.
         name = f"{name or 'code'} \u00b7 {lines} lines"
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)

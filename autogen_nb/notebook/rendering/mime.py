@@ -21,7 +21,7 @@ from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
 from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.views.in_words import bounded, held_picture, picture_in_words
+from autogen_nb.views.in_words import bounded, embedded_picture, picture_in_words
 
 TEXT_LIMIT = 1_000_000
 HTML_LIMIT = 2_000_000
@@ -87,7 +87,7 @@ def message_pictures(urls: Sequence[str]) -> str:
 
 
 def _message_picture(url: str) -> str:
-    mime, text = held_picture(url) or ("", "")
+    mime, text = embedded_picture(url) or ("", "")
     checked = safe({mime: text})[0].get(mime)
     return picture(mime, checked) if checked else line(picture_in_words(url))
 
@@ -102,7 +102,7 @@ def _limit(mime: str) -> int | None:
 
 
 def _checked(mime: str, value: object) -> tuple[Any, str]:
-    """Returns the safe form of an entry, if any, and why a long one has none."""
+    """Returns the safe form of an entry, or None and, for a large entry, the reason."""
     text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
     if text is None or limit is None:
         return None, ""
@@ -129,7 +129,7 @@ def _checked(mime: str, value: object) -> tuple[Any, str]:
 def _svg_image(text: str) -> str | None:
     if "<svg" not in text:
         return None
-    # A picture is XML, which needs the namespaces that HTML knows.
+    # An SVG picture is XML, and must declare the namespaces that HTML implies.
     names = [("xmlns", "http://www.w3.org/2000/svg")]
     names += [("xmlns:xlink", "http://www.w3.org/1999/xlink")] if "xlink:" in text else []
     missing = "".join(f' {name}="{address}"' for name, address in names if f"{name}=" not in text)

@@ -1,4 +1,4 @@
-// Runs in the outer frame, whose policy holds for the inner one too: makes the inner frame, and passes its height on.
+// Runs in the outer frame, whose policy also applies to the inner one. Creates the inner frame, and passes on its height.
 (() => {
   const script = document.currentScript;
   const names = JSON.parse(script.dataset.libraries);

@@ -1,5 +1,5 @@
 // Runs in the notebook's page: gives each frame its libraries and theme, and the height of its content.
-// Nothing that a frame sends is used but a number and names of libraries.
+// Of a frame's messages, only a number and the names of libraries are used.
 (() => {
   if (window.autogenNbFrames) return;
   const MOST_PIXELS = 4000;
@@ -15,7 +15,7 @@
   function library(name) {
     if (!(name in libraries)) {
       const element = document.querySelector(`script[data-autogen-nb-library="${CSS.escape(name)}"]`);
-      // A cell that scrolls away may leave the document, and its frames are loaded again when it returns.
+      // JupyterLab may remove a cell that is out of sight, and its frames ask again later: the text is stored.
       if (element) libraries[name] = element.textContent;
     }
     return libraries[name];

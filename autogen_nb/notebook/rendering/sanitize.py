@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from autogen_nb.core.text.visible_text import encodable
-from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, still_markup
+from autogen_nb.notebook.rendering.escaping import WEB_OR_MAIL, wrap_delimiters_in_markup
 
 _TAGS = frozenset(
     "a abbr b blockquote br caption code col colgroup dd del details div dl dt em figcaption figure h1 h2 h3 h4 "
@@ -43,9 +43,9 @@ _ENDLESS = frozenset("p li dd dt br hr img".split())
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
-"""The limit for the open elements, summed over the tags: a parser searches or repeats them all."""
+"""The limit for the sum, over all tags, of open elements: at each tag, a parser searches or repeats them all."""
 _MOST_ODD = 60_000
-"""The maximum length of a possible tag; a parser compares each of its attributes with all previous ones."""
+"""The maximum length of text that may be a tag: a parser compares each attribute of a tag with all previous ones."""
 
 
 def clean_html(html: str) -> str:
@@ -57,11 +57,11 @@ def clean_html(html: str) -> str:
 
     if len(html) > _SMALL and _is_costly(html):
         return ""
-    cleaned = nh3.clean(_with_styler_colours(encodable(html)), **net(_plain_style))
+    cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
     # The order of attributes differs after nh3 has dropped a link's target.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
     # Parsers drop the first newline in `pre`, and nh3 does not restore it.
-    return still_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
+    return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 
 def has_content(html: str) -> bool:
@@ -76,7 +76,7 @@ def _is_costly(html: str) -> bool:
     steps, still_open = 0, [""]
     for end, name, unknown in _TAG.findall(html.lower()):
         if name in _PARTS:
-            # Parts of a table outside of one let no element around them end.
+            # Outside of a table, a part of a table keeps all elements around it open.
             still_open += [] if end or still_open[-1] == "table" else [""]
         elif end and name == still_open[-1]:
             still_open.pop()
@@ -86,7 +86,7 @@ def _is_costly(html: str) -> bool:
     return steps > _MOST_STEPS
 
 
-def net(style: Callable[[str], str | None]) -> dict[str, Any]:
+def nh3_arguments(style: Callable[[str], str | None]) -> dict[str, Any]:
     """Returns nh3's arguments: only inert tags and attributes, and the styles that `style` returns."""
     return {
         "tags": set(_TAGS),

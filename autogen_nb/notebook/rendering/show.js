@@ -1,4 +1,4 @@
-// Draws the choice of what a cell shows after its last line; where no script runs, there is none.
+// Adds buttons to a cell's last line that select what the cell shows; without scripts, there are none.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
   const switcher = script.previousElementSibling;

@@ -1,4 +1,4 @@
-// Hides the last state of a widget, which is this output, while the live widget above it works.
+// Hides this output, the last state of a widget, while the live widget above it works.
 (() => {
   const child = document.currentScript.closest(".jp-OutputArea-child"), area = child?.parentElement;
   if (!area) return;

@@ -1,4 +1,4 @@
-// Removes a status line once its cell has ended without it: the kernel was restarted.
+// Removes a status line that remains after its cell has ended, because the kernel was restarted.
 (() => {
   const script = document.currentScript, output = script.closest(".jp-OutputArea-child");
   const prompt = output?.closest(".jp-Cell")?.querySelector(".jp-InputPrompt");

@@ -39,7 +39,7 @@ RULES: dict[SpeakerTone, str] = {
 SEATS: tuple[SpeakerTone, ...] = ("assistant", "second", "third", "fourth", "fifth", "sixth")
 """The colours of a team's members in order; a larger team repeats them."""
 
-# JupyterLab's sanitiser keeps the grey rule in untrusted notebooks.
+# In untrusted notebooks, JupyterLab's sanitiser removes the second colour, which leaves a grey rule.
 CARD = (
     "margin:10px 0 4px;padding:1px 0 1px 12px;overflow-wrap:anywhere;"
     f"border-left:2px solid {FAINT};border-left-color:{{colour}}"
@@ -65,7 +65,7 @@ PRE = (
     "white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4"
 )
 WAITING_PRE = f"{PRE};max-height:max(calc(60vh / {{}}),7em);overflow:auto"
-"""The style of code that waits for an approval, by the number of blocks in its message: the buttons are in sight."""
+"""The style of code above a question; the height depends on the number of blocks, so that all buttons are in sight."""
 
 EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
@@ -79,8 +79,8 @@ _AREA = ".jp-OutputArea:has(style.autogen-nb)"
 _PLOT = ":has(> .jp-RenderedImage)"
 _FRAME = ":has(> .jp-RenderedHTML table.dataframe)"
 _PLOT_WIDTH = "calc(360px + var(--jp-cell-prompt-width,64px))"
-# Adjacent pictures, and a data frame and its picture, stand side by side where a picture keeps 360 px and a
-# data frame its width; they stay outputs of their own for other pages.
+# Adjacent pictures, and a data frame and its picture, stand side by side if a picture keeps 360 px and a data
+# frame its width. They remain separate outputs, for front ends without this style.
 _SIDE_BY_SIDE = (
     f"{_AREA} {{display:flex;flex-flow:row wrap;align-content:flex-start}} "
     f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "

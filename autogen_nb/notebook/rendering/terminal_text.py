@@ -66,7 +66,7 @@ class TerminalText:
         return not self._plain and not self._cells
 
     def feed(self, text: str) -> None:
-        text, self._pending = _whole(self._pending + text)
+        text, self._pending = _split_unfinished_escape(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):
             # Most text is plain, and may be a million lines long.
             complete, newline, rest = text.rpartition("\n")
@@ -124,7 +124,7 @@ class TerminalText:
             cells[:] = [("", " ")] * min(self._column, len(cells))
 
 
-def _whole(text: str) -> tuple[str, str]:
+def _split_unfinished_escape(text: str) -> tuple[str, str]:
     unfinished = _UNFINISHED.search(text, max(0, len(text) - _LONGEST_ESCAPE))
     cut = unfinished.start() if unfinished else len(text)
     return text[:cut], text[cut:]

@@ -1,4 +1,4 @@
-"""The last state of widgets as plain HTML and text, for a page without their kernel."""
+"""Renders the last state of widgets as plain HTML and text, for pages without their kernel."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,9 +1,9 @@
 """Makes the state of a widget of the agent's kernel safe for the notebook's page.
 
 1. Only ipywidgets' own models are shown, with the traits and the view that ipywidgets defines for them.
-2. A reference to another widget is replaced, so that no state names a widget of the notebook, such as a button of ours.
-3. HTML is sanitised, harmful TeX loses its commands, and lengths and colours are plain: nothing loads, and no widget
-   covers what is above it.
+2. A reference to another widget becomes one to that widget's copy in the page, so that no state can name a widget of
+   the notebook, such as a button of a panel.
+3. HTML is sanitised, harmful TeX loses its backslashes, and CSS is plain: no widget loads or covers anything.
 """
 
 import re
@@ -21,13 +21,13 @@ REFERENCE = "IPY_MODEL_"
 
 _MODULES = frozenset({"@jupyter-widgets/base", "@jupyter-widgets/controls", "@jupyter-widgets/output"})
 _LOADING = frozenset({"AudioModel", "VideoModel"})
-"""Models that may load an address."""
+"""Models that may load data from an address."""
 
 _IDENTITY = ("model_name", "model_module", "model_module_version", "view_name", "view_module", "view_module_version")
 _DROPPED = frozenset({"_dom_classes", "_view_count", "msg_id", *(f"_{name}" for name in _IDENTITY)})
 _PICTURES = frozenset({"png", "jpeg", "jpg", "gif", "webp", "svg+xml"})
 _PLAIN_CSS = re.compile(r"(?!.*-\s*[\d.])(?:[\w\s.,%#/\"'-]|\b(?:repeat|minmax|rgba?|hsla?)\([\w\s.,%]*\)){0,300}\Z")
-_TYPESET = frozenset({"description", "titles", "_options_labels"})
+_TYPESET = frozenset({"description", "titles", "_options_labels"})  # front ends typeset TeX in these traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ def safe_state(
 ) -> dict[str, Any]:
     """Returns the safe part of a state.
 
-    `page_id` maps the identifiers of the agent's kernel to those of the page, and `outputs` renders the outputs of an
-    Output widget.
+    `page_id` maps a widget's identifier in the agent's kernel to that of its copy in the page, and `outputs` renders
+    the outputs of an Output widget.
     """
     safe = {}
     for key in model.names & state.keys():
@@ -104,13 +104,13 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, list):
         return [_harmless(item) for item in value]
     if isinstance(value, str) and "\\" in value and not tex.harmless(value):
-        # The sign for a set difference looks alike, and begins no command.
+        # The sign for a set difference looks like a backslash, but begins no command.
         return value.replace("\\", "\u2216")
     return value
 
 
 def _resolved(value: Any, page_id: Callable[[str], str | None]) -> Any:
-    """Replaces references to widgets, and leaves out those to unknown ones."""
+    """Replaces references to widgets, and drops references to unknown widgets."""
     match value:
         case str():
             if not value.startswith(REFERENCE):

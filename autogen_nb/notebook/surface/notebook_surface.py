@@ -151,7 +151,7 @@ class CellPerson:
             answer_given = await answer if isinstance(answer, Awaitable) else answer
             if isinstance(answer_given, ApprovalGiven) and answer_given.onwards:
                 # "Run all" lasts until the end of the chat, like the view.
-                view.unasked(lambda: True)
+                view.set_unasked(lambda: True)
             return answer_given
 
     def _look(self, superseded: Callable[[], bool]) -> bool:
@@ -178,7 +178,7 @@ def surface() -> run.Surface:
 def _shown(question: PersonAsked, chats: CellChats | None) -> Generator[NotebookView, None, None]:
     about = _about(question)
     for view in list(_views):
-        if view.asked is not None and _about(view.asked) == about:
+        if view.last_question is not None and _about(view.last_question) == about:
             yield view
             return
     below, block = NotebookView(publish=chats.publish if chats else publish_here), _block(question)

@@ -1,4 +1,4 @@
-"""A message whose blocks fold to a line each, with their decision and how they ended."""
+"""A message whose code blocks fold to one line each, with the decision about the block and its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class CodeMessage:
         self._plain = plain
         self._lines: list[_BlockLine] = []
 
-    def wait(self, blocks: int) -> None:
-        """Shows the code of a message in little height, above a question."""
+    def limit_height(self, blocks: int) -> None:
+        """Limits the height of the code, so that the question below it stays in sight."""
         html, plain = self._rendered()
         self._show(chat_html.limited(html, blocks) + chat_html.follow(), plain)
 
     def decide(self, answer: ApprovalGiven, question: ApprovalAsked, clock: str) -> bool:
-        """Shows the decision in the block's line; False if the message lacks the block."""
+        """Shows the decision in the block's line; returns False if the message lacks the block."""
         line = _BlockLine(
             question.block,
             decision_line.edited(answer, question),

@@ -31,7 +31,7 @@ class FootedView:
         self._unasked: Callable[[], bool] = bool
         self._slots = Slots(publish)
         self._foot: Slot | None = None
-        self._held = False
+        self._is_panel_open = False
         self._copies: list[tuple[Slot, Slot, Slot]] = []
         self.page_loaded = False
         self._status = ""
@@ -53,8 +53,8 @@ class FootedView:
         """Shows the spending in each status line."""
         self._spent = spent
 
-    def unasked(self, chosen: Callable[[], bool]) -> None:
-        """Shows a remark in the status line while the rest of the cell runs without questions."""
+    def set_unasked(self, chosen: Callable[[], bool]) -> None:
+        """Sets the function that decides whether the status line says that code runs without questions."""
         self._unasked = chosen
 
     def set_status(self, what: str) -> None:
@@ -66,7 +66,7 @@ class FootedView:
     def _show_status(self, *, heard: bool) -> None:
         """Updates the time in the status line; `heard` means that a piece of a reply has arrived."""
         now = self._clock()
-        if self._held or not self._status or now - self._status_shown < _STATUS_EVERY:
+        if self._is_panel_open or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
         unasked = status_line.UNASKED if self._unasked() else ""
@@ -79,17 +79,17 @@ class FootedView:
 
     @property
     def asks(self) -> bool:
-        return self._held
+        return self._is_panel_open
 
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
         # Set first: once the panel is visible, another thread may call `on_page_loaded`.
-        self._held, self.page_loaded = True, False
+        self._is_panel_open, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
         """Shows the open panel, if any, below another cell as well, under a remark and the output above the panel."""
-        if self._held and self._foot is not None and self._foot.content is not None:
+        if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*chat_html.bundle(chat_html.line(remark, tone="warning"), remark, kind="note"))
             if (above := self._slots.content_above(self._foot)) is not None:
@@ -106,7 +106,7 @@ class FootedView:
             if not self.page_loaded:
                 panel.clear()
         self._copies.clear()
-        self._held = False
+        self._is_panel_open = False
         self._status = ""
         if self._foot is not None:
             self._foot.clear()
@@ -120,7 +120,7 @@ class FootedView:
 
     def on_page_loaded(self) -> None:
         """Records that a page was loaded, so the page with the panel may be closed."""
-        self.page_loaded = self._held
+        self.page_loaded = self._is_panel_open
 
     def mirror(self, publish: Publish) -> None:
         """Sends all further output to `publish` as well."""
@@ -145,7 +145,7 @@ class FootedView:
         return self._foot
 
     def _next_slot(self) -> Slot:
-        slot, self._foot, self._held = self._foot_slot(), None, False
+        slot, self._foot, self._is_panel_open = self._foot_slot(), None, False
         return slot
 
     def _tidy(self) -> bool:

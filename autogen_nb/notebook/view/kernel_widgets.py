@@ -1,9 +1,9 @@
 """The widgets of an agent's kernel, live in the page.
 
-1. Each is a widget of the notebook's own kernel, whose state was checked (`widget_state.py`), so that front ends,
-   reloads and saved widget states treat it as any other. Its messages go to the agent's kernel.
-2. The page follows at most eight times a second. While a cell blocks the thread, its view calls `flush`.
-3. A widget's last state as HTML takes its place once the widget is gone or, without controls, once the code has ended.
+1. For each, the notebook's own kernel has a widget with a checked copy of its state (`widget_state.py`), so that front
+   ends, reloads and saved notebooks need no special support. Messages from the page go on to the agent's kernel.
+2. Changes go to the page at most eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
+3. When the code has ended, HTML of its last state replaces a widget. A widget with controls stays as long as it works.
 """
 
 import asyncio
@@ -25,19 +25,19 @@ from autogen_nb.outputs import Output
 _INTERVAL = 0.125
 
 Render = Callable[[Output], dict[str, Any]]
-"""Returns an output as one of the notebook format."""
+"""Converts an output to the notebook format."""
 
 
 class PageWidget(Widget):  # type: ignore[misc]  # ipywidgets has no annotations
-    """A widget in the page that stands for one in the agent's kernel."""
+    """The page's copy of a widget in the agent's kernel."""
 
     def __init__(self, model: Model, state: dict[str, Any], send: Callable[..., None]) -> None:
         self.model = model
         self.state = {**model.identity, **state}
-        self._send_on = send
+        self._forward = send
         super().__init__()
         self.page_id = str(self.model_id)
-        # The comm interceptor delivers its messages while a cell runs.
+        # The comm interceptor delivers this comm's messages even while a cell runs.
         self.comm.is_relayed = True
 
     def open(self) -> None:
@@ -60,11 +60,11 @@ class PageWidget(Widget):  # type: ignore[misc]  # ipywidgets has no annotations
             self.send_state()
             return
         self.state.update(data.get("state", {}))
-        self._send_on(data, msg["buffers"])
+        self._forward(data, msg["buffers"])
 
 
 class WidgetRelay:
-    """Keeps a page's widgets like those of one agent's kernel."""
+    """Copies the changes of one agent's kernel's widgets to the page, and sends the page's messages back."""
 
     def __init__(self, comms: WidgetComms) -> None:
         self._comms = comms
@@ -72,12 +72,12 @@ class WidgetRelay:
         self._widgets: dict[str, PageWidget] = {}
         self._static: dict[str, list[Slot]] = {}
         self._changes: dict[str, dict[str, Any]] = {}
-        self._is_due = False
+        self._is_flush_due = False
         self._loop = asyncio.get_running_loop()
         comms.on_change = self._on_change
 
     def view(self, identifier: str, render: Render) -> dict[str, Any] | None:
-        """Returns the view of a widget; None for a widget that is not shown. From now on, `render` renders outputs."""
+        """Returns the view of a widget, or None if it has none; `render` converts the contents of Output widgets."""
         self._render = render
         self.flush()
         widget = self._widgets.get(identifier)
@@ -111,7 +111,7 @@ class WidgetRelay:
         return [] if self._render is None else [self._render(output) for output in outputs]
 
     def settle(self, identifier: str, live: Slot, static: Slot) -> None:
-        """Leaves the last state of a widget: in its place or, since a control may change it later, below it."""
+        """Shows a widget's last state as HTML: in its place or, if a control may change it later, below it."""
         widget = self._widgets.get(identifier)
         if widget is None:
             return
@@ -123,7 +123,7 @@ class WidgetRelay:
             live.show(*_static(static_form(widget.page_id, states), below=False))
 
     def _page_id(self, identifier: str) -> str | None:
-        # A box may be older than what was put into it.
+        # A box may come before its children in the changes.
         if identifier not in self._widgets and identifier in self._changes:
             self._apply(identifier, self._changes.pop(identifier))
         widget = self._widgets.get(identifier)
@@ -136,19 +136,19 @@ class WidgetRelay:
         for identifier, slots in self._static.items():
             content = _static(static_form(self._widgets[identifier].page_id, self._states()), below=True)
             for slot in slots:
-                # Merging the outputs of a long cell moves them to other places.
+                # Merging the outputs of a long cell may have put another output into this slot.
                 if slot.content in (None, NOTHING) or slot.content[1] == content[1]:
                     slot.show(*content)
 
     def _on_change(self) -> None:
-        # On the engine's thread. The loop of a notebook that ends may be closed.
-        if not self._is_due:
-            self._is_due = True
+        # The engine's thread calls this; the loop may be closed, because the notebook's kernel is shutting down.
+        if not self._is_flush_due:
+            self._is_flush_due = True
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._loop.call_later, _INTERVAL, self._flush_later)
 
     def _flush_later(self) -> None:
-        self._is_due = False
+        self._is_flush_due = False
         self.flush()
 
 
@@ -158,7 +158,7 @@ def _static(form: tuple[str, str], *, below: bool) -> tuple[dict[str, Any], dict
 
 
 def relay_of(identifier: object) -> WidgetRelay | None:
-    """Returns the relay for the kernel with this widget, if there is one."""
+    """Returns the relay of the kernel that has this widget; None if no kernel has it."""
     for comms in list(WidgetComms.instances):
         if identifier in comms:
             if comms not in _relays:

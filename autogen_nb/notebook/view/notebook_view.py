@@ -58,7 +58,7 @@ from autogen_nb.notebook.view.totals import Totals, counted
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
 _INTERVAL = 0.125
-"""Seconds between updates of a stream; with the status line's updates, this stays below 12 a second."""
+"""Seconds between updates of a stream: with those of the status line, a cell sends fewer than 12 updates a second."""
 
 _SHARE = 5
 """Rendering takes at most this fraction (1/n) of the time, however long a message grows."""
@@ -93,7 +93,7 @@ class NotebookView(FootedView):
         self._reported = False
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
-        self.asked: PersonAsked | None = None
+        self.last_question: PersonAsked | None = None
         self._decision_output: tuple[Slot, list[decision_line.Decided]] | None = None
         self._pair: ChatStarted | None = None
         self._calls: FunctionCallsOutput | None = None
@@ -107,7 +107,7 @@ class NotebookView(FootedView):
         match event:
             case ChatStarted():
                 self._pair = self._pair or event
-                # A chat that was stopped during a run has left outputs that no message reports.
+                # After a chat that was stopped during a run, no message repeats its outputs.
                 self._reported = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
@@ -126,7 +126,7 @@ class NotebookView(FootedView):
             case HumanInputAsked() | ApprovalAsked() | EffectAsked() | CodeInputAsked():
                 self._note_question(event)
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
-                self.decide(event, self.asked, decision_line.now())
+                self.decide(event, self.last_question, decision_line.now())
             case CodeAsked(blocks=blocks):
                 self._run, self._running = self._new_run(), status_line.RUNNING.format(blocks[0].language)
                 self._blocks = blocks
@@ -153,7 +153,7 @@ class NotebookView(FootedView):
             case Ended():
                 self._show_end(event)
             case _:
-                # Later events show the results of all others.
+                # Later events show the results of all other events.
                 pass
 
     def tick(self) -> None:
@@ -224,7 +224,7 @@ class NotebookView(FootedView):
     def _show_partial(self, detail: str) -> None:
         if self._message is not None and self._draft is not None:
             tone = self._tones.get(self._draft.writer, "assistant")
-            self._message.show(*chat_html.bundle(*self._draft.shown(detail, tone), kind="partial"))
+            self._message.show(*chat_html.bundle(*self._draft.render(detail, tone), kind="partial"))
 
     def _show_message(self, statement: Said) -> None:
         text = without(END_WORD, statement.message.text) if self._replied else statement.message.text
@@ -308,12 +308,12 @@ class NotebookView(FootedView):
     # Code
 
     def _note_question(self, question: PersonAsked) -> None:
-        self.asked = question
+        self.last_question = question
         if isinstance(question, EffectAsked | CodeInputAsked) and self._run is not None:
-            self._run.part()
+            self._run.end_text()
         approval = question.then if isinstance(question, HumanInputAsked) else question
         if self._last_message is not None:
-            self._last_message.wait(approval.total if isinstance(approval, ApprovalAsked) else 1)
+            self._last_message.limit_height(approval.total if isinstance(approval, ApprovalAsked) else 1)
 
     def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
         """Shows a decision and its time of day."""
@@ -376,7 +376,7 @@ class NotebookView(FootedView):
         text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
         if self._mode == "answer" and self._last_message is not None and not self._reported:
             self._slots.fold(self._last_message.slot, self._work)
-        # Without a block, there is nothing to switch.
+        # Without a block, all modes show the same.
         switch = chat_html.show_switch(self._mode) if self._totals.blocks else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
 

@@ -44,7 +44,7 @@ class PlainCellView(PlainView):
         """Sets the function that describes the spending in the last line."""
         self._spent = spent
 
-    def unasked(self, chosen: Callable[[], bool]) -> None:
+    def set_unasked(self, chosen: Callable[[], bool]) -> None:
         """Does nothing; a written line could not be removed."""
 
     def _ended(self, end: Ended) -> str:

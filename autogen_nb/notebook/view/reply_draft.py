@@ -39,7 +39,7 @@ class ReplyDraft:
             self._seconds = self._seconds if self._pieces else self._clock() - self._begun
             self._pieces.append(shown)
 
-    def shown(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
+    def render(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
         if detail != "writing":
             self._pieces.append(self._lines.end())
         unopened, text = split_unopened("".join(self._pieces))

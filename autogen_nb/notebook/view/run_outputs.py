@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 _LONG_TRACEBACK = 21
 _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
-"""Lines of printed text from which it is folded, and of its visible ends."""
+"""Text with more lines than `_LONG_TEXT` is folded, except for its first and last lines."""
 
 _RATE = 250_000
 """The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
 
 _STATIC = frozenset({*MAGIC, "text/plain"})
 
-_REMARK = 200
+_REMARK = 200  # characters for the remark about omitted lines
 
 
 def shown_as(data: Bundle) -> str:
-    """Says how a cell shows an output, for a model; "" for an output that is shown as it is."""
+    """Describes for the model how a cell shows an output; "" if the cell shows the output itself."""
     if isinstance(spec := data.get(VIEW), Mapping):
         states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.instances))
         return "shown to the person as a live widget" if any(map(model_of, states)) else "shown to the person as text"
@@ -50,8 +50,8 @@ def shown_as(data: Bundle) -> str:
 
 
 class RunOutputs:
-    def __init__(self, place: Callable[[], Slot], libraries: CellLibraries, *, unfolded: bool) -> None:
-        self._place = place
+    def __init__(self, new_slot: Callable[[], Slot], libraries: CellLibraries, *, unfolded: bool) -> None:
+        self._new_slot = new_slot
         self._unfolded = unfolded
         self._libraries = libraries
         self._used: list[Slot] = []
@@ -93,7 +93,7 @@ class RunOutputs:
                 if slot is not None:
                     self._fill(slot, output)
             case Display() | Result():
-                self.part()
+                self.end_text()
                 slot = self._next()
                 self._fill(slot, output)
                 if isinstance(output, Display) and output.display_id is not None:
@@ -101,32 +101,32 @@ class RunOutputs:
             case Failure():
                 self._fail(output)
 
-    def flush(self, *, at_last: bool = False) -> None:
-        """Shows pending outputs; long text less often, except `at_last`."""
+    def flush(self, *, final: bool = False) -> None:
+        """Shows pending outputs; long text is updated less often, unless `final`."""
         self._show_pending()
         if self._relay is not None:
             self._relay.flush()
-        if self._text is None or self._text_slot is None or not (self._dirty or at_last):
+        if self._text is None or self._text_slot is None or not (self._dirty or final):
             return
         now = time.monotonic()
-        if not at_last and now - self._flushed < self._sent / _RATE:
+        if not final and now - self._flushed < self._sent / _RATE:
             return
-        # A line may have any length.
+        # `TerminalText` limits the number of lines, but not their length.
         text = elided(self._text.text, LIMIT + _REMARK)
-        # Colours need the text itself.
-        is_folded = at_last and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
+        # Folded text is HTML, which would lose the colours.
+        is_folded = final and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
         if self._dirty or is_folded:
             html = {"text/html": folded_text(text, _HEAD, _TAIL, opened=self._unfolded)} if is_folded else {}
             self._text_slot.show({"text/plain": text, **html}, _about("stream"))
         self._dirty, self._flushed, self._sent = False, now, len(text)
 
-    def part(self) -> None:
-        self.flush(at_last=True)
+    def end_text(self) -> None:
+        self.flush(final=True)
         self._text = self._text_slot = None
 
     def close(self) -> None:
         """Shows pending outputs, and removes outputs that were cleared."""
-        self.flush(at_last=True)
+        self.flush(final=True)
         self._libraries.flush(wait=True)
         for slot, (identifier, static) in self._widgets.items():
             if self._relay is not None and slot.content is not None and VIEW in slot.content[0]:
@@ -142,7 +142,7 @@ class RunOutputs:
             text = text[1:]
         self._broken.discard(name)
         if name != self._stream and text and not self._text.is_at_line_start:
-            # The streams are separate, so the end of a progress bar's line may arrive after the next print.
+            # stdout and stderr are separate, so the newline of a progress bar may arrive after the next print.
             self._text.feed("\n")
             self._broken.add(self._stream)
         self._stream = name if text else self._stream
@@ -151,12 +151,12 @@ class RunOutputs:
 
     def _fail(self, failure: Failure) -> None:
         self.failed = True
-        self.part()
+        self.end_text()
         text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
         data, metadata = {"text/plain": text}, _about("error")
         lines = text.count("\n") + 1
         if lines > _LONG_TRACEBACK:
-            # The inner frames of libraries are folded.
+            # Most lines of a long traceback are frames of libraries.
             what = f"`{status_line.shortened(f'{failure.ename}: {failure.evalue}')}`"
             head = status_line.joined(what, f"traceback of {lines} lines")
             data["text/html"] = folded(head, without_colours(text))
@@ -178,7 +178,7 @@ class RunOutputs:
             elif (view := self._widget_view(output)) is not None:
                 slot.show(view, _about("widget"))
                 if slot not in self._widgets:
-                    self._widgets[slot] = output.data[VIEW]["model_id"], self._place()
+                    self._widgets[slot] = output.data[VIEW]["model_id"], self._new_slot()
             else:
                 data, metadata = self._displayed(output)
                 slot.show(data, {**metadata, **_about("output")})
@@ -197,7 +197,7 @@ class RunOutputs:
         return {"text/html": html, "text/plain": text}, {}
 
     def _widget_view(self, output: Display | Result) -> dict[str, Any] | None:
-        """The live view of a widget of the agent's kernel; None for other outputs."""
+        """Returns the live view of a widget of the agent's kernel; None for other outputs."""
         spec = output.data.get(VIEW)
         if not isinstance(spec, Mapping):
             return None
@@ -210,7 +210,7 @@ class RunOutputs:
         return None if view is None else {**text, **view}
 
     def _captured(self, output: Output) -> dict[str, Any]:
-        """Returns an output below an Output widget in the notebook's format."""
+        """Converts an output inside an Output widget to the notebook format."""
         match output:
             case Stream(name=name, text=text):
                 terminal = TerminalText()
@@ -227,7 +227,7 @@ class RunOutputs:
                 return {"output_type": "stream", "name": "stdout", "text": ""}
 
     def _next(self) -> Slot:
-        slot = self._free.popleft() if self._free else self._place()
+        slot = self._free.popleft() if self._free else self._new_slot()
         self._used.append(slot)
         return slot
 

@@ -96,19 +96,19 @@ class Slots:
             mirror(data, metadata, uuid4().hex)
 
     def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Shows a bundle at all current places."""
+        """Shows a bundle in all cells that show the chat."""
         for publish in (self._shown_by, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:
-        """Returns a new place below the others."""
+        """Returns a new slot below the others."""
         if self._used == len(self._all):
             self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
         self._used += 1
         return self._all[self._used - 1]
 
     def content_above(self, slot: Slot) -> Content | None:
-        """Returns the last visible content above a place."""
+        """Returns the last visible content above a slot."""
         above = reversed(self._all[: self._all.index(slot)])
         return next((other.content for other in above if other.content not in (None, NOTHING)), None)
 
@@ -117,7 +117,7 @@ class Slots:
             slot.clear()
 
     def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
-        """Folds the outputs above a place to one line; very large ones stay."""
+        """Folds the outputs above a slot to one line; very large outputs stay."""
         # A mirror lacks earlier outputs, as in `tidy`.
         if self._mirrors:
             return
@@ -150,8 +150,8 @@ def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
 
     Images are merged only if there would be more than `few` outputs.
     """
-    groups_kept = list(_groups(contents, _TEXT))
-    return groups_kept if len(groups_kept) <= few else list(_groups(groups_kept, _TEXT.union(_IMAGES)))
+    groups = list(_groups(contents, _TEXT))
+    return groups if len(groups) <= few else list(_groups(groups, _TEXT.union(_IMAGES)))
 
 
 def _folded_work(contents: Sequence[Content], summary: str) -> Content:
@@ -190,8 +190,8 @@ def _html(data: dict[str, Any]) -> str:
 class CellLibraries:
     """Shows each library of a cell's charts once, however many frames need it, as soon as it is loaded."""
 
-    def __init__(self, place: Callable[[], Slot]) -> None:
-        self._place = place
+    def __init__(self, new_slot: Callable[[], Slot]) -> None:
+        self._new_slot = new_slot
         self._required: set[str] = set()
         self._loading: dict[str, Slot] = {}
 
@@ -199,7 +199,7 @@ class CellLibraries:
         for name in names:
             if name not in self._required and LIBRARIES[name].version:
                 self._required.add(name)
-                self._loading[name] = slot = self._place()
+                self._loading[name] = slot = self._new_slot()
                 slot.clear()
                 load(name)
 
@@ -211,5 +211,5 @@ class CellLibraries:
                 slot.show(*bundle(library_html(name), "", kind="library"))
 
     def forget(self) -> None:
-        """After a page is reloaded, shows libraries again for later frames."""
+        """Makes later frames show their libraries again, since a reloaded page has lost them."""
         self._required.clear()
