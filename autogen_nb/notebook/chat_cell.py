@@ -105,12 +105,12 @@ class ChatCell:
 
     async def _choose_model(self, *, again: bool = False) -> Model:
         notebook, setting = self._notebook, self._notebook.model_setting
-        named = self._settings.given.model
-        if remark := setting.heed(os.environ):
+        named = self._settings.cell_options.model
+        if remark := setting.drop_if_replaced(os.environ):
             self._view.note(remark)
         spec = setting.choose(named, os.environ)
-        self._uses_entered_model = setting.is_given(spec)
-        other = setting.given is not None and named not in (None, setting.given.model)
+        self._uses_entered_model = setting.is_from_form(spec)
+        other = setting.form_connection is not None and named not in (None, setting.form_connection.model)
         # A failed connection needs the person's consent before another request.
         if spec is None or (self._uses_entered_model and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
@@ -120,7 +120,7 @@ class ChatCell:
                 # The choice applies to this task only.
                 spec, self._uses_entered_model = "offline", False
             else:
-                setting.give(connection, os.environ)
+                setting.use_form(connection, os.environ)
                 spec, self._uses_entered_model = setting.choose(connection.model, os.environ), True
         for host in model_connection.hosts(spec, os.environ):
             if (host, self._settings.share) not in notebook.announced:

@@ -1,7 +1,7 @@
 """Limits the number and the idle time of a notebook's kernels, and announces a kernel's end.
 
-The cell that ran last shows a warning before a kernel ends and a line afterwards. The model reads of the end with the
-next block.
+The cell that ran last shows a warning before a kernel ends and a line afterwards. The next block reports the end to
+the model.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class KernelChat(Protocol):
 
 @dataclass(slots=True)
 class _Use:
-    """The time of a kernel's last use, and True if its end was announced since."""
+    """The time of a kernel's last use, and whether a warning of its end was shown since."""
 
     last: float
     announced: bool = False
@@ -53,7 +53,7 @@ class ChatKernels:
         self._uses: dict[KernelChat, _Use] = {}
         self._say: Callable[[str], None] = lambda _: None
         self._watching: asyncio.Task[None] | None = None
-        self._forget = engine.at_exit(self.rest)
+        self._forget = engine.at_exit(self.stop_watching)
         self.set_limits(60, 0)
 
     def set_limits(self, idle: float, most: int) -> None:
@@ -93,9 +93,9 @@ class ChatKernels:
     def close(self) -> None:
         """Stops watching the kernels; callable from any thread."""
         self._forget()
-        engine.submit(self.rest())
+        engine.submit(self.stop_watching())
 
-    async def rest(self) -> None:
+    async def stop_watching(self) -> None:
         """Stops watching the kernels, which continue to run."""
         if self._watching is not None:
             self._watching.cancel()

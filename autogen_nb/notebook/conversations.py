@@ -116,7 +116,7 @@ class NotebookConversation:
 
     def begun_by(self, origin: Origin) -> bool:
         """Returns whether an earlier execution of the cell began this chat with ``--new``."""
-        return any(run.settings.given.new for run in self.runs if origin.repeats(run.origin))
+        return any(run.settings.cell_options.new for run in self.runs if origin.repeats(run.origin))
 
     def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
         """Returns where the chat's code runs, by its options and the default `usual`.
@@ -133,7 +133,7 @@ class NotebookConversation:
         return target
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
-        """Moves the chat's code there; its executor already exists."""
+        """Ends the chat's kernel and uses another target, if `where` differs; `usual` is the current default."""
         if where != self.where:
             where.check(self.cwd)
             self.end()

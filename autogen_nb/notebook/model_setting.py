@@ -1,4 +1,4 @@
-"""The default model of cells: the connection from the model form, until a later setting replaces it."""
+"""Selects the default model of cells: the connection from the model form, until a later setting replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,39 +25,40 @@ class ModelSetting:
     def __init__(self, defaults: Defaults) -> None:
         self._defaults = defaults
         self._known: dict[str, str] = {}
-        self.given: ModelConnection | None = None
+        self.form_connection: ModelConnection | None = None
         self.failed = ""
 
-    def give(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
-        self.given, self.failed, self._known = connection, "", self._values(environ)
+    def use_form(self, connection: ModelConnection, environ: Mapping[str, str]) -> None:
+        self.form_connection, self.failed, self._known = connection, "", self._values(environ)
 
     def forget(self) -> None:
         """Discards the connection from the form; the environment applies again."""
-        self.given, self.failed, self._known = None, "", {}
+        self.form_connection, self.failed, self._known = None, "", {}
 
-    def heed(self, environ: Mapping[str, str]) -> str:
+    def drop_if_replaced(self, environ: Mapping[str, str]) -> str:
         """Discards the connection from the form if a later setting replaces it; returns a notice, or ""."""
         values = self._values(environ)
         later = [name for name, value in values.items() if value and value != self._known.get(name)]
-        if self.given is None or not later:
+        if self.form_connection is None or not later:
             return ""
         if names := [name for name in later if name in model_connection.VARIABLES]:
             self.forget()
             what = ", ".join(f"`{name}`" for name in names)
             return f"Set after the model form was filled in: {what}. The environment now selects the server."
-        self.give(replace(self.given, model=values[later[-1]]), environ)
+        self.use_form(replace(self.form_connection, model=values[later[-1]]), environ)
         return ""
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
         """Returns the model name or `llm_config` for a cell; None if no model is configured."""
-        name = named or (self.given.model if self.given else self._usual(environ))
-        return model_connection.choose(name or None, self.given, environ)
+        name = named or (self.form_connection.model if self.form_connection else self._usual(environ))
+        return model_connection.choose(name or None, self.form_connection, environ)
 
-    def is_given(self, spec: Any) -> bool:
+    def is_from_form(self, spec: Any) -> bool:
         """Returns whether the model is on the server from the form."""
-        if self.given is None or not isinstance(spec, Mapping) or "config_list" in spec:
+        form = self.form_connection
+        if form is None or not isinstance(spec, Mapping) or "config_list" in spec:
             return False
-        return (spec.get("base_url"), spec.get("api_key")) == (self.given.base_url, self.given.api_key)
+        return (spec.get("base_url"), spec.get("api_key")) == (form.base_url, form.api_key)
 
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
         """Returns the initial values of the form."""
@@ -73,7 +74,7 @@ class ModelSetting:
         if spec is None:
             return []
         connection = model_connection.resolved(spec, environ)
-        if self.is_given(spec):
+        if self.is_from_form(spec):
             model, address, key = _FORM, _FORM, _FORM
         elif isinstance(spec, Mapping):
             model, address, key = LIST, LIST, LIST

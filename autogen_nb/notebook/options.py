@@ -82,7 +82,7 @@ def _seconds(value: float, option: str) -> float:
 
 
 def _budget(value: str, _: str) -> str:
-    # The import loads the models, so it waits for the first cell with a budget.
+    # This import also loads `autogen_nb.models`, which takes a while.
     from autogen_nb.models.wrappers.budget import Budget
 
     Budget.parse(value)

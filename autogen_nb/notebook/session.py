@@ -104,7 +104,7 @@ class Session:
         show_command.show_runs([member for member in chat.runs if member is not waiting], NotebookView())
         if waiting is None:
             return
-        options = replace(waiting.settings.given, chat=chat.name, new=False)
+        options = replace(waiting.settings.cell_options, chat=chat.name, new=False)
         await self._run_awaited(lambda: options, waiting.origin.cell or "")
 
     async def run_model_form(self, line: str) -> None:
@@ -118,7 +118,7 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
-        delivered = delivery(self._shell, held=waits == "sync")
+        delivered = delivery(self._shell, blocks=waits == "sync")
         if delivered.way == "nobody":
             raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
         if waits == "sync":
@@ -127,7 +127,7 @@ class Session:
         form = model_command.form_for(words, setting, os.environ)
         view = PlainCellView() if delivered.plain else NotebookView()
         running = reruns.origin(self._shell)
-        mover = self._running(delivered, view, running, running)
+        mover = self._movable_chat(delivered, view, running, running)
         with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
             try:
                 answer = self._person(delivered, view, superseded, None).connection(form)
@@ -135,7 +135,7 @@ class Session:
             except ChatUnfinished:
                 view.note("Nothing was changed.")
                 return
-            setting.give(connection, os.environ)
+            setting.use_form(connection, os.environ)
             if isinstance(view, NotebookView):
                 view.add(*model_command.execute((), setting, os.environ))
             else:
@@ -169,7 +169,7 @@ class Session:
                 raise CellInterrupted("Stopped.") from None
 
     async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
-        delivered = delivery(self._shell, held=waits == "sync")
+        delivered = delivery(self._shell, blocks=waits == "sync")
         if waits == "sync":
             # A blocking run never suspends, so buttons would not respond.
             delivered = delivered.in_words(INSIDE)
@@ -188,7 +188,7 @@ class Session:
             if delivered.plain
             else NotebookView(remark=remark, members=members, comes_back=delivered.way == "buttons", show=settings.show)
         )
-        mover = self._running(delivered, view, origin, running)
+        mover = self._movable_chat(delivered, view, origin, running)
         with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
             person = self._person(delivered, view, superseded, settings.human_timeout)
             ask_below = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
@@ -199,10 +199,10 @@ class Session:
             self.conversations.kernels.say_in(copy_context(), self._commands.say)
             return await ChatCell(stage, settings, where).run()
 
-    def _running(
+    def _movable_chat(
         self, delivered: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
     ) -> RunningChat | None:
-        """Makes the view available to other cells if a person could ask for it."""
+        """Returns the chat that other cells can take over; None if nobody can request that."""
         if delivered.way != "buttons" or isinstance(view, PlainCellView):
             return None
         source = reruns.source(self._shell)
@@ -213,7 +213,7 @@ class Session:
         delivered: QuestionDelivery,
         view: PlainCellView | NotebookView,
         superseded: Callable[[], bool],
-        patience: float | None,
+        human_timeout: float | None,
     ) -> Person:
         if delivered.way == "nobody":
             return AbsentPerson()
@@ -221,7 +221,7 @@ class Session:
             return TypingPerson(lambda: self._announce(delivered.why, view), terminal=delivered.terminal)
         from autogen_nb.notebook.asking.panels import ButtonPerson
 
-        return ButtonPerson(view, superseded, patience=patience)
+        return ButtonPerson(view, superseded, human_timeout=human_timeout)
 
     def _announce(self, why: str, view: PlainCellView | NotebookView) -> None:
         if why and why not in self._announced:

@@ -88,7 +88,7 @@ class CellSettings(CellOptions):
     max_turns: int
     share: Share
     show: Show
-    given: CellOptions
+    cell_options: CellOptions
     remark: str
     every_block: bool = False
     policy_budget: str | None = None
@@ -119,7 +119,7 @@ def cell_settings(
     return CellSettings(
         task=options.task,
         **values,
-        given=options,
+        cell_options=options,
         remark=" · ".join(filter(None, (unasked, policy.text))),
         every_block="always" in (requested, policy.confirm),
         policy_budget=OPTIONS["budget"].value(policy.budget, "your organisation's policy: ") if policy.budget else None,

@@ -63,14 +63,14 @@ class PlainView:
         self._streaming = ""
         self._lines = WordFilter(END_WORD)
         self._thinking = False
-        self._fresh = True
+        self._is_at_line_start = True
         self._shown_live = False
         self._replied: ModelReplied | None = None
         self._calls: tuple[FunctionCall, ...] = ()
         self._named: tuple[FunctionCall, ...] = ()
         self._returned: str | None = None
         self._choice: SpeakerAsked | None = None
-        self._inquired: EffectAsked | CodeInputAsked | None = None
+        self._code_question: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
 
     def hide(self, opening: str) -> None:
@@ -119,9 +119,9 @@ class PlainView:
                 self.line(text_of([output]))
             case EffectAsked() | CodeInputAsked():
                 self._end_line()
-                self._inquired = event
-            case EffectJudged() | CodeInputGiven() if self._inquired is not None:
-                self.line(f">>> {_settled(self._inquired, event)}")
+                self._code_question = event
+            case EffectJudged() | CodeInputGiven() if self._code_question is not None:
+                self.line(f">>> {_decision_text(self._code_question, event)}")
             case ApprovalGiven(decision="skip"):
                 self._reported = True
             case CodeRan():
@@ -198,18 +198,18 @@ class PlainView:
         self._write(f"{text}\n")
 
     def _end_line(self) -> None:
-        if not self._fresh:
+        if not self._is_at_line_start:
             self._write("\n")
 
     def _write(self, text: str) -> None:
         # After a lone carriage return, later text would overwrite this line.
         text = without_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
         if text:
-            self._fresh = text.endswith("\n")
+            self._is_at_line_start = text.endswith("\n")
             self._raw(text)
 
 
-def _settled(question: EffectAsked | CodeInputAsked, answer: EffectJudged | CodeInputGiven) -> str:
+def _decision_text(question: EffectAsked | CodeInputAsked, answer: EffectJudged | CodeInputGiven) -> str:
     by = f" (by {answer.by})" if answer.by else ""
     if isinstance(question, EffectAsked):
         what = _line(question.effect.words or f"{question.effect.kind} {question.effect.target}".strip())

@@ -59,7 +59,7 @@ def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:
         kernels.admit(working)
         work = asyncio.ensure_future(all_of(working.run([CodeBlock("python", "import time\ntime.sleep(60)")])))
         await ended.wait()
-        await kernels.rest()
+        await kernels.stop_watching()
         assert (resting.alive, working.alive) == (False, True)
         await working.interrupt()
         await work
@@ -98,7 +98,7 @@ def test_a_chat_that_goes_while_another_ends_stops_nothing() -> None:
         for chat in (ending, going, last):
             kernels.admit(chat)
         await asyncio.wait_for(last.ended.wait(), 20)
-        await kernels.rest()
+        await kernels.stop_watching()
         return ending.alive, going.alive
 
     assert asyncio.run(main()) == (False, True)

@@ -18,7 +18,7 @@ TERMS = CellSettings(
     max_turns=20,
     share="schema",
     show="results",
-    given=CellOptions("go"),
+    cell_options=CellOptions("go"),
     remark="",
 )
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
@@ -124,7 +124,7 @@ def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> Non
     new = CellOptions("go", new=True)
 
     begun_now, _ = all_of_them.open(new, Origin("a", "2"))
-    begun_now.begin(Origin("a", "2"), "go", "go", replace(TERMS, given=new))
+    begun_now.begin(Origin("a", "2"), "go", "go", replace(TERMS, cell_options=new))
 
     assert begun_now is not chat
     assert all_of_them.open(new, Origin("a", "3")) == (begun_now, "")

@@ -24,9 +24,9 @@ def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
     shell = kernel()
 
     assert intercept(shell.kernel) is None
-    assert delivery(shell, held=False).way == "words"
-    assert "unexpected internals" in delivery(shell, held=False).why
-    assert "receives no clicks while a cell runs without await" in delivery(shell, held=True).why
+    assert delivery(shell, blocks=False).way == "words"
+    assert "unexpected internals" in delivery(shell, blocks=False).why
+    assert "receives no clicks while a cell runs without await" in delivery(shell, blocks=True).why
 
 
 def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
@@ -35,8 +35,8 @@ def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
 
     shell = kernel(dispatch_shell=dispatch)
 
-    assert delivery(shell, held=False).way == "buttons"
-    assert delivery(shell, held=True).way == "words"
+    assert delivery(shell, blocks=False).way == "buttons"
+    assert delivery(shell, blocks=True).way == "words"
 
 
 @pytest.mark.slow

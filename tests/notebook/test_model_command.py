@@ -70,7 +70,7 @@ def test_each_value_is_reported_with_where_it_comes_from(
 
 def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     environ = {"OPENAI_API_KEY": KEY}
-    setting.give(GIVEN, environ)
+    setting.use_form(GIVEN, environ)
 
     given = told(setting, environ)
     forgotten = told(setting, environ, "forget")
@@ -78,7 +78,7 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     assert given[1] == ["model", "typed", "the model form"]
     assert given[2] == ["address", "http://localhost:1/v1", "the model form"]
     assert forgotten[1] == ["model", "gpt-4o-mini", "the default with a key"]
-    assert setting.given is None
+    assert setting.form_connection is None
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     ],
 )
 def test_last_setting_wins(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
-    setting.give(GIVEN, {"OPENAI_BASE_URL": "http://before/v1"})
+    setting.use_form(GIVEN, {"OPENAI_BASE_URL": "http://before/v1"})
 
-    setting.heed({"OPENAI_BASE_URL": "http://before/v1", **later})
+    setting.drop_if_replaced({"OPENAI_BASE_URL": "http://before/v1", **later})
     shown = told(setting, later)
 
     assert [row[1] for row in shown[1:3]] == [model, server]
-    assert (setting.given is not None and setting.given.api_key == KEY) == (server == GIVEN.base_url)
+    assert getattr(setting.form_connection, "api_key", None) == (KEY if server == GIVEN.base_url else None)
 
 
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
-    setting.give(GIVEN, {})
+    setting.use_form(GIVEN, {})
 
     here = form_for(["other"], setting, {}).proposed
     path = form_for(["--url", "http://localhost:1/api/v1"], setting, {}).proposed

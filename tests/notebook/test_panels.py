@@ -270,7 +270,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
 def test_running_code_does_not_wait_for_ever(
     notebook: FrontEnd, method: str, question: str, answer: str, line: str
 ) -> None:
-    code = ASK.format(method=method, question=question).replace("lambda: False", "lambda: False, patience=0.3")
+    code = ASK.format(method=method, question=question).replace("lambda: False", "lambda: False, human_timeout=0.3")
 
     cell = notebook.run(code)
 

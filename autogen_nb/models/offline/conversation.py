@@ -34,7 +34,7 @@ _SKIPPED = re.compile(r"The user skipped a block\. The reason: (.*)\.", re.DOTAL
 class Attempt:
     step: str
     code: str
-    ran: str = ""
+    ran: str = ""  # the code that ran, perhaps edited; "" for a skipped block
     facts: Any = None
     findings: tuple[str, ...] = ()
     error: str = ""
@@ -53,8 +53,8 @@ class State:
     dataset: Dataset | None = None
     attempts: tuple[Attempt, ...] = ()
     table: Table | None = None
-    look: str = ""
-    words_before: str = ""
+    look: str = ""  # the code that read the table
+    words_before: str = ""  # the last task that named an analysis
     first: bool = True
     files: tuple[str, ...] | None = None
 

@@ -1,6 +1,6 @@
 """The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. The first block of a new table reads it into a copy with proper types. Then each analysis is one block: the
+1. The first block for a new table reads it into a copy with proper types. Then each analysis is one block: the
    analyses that the task names, or a general exploration.
 2. A later task about the same table reuses the copy, and plots only on request.
 3. A failed or skipped block is left out, unless the reason for skipping it asks for another analysis.

@@ -1,4 +1,4 @@
-"""A table's columns with the roles that they can play, and the analyses of them that a task names."""
+"""Finds the columns and the analyses that a task names, and the possible roles of a table's columns."""
 
 import re
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ def trouble(state: State) -> str:
 
 
 def summary(state: State) -> str:
-    return f"{_dead_end(state) or _result(state)}\n\n{END}"
+    return f"{_problem(state) or _result(state)}\n\n{END}"
 
 
 def _result(state: State) -> str:
@@ -89,7 +89,7 @@ def _overview(dataset: Dataset, table: Table) -> list[str]:
     return sentences
 
 
-def _dead_end(state: State) -> str:
+def _problem(state: State) -> str:
     if state.dataset is None and state.files:
         return f"I found {count(len(state.files), 'file')}: {spans(state.files, most=12)}. Name one in your next task."
     if state.dataset is None:

@@ -11,8 +11,8 @@
    each. It shows no widgets until all replies have arrived.
 4. A "busy" and an "idle" status frame each message, since front ends hold back a keystroke until the previous one is
    handled. ipykernel 7.4 does not send them itself.
-5. A cell with a command for the running chat, such as ``%autogen show``, would wait as well; a listener may run it.
-   Below any other cell that waits, the listener shows the open question.
+5. A cell with a command for the running chat, such as ``%autogen show``, would wait as well; a listener may run the
+   cell at once. Below any other cell that waits, the listener shows the open question.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """A loop that waits for clicks."""
+    """A loop that waits for clicks on new comms or, if `older_comms` is None, only on the agent's widgets."""
 
     post: Post
     context: Context
-    known: frozenset[str] | None
+    older_comms: frozenset[str] | None
     taker: CellTaker | None
     cells: list[str] = field(default_factory=list)
 
@@ -57,11 +57,11 @@ class CommInterceptor:
         self._lock = threading.Lock()
         self._listeners: tuple[Listener, ...] = ()
         self._controls: set[str] = set()
-        self._before: Callable[[Sequence[Any]], Any] | None = None
+        self._original: Callable[[Sequence[Any]], Any] | None = None
         self._handed_on: set[asyncio.Future[Any]] = set()
 
     @property
-    def hears_while_held(self) -> bool:
+    def receives_while_blocked(self) -> bool:
         """True if a separate thread reads messages, so that they arrive while a cell blocks."""
         return self._stream.io_loop is not self._kernel.io_loop
 
@@ -75,35 +75,35 @@ class CommInterceptor:
             listener = Listener(post, copy_context(), None, taker)
         with self._lock:
             self._listeners = (*self._listeners, listener)
-        self._on_stream(self._stand_before)
+        self._on_stream(self._replace_callback)
         try:
             yield listener
         finally:
             with self._lock:
                 self._listeners = tuple(other for other in self._listeners if other is not listener)
-            self._on_stream(self._step_back)
+            self._on_stream(self._restore_callback)
 
     # On the thread that reads the stream
 
     def _on_stream(self, call: Callable[[], None]) -> None:
-        if self.hears_while_held:
+        if self.receives_while_blocked:
             self._stream.io_loop.add_callback(call)
         else:
             call()
 
-    def _stand_before(self) -> None:
-        if self._before is None and self._listeners:
-            self._before = _callback(self._stream)
+    def _replace_callback(self) -> None:
+        if self._original is None and self._listeners:
+            self._original = _callback(self._stream)
             self._stream.on_recv(self._route, copy=False)
 
-    def _step_back(self) -> None:
-        # If another callback was installed over this one, this one stays and forwards everything.
-        if self._before is not None and not self._listeners and _callback(self._stream) == self._route:
-            before, self._before = self._before, None
+    def _restore_callback(self) -> None:
+        # If another callback has replaced `_route`, `_route` stays below it and forwards everything.
+        if self._original is not None and not self._listeners and _callback(self._stream) == self._route:
+            original, self._original = self._original, None
             self._controls.clear()
             # A closed stream has no callback to restore.
             with suppress(OSError):
-                self._stream.on_recv(before, copy=False)
+                self._stream.on_recv(original, copy=False)
 
     def _route(self, frames: Sequence[Any]) -> Any:
         try:
@@ -111,8 +111,8 @@ class CommInterceptor:
         # ipykernel must get the message in spite of an unexpected error.
         except Exception:  # noqa: BLE001
             taken = False
-        assert self._before is not None
-        return None if taken else self._before(frames)
+        assert self._original is not None
+        return None if taken else self._original(frames)
 
     def _taken(self, frames: Sequence[Any]) -> bool:
         session = self._kernel.session
@@ -136,10 +136,10 @@ class CommInterceptor:
                     listener.taker.on_page_loaded()
         is_relayed = getattr(self._comms.comms.get(name), "is_relayed", False)
         for listener in reversed(self._listeners):
-            if listener.known is None and not is_relayed:
+            if listener.older_comms is None and not is_relayed:
                 continue
             is_open = name in self._comms.comms
-            is_new = listener.known is None or name not in listener.known
+            is_new = listener.older_comms is None or name not in listener.older_comms
             if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
                 # If the loop is closed, no question waits there.
                 with suppress(RuntimeError):
@@ -148,16 +148,16 @@ class CommInterceptor:
         return False
 
     def _lists_comms(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
-        if all(listener.known is None for listener in self._listeners):
+        if all(listener.older_comms is None for listener in self._listeners):
             return False
         requested_target = self._kernel.session.unpack(message["content"]).get("target_name")
         opened = [(name, comm.target_name) for name, comm in list(self._comms.comms.items())]
         comms = {name: {"target_name": target} for name, target in opened if requested_target in (None, target)}
-        self._tell("busy", message)
+        self._send_status("busy", message)
         self._kernel.session.send(
             self._stream, "comm_info_reply", {"comms": comms, "status": "ok"}, parent=message, ident=idents
         )
-        self._tell("idle", message)
+        self._send_status("idle", message)
         return True
 
     def _takes_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
@@ -192,7 +192,7 @@ class CommInterceptor:
 
     def _hand_on(self, frames: Sequence[Any], cell: str | None) -> None:
         self._note_cell(cell)
-        handled = (self._before or _callback(self._stream))(frames)
+        handled = (self._original or _callback(self._stream))(frames)
         if inspect.isawaitable(handled):
             task = asyncio.ensure_future(handled)
             self._handed_on.add(task)
@@ -217,15 +217,15 @@ class CommInterceptor:
 
     def _handle(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> None:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)
-        self._tell("busy", message)
+        self._send_status("busy", message)
         try:
             # ipykernel calls the same three handlers; they ignore the first argument, the stream.
             getattr(self._comms, kind)(None, idents, message)
             sys.stdout.flush()
         finally:
-            self._tell("idle", message)
+            self._send_status("idle", message)
 
-    def _tell(self, status: str, parent: dict[str, Any]) -> None:
+    def _send_status(self, status: str, parent: dict[str, Any]) -> None:
         kernel = self._kernel
         ident = f"kernel.{kernel.ident}.status".encode()
         kernel.session.send(kernel.iopub_socket, "status", {"execution_state": status}, parent=parent, ident=ident)
@@ -240,14 +240,14 @@ def intercept(kernel: Any) -> CommInterceptor | None:
     for known, made in _made:
         if known is kernel:
             return made
-    if not _known(kernel):
+    if not _has_known_internals(kernel):
         return None
     made = CommInterceptor(kernel)
     _made.append((kernel, made))
     return made
 
 
-def _known(kernel: Any) -> bool:
+def _has_known_internals(kernel: Any) -> bool:
     stream = getattr(kernel, "shell_stream", None)
     needed = (
         (kernel, ("comm_manager", "io_loop", "iopub_socket", "session", "ident")),
@@ -257,7 +257,7 @@ def _known(kernel: Any) -> bool:
     )
     if not all(getattr(owner, name, None) is not None for owner, names in needed for name in names):
         return False
-    # A callback that expects uncopied frames would need another interceptor.
+    # The interceptor passes uncopied frames, so it cannot replace a callback that expects copies.
     return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
 
 

@@ -42,7 +42,7 @@ class QuestionDelivery:
     intercept: CommInterceptor | None = None
 
     def in_words(self, why: str) -> "QuestionDelivery":
-        """Returns a connection that asks in text; unchanged if it does so already, or if the run is unattended."""
+        """Returns a connection that asks in text; this one if it shows no buttons anyway."""
         return QuestionDelivery("words", why) if self.way == "buttons" else self
 
     @contextmanager
@@ -60,10 +60,10 @@ class QuestionDelivery:
             yield lambda: origin.cell in listener.cells or reruns.run_again(shell, origin)
 
 
-def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
+def delivery(shell: Any, *, blocks: bool) -> QuestionDelivery:
     """Returns the connection for the running cell; `%config AutogenMagics.ask` may require text.
 
-    `held` means that the cell blocks the kernel's thread.
+    `blocks` means that the cell blocks the kernel's thread.
     """
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
@@ -72,22 +72,22 @@ def delivery(shell: Any, *, held: bool) -> QuestionDelivery:
     # Jupyter's messaging protocol marks attended requests with `allow_stdin`.
     if not request.get("content", {}).get("allow_stdin", False):
         return QuestionDelivery("nobody")
-    if _types(request):
+    if _is_from_text_front_end(request):
         return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
     if captures_displays(shell):
         return QuestionDelivery("words", _CAPTURED)
     interceptor = intercept(kernel)
-    if held:
-        if interceptor is None or not interceptor.hears_while_held:
+    if blocks:
+        if interceptor is None or not interceptor.receives_while_blocked:
             return QuestionDelivery("words", _BLOCKED.format(release))
-    elif interceptor is None and not _serves(kernel):
+    elif interceptor is None and not _receives_while_awaiting(kernel):
         return QuestionDelivery("words", _UNKNOWN.format(release))
     if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Defaults)):
         return QuestionDelivery("words")
     return QuestionDelivery("buttons", intercept=interceptor)
 
 
-def _types(request: dict[str, Any]) -> bool:
+def _is_from_text_front_end(request: dict[str, Any]) -> bool:
     """Returns whether the request comes from a text-only front end, such as jupyter console.
 
     These use `jupyter_client`, where message ids start with the session's id, and send no cell ids. Notebook front ends
@@ -98,7 +98,7 @@ def _types(request: dict[str, Any]) -> bool:
     return not cell_id and str(header.get("msg_id", "")).startswith(f"{header.get('session')}_")
 
 
-def _serves(kernel: Any) -> bool:
+def _receives_while_awaiting(kernel: Any) -> bool:
     try:
         return "concurrent" in inspect.signature(kernel.dispatch_shell).parameters
     except (AttributeError, TypeError, ValueError):

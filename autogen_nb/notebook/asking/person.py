@@ -54,11 +54,11 @@ def key_for(url: str, stored: ModelConnection) -> str | None:
     return stored.api_key if server_of(url) == server_of(stored.base_url) else None
 
 
-def not_answered(error: BaseException, asked: ModelConnection, stored: ModelConnection) -> str:
+def not_answered(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:
     """Formats the error, and mentions a key that was withheld because it belongs to another server."""
     message = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
-    if stored.api_key and not asked.api_key:
-        message += f" The key for `{host_of(stored.base_url)}` was not sent to `{host_of(asked.base_url)}`."
+    if stored.api_key and not connection.api_key:
+        message += f" The key for `{host_of(stored.base_url)}` was not sent to `{host_of(connection.base_url)}`."
     return message
 
 
@@ -66,24 +66,24 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def keeps(stored: ModelConnection, asked: ModelConnection) -> bool:
-    """Returns whether to keep stored secrets after a test of another server, which received none of them."""
-    return _is_secret(stored) and not _is_secret(asked)
+def keeps(stored: ModelConnection, connection: ModelConnection) -> bool:
+    """Returns whether to keep the stored secrets because the tested server received none of them."""
+    return _is_secret(stored) and not _is_secret(connection)
 
 
 def _is_secret(connection: ModelConnection) -> bool:
     return bool(connection.api_key or login_of(connection.base_url or ""))
 
 
-def to_choose(asked: ModelConnection, checked: CheckedConnection) -> str:
-    """Asks the person to choose one of a server's models."""
-    host, models = host_of(asked.base_url), checked.models
+def to_choose(connection: ModelConnection, checked: CheckedConnection) -> str:
+    """Returns the request to choose one of a server's models."""
+    host, models = host_of(connection.base_url), checked.models
     if not models:
         return f"`{host}` does not list its models: type the name of one."
     if checked.refused is None:
         message = f"`{host}` answers"
     elif checked.refused.status == HTTPStatus.NOT_FOUND:
-        message = f"`{host}` has no model `{status_line.shortened(asked.model)}`"
+        message = f"`{host}` has no model `{status_line.shortened(connection.model)}`"
     else:
         message = str(checked.refused).rstrip(".")
     more = f", and {len(models) - _FEW} more" if len(models) > _FEW else ""

@@ -1,8 +1,8 @@
 """Asks before killing code that ignores Stop.
 
 1. The stopped cell has already ended; the panel appears below its output, on the notebook's loop.
-2. If the chat's next cell finds the code still running, it asks first, and the older question is withdrawn, since its
-   page may be hidden.
+2. If the code still runs when the chat's next cell begins, that cell asks first, and withdraws the older question,
+   which may be out of sight.
 3. Without buttons, only the next cell asks. In an unattended run, the code is killed, and the next block reports it.
 """
 
@@ -47,7 +47,7 @@ class StopQuestion:
         self._pending: Future[StopAnswer] | None = None
 
     def ask_in_cell(self, ask: Callable[[str], Coroutine[Any, Any, StopAnswer]]) -> OnStuck:
-        """Asks on the current loop, in the output of the current cell."""
+        """Returns a handler that asks on the current loop, in the output of the current cell."""
         loop, context = asyncio.get_running_loop(), copy_context()
 
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:

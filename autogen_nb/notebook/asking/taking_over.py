@@ -27,7 +27,7 @@ _WAITS_FOR_ANSWER = (
 )
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
 _NAME = 60
-"""Characters of a cell's code that name it."""
+"""The length of the code that a message quotes to identify a cell."""
 
 
 class MovableView(Protocol):

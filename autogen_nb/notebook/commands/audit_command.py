@@ -83,7 +83,7 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
 
 
 def decisions(log: Iterable[Recorded]) -> list[Decision]:
-    """The questions to a person and the code that ran, in order, including nested chats."""
+    """Returns the questions to a person and the code that ran, in order, including nested chats."""
     rows: list[Decision] = []
     running: list[list[Decision]] = []
     password = False
@@ -130,7 +130,7 @@ def _results(event: CodeRan, blocks: int) -> list[str]:
 
 
 def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decision:
-    """The row of the block's approval, or else a new one."""
+    """Returns the row of the block's approval, or else a new row."""
     row = next((row for row in rows if row.code == block.code and row.result == _APPROVED), None)
     if row is None:
         reason = "confirm is never" if event.permissions is None else "no risks were found in it"
@@ -177,7 +177,7 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
             case SpeakerAsked(agent=agent, method="auto") | SummaryAsked(agent=agent):
                 rows.append(Request(agent, "a summary" if isinstance(event, SummaryAsked) else "who speaks next"))
                 pending.append(rows[-1])
-            # Without a model, the caller's function or chance chose the speaker or the summary.
+            # An answer without a model's name came from a function or chance, so there was no request.
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if pending:
                 row = pending.pop()
                 row.host = "(none: from the cache)" if event.cached else event.host or "(none)"

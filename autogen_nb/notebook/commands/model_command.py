@@ -47,7 +47,7 @@ def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, 
 
 
 def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:
-    remarks = [first, setting.heed(environ)]
+    remarks = [first, setting.drop_if_replaced(environ)]
     rows = setting.rows(environ)
     if setting.failed:
         remarks.append(f"The last request failed: {setting.failed}")

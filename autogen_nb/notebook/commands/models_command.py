@@ -18,7 +18,7 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     """Lists the models; the command is the user's consent to scan local ports."""
     if words:
         raise ConfigError(f"%autogen models takes no arguments, not {' '.join(words)!r}")
-    form_connection = notebook.model_setting.given
+    form_connection = notebook.model_setting.form_connection
     models = known_models("" if form_connection else notebook.defaults.usual("model"), form_connection, environ)
     here = servers.listening()
     rows = [_OFFLINE]

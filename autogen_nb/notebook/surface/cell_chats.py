@@ -32,7 +32,7 @@ class _Calls:
                 raise RuntimeError("the cell has ended, so nobody makes the call")
             self._waiting.append(call)
 
-    def make(self, *, last: bool = False) -> None:
+    def run_all(self, *, last: bool = False) -> None:
         with self._lock:
             waiting, self._waiting = self._waiting, []
             self._closed |= last
@@ -46,7 +46,7 @@ class CellChats:
     def __init__(self, shell: Any, origin: Origin) -> None:
         self._shell = shell
         self.origin = origin
-        self._intercept = delivery(shell, held=False).intercept
+        self._intercept = delivery(shell, blocks=False).intercept
         self.publish: Publish = publish_here
         self._views: list[NotebookView] = []
         self._listening = ExitStack()
@@ -57,7 +57,7 @@ class CellChats:
     @property
     def reachable(self) -> bool:
         """True if take-over requests arrive even while the chats block the kernel's thread."""
-        return self._intercept is not None and self._intercept.hears_while_held
+        return self._intercept is not None and self._intercept.receives_while_blocked
 
     @contextmanager
     def showing(self, view: NotebookView) -> Generator[None, None, None]:
@@ -83,7 +83,7 @@ class CellChats:
 
     def look(self) -> None:
         """Answers queued requests; call it on the thread that writes the views."""
-        self._calls.make()
+        self._calls.run_all()
 
     # The interface of `MovableView`
 
@@ -109,7 +109,7 @@ class CellChats:
 
     def _stop_listening(self) -> None:
         self._listening.close()
-        self._calls.make(last=True)
+        self._calls.run_all(last=True)
 
     def _end(self, result: Any) -> None:
         self._stop_listening()

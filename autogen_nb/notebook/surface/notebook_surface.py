@@ -112,31 +112,31 @@ class CellPerson:
         self._shell = shell
         self._origin = reruns.origin(shell)
         self._chats = cell_chats.of(shell)
-        self._told = False
+        self._announced = False
         self._foot = SurfaceFoot()
-        self._clicking: NotebookHuman | None = None
+        self._button_person: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        return self._asked(question, lambda person: person.input(question))
+        return self._ask(question, lambda person: person.input(question))
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        return self._asked(question, lambda person: person.approve(question))
+        return self._ask(question, lambda person: person.approve(question))
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        return self._asked(question, lambda person: person.allow(question))
+        return self._ask(question, lambda person: person.allow(question))
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        return self._asked(question, lambda person: person.typed(question))
+        return self._ask(question, lambda person: person.typed(question))
 
-    def _asked(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
-        delivered = delivery(self._shell, held=run.is_caller_blocked())
+    def _ask(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
+        delivered = delivery(self._shell, blocks=run.is_caller_blocked())
         if delivered.way == "buttons":
             return self._by_buttons(delivered, question, ask)
         return ask(TypingPerson(lambda: self._announce(delivered.why), terminal=delivered.terminal))
 
     def _announce(self, why: str) -> None:
-        if why and not self._told:
-            self._told = True
+        if why and not self._announced:
+            self._announced = True
             print(why)  # noqa: T201  # the question itself is printed too
 
     async def _by_buttons(
@@ -160,17 +160,17 @@ class CellPerson:
         return superseded()
 
     def _person(self) -> NotebookHuman:
-        if self._clicking is None:
+        if self._button_person is None:
             from autogen_nb.notebook.asking.panels import ButtonPerson
 
-            self._clicking = ButtonPerson(self._foot, self._foot.superseded)
-        return self._clicking
+            self._button_person = ButtonPerson(self._foot, self._foot.superseded)
+        return self._button_person
 
 
 def surface() -> run.Surface:
     """Shows chats as a cell's outputs, or as text in a terminal, and asks the person there."""
     shell = InteractiveShell.instance()
-    plain = delivery(shell, held=False).plain
+    plain = delivery(shell, blocks=False).plain
     return run.Surface(PlainView if plain else lambda: ChatView(cell_chats.of(shell)), lambda: CellPerson(shell))
 
 

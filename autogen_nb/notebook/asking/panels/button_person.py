@@ -33,10 +33,10 @@ NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
-    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, patience: float | None = None) -> None:
+    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, human_timeout: float | None = None) -> None:
         self._foot = foot
         self._superseded = superseded
-        self._patience = patience
+        self._human_timeout = human_timeout
         self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
         self._effects = EffectQuestions(self._ask)
 
@@ -83,7 +83,7 @@ class ButtonPerson:
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:
-        return await panel.ask(self._foot, self._superseded, self._patience)
+        return await panel.ask(self._foot, self._superseded, self._human_timeout)
 
 
 def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:

@@ -68,7 +68,7 @@ class EffectQuestions:
                 answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
                 for place, answer in answers.items():
                     self._settle(shown[place], answer)
-        except Exception as error:  # noqa: BLE001  # the task that asked raises it again
+        except Exception as error:  # noqa: BLE001  # `answer` raises it
             for waiting in list(self._waiting):
                 self._settle(waiting, error)
         finally:

@@ -47,7 +47,7 @@ class ModelPanel(Panel):
         self._choices = widgets.VBox()
         stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
         rows = [
-            widget_parts.way(
+            widget_parts.titled_row(
                 "A server that speaks OpenAI's API; a local one often needs no key. "
                 "The key stays in memory, is sent only to this address, and never reaches the agent's kernel.",
                 *(self._url, self._key, self._model, self._actions),
@@ -62,7 +62,7 @@ class ModelPanel(Panel):
                 hint="Run the task with the built-in analysis",
             )
             text = "Or `offline`: no language model, but a fixed analysis of a table. Nothing leaves this machine."
-            rows.append(widget_parts.way(text, offline, stop))
+            rows.append(widget_parts.titled_row(text, offline, stop))
         else:
             rows.append(widget_parts.row(stop))
         self.show(*rows)

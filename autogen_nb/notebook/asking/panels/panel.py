@@ -64,7 +64,7 @@ class BoxOutputs:
         """Adds an output, or updates the one with this id."""
         shown = self._shown.get(display_id)
         if update and shown is None:
-            # The page shows the saved output.
+            # The page already shows the output that the notebook has saved.
             return
         output = {"output_type": "display_data", "data": encode_images(data), "metadata": metadata}
         outputs = (json_clean(output),)
@@ -99,7 +99,7 @@ class Panel:
         self._countdown.layout.display = "none"
         self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
-    async def ask(self, foot: Foot, superseded: Callable[[], bool], patience: float | None = None) -> Any:
+    async def ask(self, foot: Foot, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
         """Shows the panel, and returns the person's answer."""
         view = self._box._repr_mimebundle_() or {}  # IPython's display protocol
         foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
@@ -108,18 +108,18 @@ class Panel:
             while not (await asyncio.wait([self._answer], timeout=_LOOK))[0]:
                 if superseded():
                     raise Superseded("the cell was run again")
-                if patience is not None:
-                    self._count_down(begun + patience - time.monotonic(), patience)
+                if human_timeout is not None:
+                    self._count_down(begun + human_timeout - time.monotonic(), human_timeout)
             return self._answer.result()
         finally:
             self.finish()
-            gone: list[widgets.Widget] = [*self._shown]
+            finished_widgets: list[widgets.Widget] = [*self._shown]
             foot.release()
             if foot.page_loaded:
                 foot.mirror(BoxOutputs(self._box).publish)
             else:
-                gone.append(self._box)
-            for widget in gone:
+                finished_widgets.append(self._box)
+            for widget in finished_widgets:
                 widget_parts.close(widget)
 
     def finish(self) -> None:
@@ -139,9 +139,9 @@ class Panel:
         button.on_click(lambda _: then())
         return button
 
-    def _count_down(self, left: float, patience: float) -> None:
+    def _count_down(self, left: float, human_timeout: float) -> None:
         if left <= 0:
-            raise Unanswered(patience)
+            raise Unanswered(human_timeout)
         if left > _WARNED:
             return
         seconds = round(left)

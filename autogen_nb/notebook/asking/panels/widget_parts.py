@@ -13,7 +13,7 @@ from autogen_nb.notebook.rendering import chat_html, styles
 BUTTON = {"width": "auto", "max_width": "100%", "margin": "0"}
 BOX = {"width": "100%", "margin": "4px 0 8px", "padding": "0", "overflow": "visible", "grid_gap": "6px"}
 _ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "8px", "margin": "0"}
-_WAY = {"width": "100%", "margin": "6px 0 0", "padding": "0", "overflow": "visible", "grid_gap": "2px"}
+_TITLED_ROW = {"width": "100%", "margin": "6px 0 0", "padding": "0", "overflow": "visible", "grid_gap": "2px"}
 _WIDE = {"width": "34em", "max_width": "100%", "margin": "0"}
 _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 # JupyterLab's text ends at this distance from the cell's edge.
@@ -64,9 +64,9 @@ def row(*members: widgets.Widget) -> widgets.HBox:
     return widgets.HBox(members, layout=_ROW)
 
 
-def way(text: str, *members: widgets.Widget) -> widgets.VBox:
+def titled_row(text: str, *members: widgets.Widget) -> widgets.VBox:
     """Returns a line of text with a row below it."""
-    return widgets.VBox([html(chat_html.line(text)), row(*members)], layout=_WAY)
+    return widgets.VBox([html(chat_html.line(text)), row(*members)], layout=_TITLED_ROW)
 
 
 def area(name: str, text: str = "", *, rows: int) -> widgets.Textarea:
@@ -122,7 +122,8 @@ def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
     return widget
 
 
-def whole(button: widgets.Button) -> widgets.Button:
+def wrapping(button: widgets.Button) -> widgets.Button:
+    """Lets the button's text wrap, however long it is."""
     button.add_class(_CHOICE)
     return button
 
