@@ -119,7 +119,7 @@ class NotebookConversation:
         return any(run.settings.cell_options.new for run in self.runs if origin.repeats(run.origin))
 
     def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
-        """Returns where the chat's code runs, by its options and the default `usual`.
+        """Returns the target for the chat's code, from the options and the default `usual`.
 
         A running chat stays where it is; options or settings that name another place are an error.
         """
@@ -133,7 +133,7 @@ class NotebookConversation:
         return target
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
-        """Ends the chat's kernel and uses another target, if `where` differs; `usual` is the current default."""
+        """Sets the target for the chat's code, with a new kernel if `where` is another one; `usual` is the default."""
         if where != self.where:
             where.check(self.cwd)
             self.end()
@@ -183,7 +183,7 @@ class NotebookConversation:
     async def _stop(self, executor: "JupyterExecutor", note: str = "") -> None:
         await executor.stop(note)
         if executor is self.executor and self.where.walled and self.known_folder:
-            # A running kernel keeps the folder mounted, and its replacement does so too.
+            # The folder is mounted in a running kernel, and in a kernel that replaced this one.
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ def _option(
 
 @dataclass(frozen=True, slots=True)
 class CellOptions:
-    """The options of one cell; the setting of the same name replaces a default value."""
+    """The options of one cell; the setting of the same name supplies the value of an absent option."""
 
     task: str
     model: str | None = _option(

@@ -1,6 +1,6 @@
 """Limits the rich outputs that a chat shows; a line names the files that hold the others.
 
-1. A run shows its first outputs, up to a number and a sum of sizes; all runs of a chat share a larger sum.
+1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit.
 2. Outputs that are too large for one message, and pictures with too many pixels, go to files.
 3. Outputs that the code cleared, or replaced by an update, do not count.
 4. A surface that shows only text, such as a script's terminal, gets pictures and pages as files.
@@ -17,11 +17,11 @@ from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, 
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 LARGEST = 3_000_000
-"""Characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
+"""The maximum length of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
 OF_RUN = 20_000_000
-"""Characters of all outputs of one run."""
+"""The maximum length of all outputs of one run."""
 OF_CHAT = 60_000_000
-"""Characters of all outputs of one chat, or of one cell."""
+"""The maximum length of all outputs of one chat, or of one cell."""
 
 _ENDINGS = {
     "image/png": "png",
@@ -36,7 +36,7 @@ _ENDINGS = {
     "application/json": "json",
     "text/plain": "txt",
 }
-"""The MIME types that are written to files, in order of preference."""
+"""The file endings of MIME types, in order of preference."""
 
 Save: TypeAlias = Callable[[str, bytes], str]
 """Writes bytes to a file with this ending and returns its name; "" on failure."""
@@ -49,10 +49,10 @@ _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
 _TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
 FILES = 1_000
-"""Files of one run."""
+"""The maximum number of files of one run."""
 
 _TRACEBACK = 1_000_000
-"""Characters of a traceback, and of the exception's name and message."""
+"""The maximum length of a traceback, and of the exception's name and message."""
 
 
 @dataclass(slots=True)

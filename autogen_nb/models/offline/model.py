@@ -3,9 +3,9 @@
 1. The first block for a new table reads it into a copy with proper types. Then each analysis is one block: the
    analyses that the task names, or a general exploration.
 2. A later task about the same table reuses the copy, and plots only on request.
-3. A failed or skipped block is left out, unless the reason for skipping it asks for another analysis.
-4. After a kernel restart, the approved code makes the copy again.
-5. A summary names failed blocks and missing plots, and finishes as incomplete.
+3. A failed or skipped block is not repeated. If the reason for skipping it names other analyses, these follow.
+4. After a kernel restart, the code that was approved before creates the copy again.
+5. If blocks failed or plots are missing, the summary names them, and its finish reason is `INCOMPLETE`.
 """
 
 from collections.abc import AsyncGenerator, Iterator

@@ -67,7 +67,7 @@ class CommInterceptor:
 
     @contextmanager
     def listening(self, taker: CellTaker | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
-        """Passes messages of new comms to the running loop, and cells to `post`."""
+        """Handles messages and cells in calls on the running loop or, if it is not None, through `post`."""
         if post is None:
             known = frozenset(self._comms.comms)
             listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, taker)

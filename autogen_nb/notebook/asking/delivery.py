@@ -42,7 +42,7 @@ class QuestionDelivery:
     intercept: CommInterceptor | None = None
 
     def in_words(self, why: str) -> "QuestionDelivery":
-        """Returns a connection that asks in text; this one if it shows no buttons anyway."""
+        """Returns a connection that asks in text; returns itself if it has no buttons."""
         return QuestionDelivery("words", why) if self.way == "buttons" else self
 
     @contextmanager

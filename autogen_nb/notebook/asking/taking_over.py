@@ -49,7 +49,7 @@ class MovableView(Protocol):
 
 @dataclass(slots=True)
 class RunningChat:
-    """The view of a running cell."""
+    """Lets other cells take over the chat of a running cell."""
 
     view: MovableView
     origin: Origin
@@ -77,7 +77,6 @@ class RunningChat:
         self._shown_by.finish(None if isinstance(error, Superseded) else error)
 
     def on_page_loaded(self) -> None:
-        """Records that the page of the cell may have been closed."""
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:

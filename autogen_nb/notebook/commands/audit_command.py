@@ -190,7 +190,7 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
 
 
 def _is_new(said: Said, agent: str, peer: str) -> bool:
-    """True for messages from the peer to the agent, and from others to the peer, such as a group's manager."""
+    """True for the peer's messages to the agent, and for those that others sent to the peer (a group's manager)."""
     return said.sender != agent and (said.recipient == peer or (said.sender, said.recipient) == (peer, agent))
 
 

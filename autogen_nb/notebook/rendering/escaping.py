@@ -1,4 +1,4 @@
-"""Escapes text for HTML and JSON, and hides it from JupyterLab's TeX typesetter.
+"""Escapes text for HTML, and hides it from JupyterLab's TeX typesetter.
 
 JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for ``$``, backslash delimiters and environments
 in each run of text between two tags. `escape_text` wraps each delimiter in an element of its own, where MathJax finds
@@ -28,7 +28,7 @@ def escape_text(text: str) -> str:
 
 
 def wrap_delimiters(escaped: str) -> str:
-    """Wraps each TeX delimiter of escaped text without tags in an element."""
+    """Wraps each TeX delimiter in an element; the text must be escaped, and contain no tags."""
     return _DELIMITER.sub(r"<span>\g<0></span>", escaped)
 
 

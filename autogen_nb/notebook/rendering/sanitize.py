@@ -39,7 +39,7 @@ _SIMPLE = re.compile(
 _TAG = re.compile(rf"{_SIMPLE.pattern}|(<)")
 _PARTS = frozenset("td th tr thead tbody tfoot col".split())
 _ENDLESS = frozenset("p li dd dt br hr img".split())
-"""Elements without an end tag, or closed by the next one."""
+"""Elements that have no end tag, or that the next element closes."""
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
@@ -58,7 +58,7 @@ def clean_html(html: str) -> str:
     if len(html) > _SMALL and _is_costly(html):
         return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
-    # The order of attributes differs after nh3 has dropped a link's target.
+    # For idempotence: nh3 writes attributes in another order after it has dropped a link's target.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
     # Parsers drop the first newline in `pre`, and nh3 does not restore it.
     return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))

@@ -19,7 +19,7 @@ from autogen_nb.notebook.view.slots import Publish, publish_here
 
 
 class _Calls:
-    """Calls from other threads, queued for this one."""
+    """Queues calls from other threads for the thread that writes the views."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,9 +1,9 @@
 """The widgets of an agent's kernel, live in the page.
 
-1. For each, the notebook's own kernel has a widget with a checked copy of its state (`widget_state.py`), so that front
-   ends, reloads and saved notebooks need no special support. Messages from the page go on to the agent's kernel.
+1. For each widget, the notebook's own kernel has one with a checked copy of its state (`widget_state.py`), so that
+   front ends, reloads and saved notebooks need no special support. The page's messages go on to the agent's kernel.
 2. Changes go to the page at most eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
-3. When the code has ended, HTML of its last state replaces a widget. A widget with controls stays as long as it works.
+3. After the code has ended, HTML with its last state replaces each widget; if it has controls, once it stops working.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class PageWidget(Widget):  # type: ignore[misc]  # ipywidgets has no annotations
 
 
 class WidgetRelay:
-    """Copies the changes of one agent's kernel's widgets to the page, and sends the page's messages back."""
+    """Sends changes of the widgets in one agent's kernel to the page, and the page's messages back."""
 
     def __init__(self, comms: WidgetComms) -> None:
         self._comms = comms

@@ -45,7 +45,7 @@ class PlainCellView(PlainView):
         self._spent = spent
 
     def set_unasked(self, chosen: Callable[[], bool]) -> None:
-        """Does nothing; a written line could not be removed."""
+        """Does nothing, because plain text has no status line."""
 
     def _ended(self, end: Ended) -> str:
         return plain(status_line.ended(end, self._totals, time.monotonic() - self._begun, self._remark, self._spent()))

@@ -29,7 +29,7 @@ _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
 """Text with more lines than `_LONG_TEXT` is folded, except for its first and last lines."""
 
 _RATE = 250_000
-"""The maximum rate of updates of one text in characters per second: jupyter_server drops more than 1 MB/s over 3 s."""
+"""Characters per second with which one text is updated: jupyter_server drops output above 1 MB/s over 3 s."""
 
 _STATIC = frozenset({*MAGIC, "text/plain"})
 

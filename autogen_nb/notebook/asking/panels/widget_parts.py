@@ -122,8 +122,7 @@ def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
     return widget
 
 
-def wrapping(button: widgets.Button) -> widgets.Button:
-    """Lets the button's text wrap, however long it is."""
+def with_wrapped_text(button: widgets.Button) -> widgets.Button:
     button.add_class(_CHOICE)
     return button
 

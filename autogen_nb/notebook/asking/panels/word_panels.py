@@ -31,7 +31,7 @@ class MessagePanel(Panel):
             )
         others.append(self.button("Exit", lambda: self._say(EXIT), hint="End the chat"))
         chosen = [
-            widget_parts.wrapping(self.button(choice, partial(self._say, choice), hint="Answer this"))
+            widget_parts.with_wrapped_text(self.button(choice, partial(self._say, choice), hint="Answer this"))
             for choice in asked.choices
         ]
         self.show(*([widget_parts.row(*chosen)] if chosen else []), area, widget_parts.row(*others))
