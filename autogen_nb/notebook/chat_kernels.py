@@ -17,9 +17,9 @@ from autogen_nb.run import engine
 
 _MINUTE = 60.0
 _NOTICE = 5 * _MINUTE
-_EACH = 512 * 2**20
-_MOST = 16
-_SELDOM = 10.0
+_MEMORY_PER_KERNEL = 512 * 2**20
+_MAX_KERNELS = 16
+_LONGEST_INTERVAL = 10.0
 _WAY_OUT = "`%autogen kernel stop CHAT` ends one, and `%config AutogenMagics.kernel_limit = N` allows more"
 
 
@@ -60,7 +60,7 @@ class ChatKernels:
         """Sets the idle minutes (0: unlimited) and the number of kernels (0: the default)."""
         self._idle = idle * _MINUTE or None
         self._notice = min(_NOTICE, self._idle / 2) if self._idle else 0.0
-        self._most = most or max(1, min(_MOST, machine_memory.memory() // _EACH))
+        self._most = most or max(1, min(_MAX_KERNELS, machine_memory.memory() // _MEMORY_PER_KERNEL))
 
     def say_in(self, context: Context, show: Callable[[str], None]) -> None:
         """Shows lines in the cell of this context from now on."""
@@ -111,11 +111,11 @@ class ChatKernels:
                     self.touch(chat)
                 # The chat may have ended while another kernel was shut down.
                 elif chat.alive and (use := self._uses.get(chat)):
-                    await self._look(chat, use, idle)
-            await asyncio.sleep(min(idle, max(self._notice, 0.02), _SELDOM) / 2)
+                    await self._check(chat, use, idle)
+            await asyncio.sleep(min(idle, max(self._notice, 0.02), _LONGEST_INTERVAL) / 2)
         self._watching = None
 
-    async def _look(self, chat: KernelChat, use: _Use, idle: float) -> None:
+    async def _check(self, chat: KernelChat, use: _Use, idle: float) -> None:
         over = _now() - use.last - idle
         if over >= -self._notice and not use.announced:
             use.announced = True

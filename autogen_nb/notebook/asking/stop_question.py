@@ -18,7 +18,7 @@ from autogen_nb.notebook.asking.person import StopAnswer
 from autogen_nb.notebook.variable_choice import listed
 
 _NAMED = 8
-_LOOK = 0.05
+_POLL_SECONDS = 0.05
 LEFT = "The code continues. `%autogen kernel restart` ends it, and deletes all variables."
 KILLED = "The code was killed, and the agent's variables are lost; a new kernel starts."
 
@@ -80,7 +80,7 @@ class StopQuestion:
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
         """True if code that does not stop needs a decision; called on the engine."""
         while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # no event signals the end of the kernel's grace period
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
         if not busy():
             self.stuck, self._killed = None, False
         return busy()

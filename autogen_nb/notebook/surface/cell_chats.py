@@ -81,8 +81,8 @@ class CellChats:
             self._stop_listening()
         self._views.remove(view)
 
-    def look(self) -> None:
-        """Answers queued requests; call it on the thread that writes the views."""
+    def handle_requests(self) -> None:
+        """Handles queued requests; call it on the thread that writes the views."""
         self._calls.run_all()
 
     # The interface of `MovableView`

@@ -58,7 +58,7 @@ class ChatView(NotebookView):
     def tick(self) -> None:
         """Updates the view, and handles take-over requests."""
         if self._chats is not None:
-            self._chats.look()
+            self._chats.handle_requests()
         super().tick()
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class CellPerson:
 
     def _look(self, superseded: Callable[[], bool]) -> bool:
         if self._chats is not None:
-            self._chats.look()
+            self._chats.handle_requests()
         return superseded()
 
     def _person(self) -> NotebookHuman:

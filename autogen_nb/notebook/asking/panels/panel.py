@@ -22,7 +22,7 @@ from autogen_nb.notebook.view.slots import Publish
 
 YOU = "you"
 
-_LOOK = 0.2
+_POLL_SECONDS = 0.2
 """The interval in seconds between checks for a timeout and for a rerun of the cell."""
 
 _WARNED = 60.0
@@ -105,7 +105,7 @@ class Panel:
         foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
-            while not (await asyncio.wait([self._answer], timeout=_LOOK))[0]:
+            while not (await asyncio.wait([self._answer], timeout=_POLL_SECONDS))[0]:
                 if superseded():
                     raise Superseded("the cell was run again")
                 if human_timeout is not None:

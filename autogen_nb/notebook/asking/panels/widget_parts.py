@@ -20,7 +20,7 @@ _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LIST = {**_FIELD, "height": "auto"}
 _MOST_ROWS = 8
-_FOLLOWS = 0.3
+_TEXT_DELAY = 0.3
 """The front end sends a field's text within this time after Enter, in seconds."""
 
 # With continuous updates, the page sends a keystroke only after the kernel has handled the previous one, and a click
@@ -139,7 +139,7 @@ def on_enter(widget: widgets.Text, then: Callable[[], None]) -> None:
 
     def wait() -> None:
         if not waiting:
-            waiting.append(loop.call_later(_FOLLOWS, go))
+            waiting.append(loop.call_later(_TEXT_DELAY, go))
 
     widget.observe(lambda _: loop.call_soon_threadsafe(go), "value")
     with warnings.catch_warnings():
