@@ -106,12 +106,12 @@ class CommandLineExecutor:
         self._shell = Shell(cwd=self.cwd, environ=self._environ, grace=grace, place=place, limits=limits)
 
     async def start(self) -> None:
-        """Prepares the working directory, and starts the place if it needs that.
+        """Prepares the working directory, and starts the container if the programs run in one.
 
         Raises
         ------
         ExecutionError
-            If the directory or the place is not available.
+            If the directory or the container is not available.
         """
         self._make_folders()
         if not self._place.is_local:
@@ -198,7 +198,7 @@ class CommandLineExecutor:
         return parent / relative
 
     async def _run_checked(self, argv: Sequence[str], failure: str) -> None:
-        """Runs a program that must succeed before the code runs; raises `failure` with its last lines if it fails."""
+        """Runs a program that must succeed; otherwise raises an error with `failure` and the last lines of output."""
         self._make_folders()
         code, output = await self._run_to_end(argv)
         if code:

@@ -34,7 +34,7 @@ def execute_code(
     work_dir
         "extensions" by default.
     use_docker
-        True or an image's name (or a list with it first) for a container; by default the code runs on this machine.
+        True, an image's name, or a list that begins with one: runs the code in a container, not on this machine.
 
     Raises
     ------

@@ -48,12 +48,12 @@ class JupyterExecutor(CommandLineExecutor):
     imports
         Modules that the kernel imports in advance, if they are installed.
     restore
-        With "replay", successful Python blocks run again, visibly, after a crash of the kernel.
+        With "replay", successful Python blocks run again after a crash of the kernel, and their outputs are shown.
 
     Attributes
     ----------
     ask
-        Answers `input()` in the code; if None, and nobody attends the run, `input()` raises an error.
+        Answers `input()` in the code; None leaves it to the run's inquirer, without which `input()` raises an error.
     kernel
         The kernel, with its status, limits and widgets.
     """
@@ -193,7 +193,7 @@ class JupyterExecutor(CommandLineExecutor):
         return self._no_kernel
 
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
-        """Raises the error if no kernel is possible; `what` ends its message after "no kernel can"."""
+        """Raises the error if no kernel is possible, with the message "... so no kernel can `what`"."""
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {what}")
 

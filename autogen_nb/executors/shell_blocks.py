@@ -98,7 +98,7 @@ class Shell:
                 await asyncio.shield(program.end(self._grace))
             if job.exited.result() != 0 and (reached := await job.reached_limit()):
                 program.passed = program.passed or reached
-                # A remaining process may prevent the next block from starting.
+                # Remaining processes count for the limit, and may keep the next block from starting.
                 await job.kill()
             await self._close(program)
         yield program.outcome

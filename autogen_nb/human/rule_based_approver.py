@@ -2,8 +2,8 @@
 
 1. Rules answer questions about the effects of code. With `confirm="always"`, the person is asked about every block
    before it runs, and rules apply only to questions of running code.
-2. "Run all from here" answers all questions about code until the current answer ends, and is never stored. With
-   `confirm="always"` it is not available.
+2. "Run all from here" answers all later questions about code in the same cell, or in the same task at a terminal, and
+   is never stored. It is not available with `confirm="always"`.
 3. The log stores the rules' answers like any others, so a replay works after a rule is revoked.
 """
 

@@ -1,7 +1,7 @@
 """The saved rules: one small file for all notebooks, which only the user can write.
 
 1. A file that is unreadable, or writable by others, counts as empty and is never overwritten.
-2. Changes hold a lock, read the file again, and replace it atomically, so notebooks do not lose each other's rules.
+2. A change takes a lock, reads the file again and replaces it atomically, so notebooks do not lose each other's rules.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
-"""Seconds to wait for the lock, which other notebooks hold for one small write."""
+"""Seconds to wait for the lock; another notebook keeps it only while it writes the file."""
 _LOCK_INTERVAL = 0.02
 _MAX_RULES = 1000
 

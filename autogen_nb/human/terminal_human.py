@@ -91,7 +91,7 @@ class TerminalHuman:
             return EffectJudged(allowed=False, reason=_GONE)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """Reads input for the code; at the end of the input, the code gets an end of file."""
+        """Reads input for running code; an end of file is passed on to the code."""
         try:
             text = IOStream.get_default().input(visible(question.prompt), password=question.password)
             return CodeInputGiven(text, by="terminal")

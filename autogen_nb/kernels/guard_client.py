@@ -89,6 +89,6 @@ class GuardClient:
 
 
 def _remote_scope(scope: PathScope) -> list[str]:
-    """The scope for a kernel with its own disk: the chat's folder is below the kernel's working directory."""
+    """The scope for a kernel on another disk, with the chat's folder relative to the kernel's working directory."""
     folder = f"{scope.folder}/"
     return ["", scope.own.removeprefix(folder) if scope.own.startswith(folder) else "", ""]

@@ -5,8 +5,8 @@
    request begins only when the kernel is idle. If the code does not stop within the grace period, the kernel is killed,
    unless a person can decide about it; the caller does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
-4. Modules are imported in advance one by one, each in its own turn, and only before the first request. A
-   failed import may leave a module half loaded, so the kernel is replaced and the module is skipped.
+4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
+   half loaded, so the kernel is replaced and the module is skipped.
 """
 
 import asyncio

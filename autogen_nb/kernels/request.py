@@ -260,7 +260,7 @@ class ExecuteRequest:
         elif self._stopped.done():
             self.handle.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
-            # Code that asks for input has received the interrupt.
+            # Code that asks for input has survived the last interrupt, so it is not repeated.
             self._stop_reminding()
             if self._question is not None:
                 self._question.cancel()

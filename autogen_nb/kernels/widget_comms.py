@@ -65,7 +65,7 @@ class WidgetComms:
         self._interrupt: Callable[[], Awaitable[None]] | None = None
         self.instances.add(self)
 
-    # Callable in any thread
+    # These methods may be called in any thread:
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self._widgets
@@ -92,7 +92,7 @@ class WidgetComms:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._send, identifier, data, buffers)
 
-    # Only on the kernel's loop
+    # These methods are called on the kernel's loop:
 
     def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
         """Connects a new kernel, which has no widgets yet."""

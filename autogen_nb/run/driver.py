@@ -33,7 +33,7 @@ from autogen_nb.events import (
 from autogen_nb.run.sync_bridge import heartbeat, in_a_loop, interruptible, mark_blocked, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
-"""The events of a flow in order, with its questions and their answers; a list will do."""
+"""The events of a flow in order, with its questions and their answers, such as a list."""
 
 _QUESTIONS = get_args(Question)
 _CHECK_SECONDS = 0.1
@@ -47,8 +47,8 @@ InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 class Inquiry:
     """A question that arises during the answer of another question, such as `input()` in running code.
 
-    An inquiry is an item of a stream on the engine's loop, and the stream waits for the answer. The caller's thread
-    calls the inquiry's functions.
+    The stream that yields an inquiry waits for its answer. The caller's thread calls the functions: `answer` sends the
+    answer, `withdrawn` is True if none is needed any more, and `simultaneous` returns the other open inquiries.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -151,7 +151,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
 def _show_inquiry(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> Generator[Step, Any, None]:
     """Shows an inquiry and simultaneous ones; for the log, they are part of the answer to the outer question.
 
-    `known` maps identities to inquiries; holding the inquiries keeps Python from reusing their identities.
+    `known` maps the `id` of each inquiry to the inquiry, so that Python does not reuse the id for another one.
     """
     if id(inquiry) in known or inquiry.withdrawn():
         return

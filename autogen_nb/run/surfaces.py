@@ -31,8 +31,8 @@ _describe: Callable[[Bundle], str | None] | None = None
 
 
 def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], str | None]) -> None:
-    """Sets how chats are shown; modules above this one define and register it."""
-    global _find, _describe  # as above
+    """Sets the functions that return the surface and describe outputs; `autogen_nb/__init__.py` calls this."""
+    global _find, _describe
     _find, _describe = find, describe
 
 

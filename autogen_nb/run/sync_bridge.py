@@ -40,7 +40,7 @@ def mark_blocked() -> Generator[None, None, None]:
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
     """The result of a coroutine on the engine; an interrupted caller cancels it.
 
-    For a sync caller this never suspends, so one coroutine serves both kinds: see `run_to_completion`.
+    For a sync caller, this never suspends, so `run_to_completion` can run a coroutine that awaits it.
     """
     if waits == "sync":
         return engine.call(work)

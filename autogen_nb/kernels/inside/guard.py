@@ -1,7 +1,7 @@
 """The guard in the agent's kernel: stops code before an effect that is not permitted, and asks the person.
 
-1. It is an audit hook, installed before the agent's code, with modules and built-in names of its own. Code that
-   replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
+1. The guard is an audit hook, installed before the agent's code runs, with modules and built-in names of its own. Code
+   that replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
 2. Each request carries signed permissions with a number, and the guard accepts only growing numbers. So permissions
    cannot be used twice.
 3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
@@ -152,7 +152,7 @@ class _Guard:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
         message = self._decode(text, 0)[0]
-        # Unrestricted requests carry no permissions; an active guard stays active after them.
+        # A request without permissions is unrestricted; the client sends none only while the guard is inactive.
         if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
@@ -169,7 +169,7 @@ class _Guard:
 
     def _judge_event(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
         effects = self._effects(event, arguments, self._process)
-        # The import of a library has no effects, unless the imported module evades the guard.
+        # What a library does during its import is allowed, except importing a module that evades the guard.
         if not effects or (event != "import" and self._process.is_importing()):
             return None
         if event == "sqlite3.connect" and self._may_read_path(effects[0][1]):

@@ -63,7 +63,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path with links resolved; unless `resolve_last` is set, the last name is not resolved."""
+        """The absolute path with links resolved; a link at its end only with `resolve_last`."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:

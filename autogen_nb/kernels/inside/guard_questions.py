@@ -29,7 +29,7 @@ def sign(secret: bytes, text: str) -> str:
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """A JSON scanner implemented in C; it takes a text and a position, and returns the value and its end."""
+    """A JSON scanner implemented in C: it takes a text and a position, and returns the value and the next position."""
     scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
     return scanner
 
@@ -121,7 +121,7 @@ class OutputStream:
             finally:
                 done.release()
 
-        try:  # noqa: SIM105  # the agent may have replaced what contextlib uses
+        try:  # noqa: SIM105  # the agent's code may have replaced what contextlib uses
             self._schedule(flush)
         # If the output cannot be sent, the question is asked anyway.
         except Exception:  # noqa: BLE001, S110

@@ -9,19 +9,19 @@ import sys
 
 def main() -> None:
     """Runs a kernel; the arguments are those of ``python -m ipykernel_launcher``."""
-    # Imports create little garbage, and collecting it takes a twentieth of the start.
+    # Imports create little garbage, and collecting it takes a twentieth of the start's time.
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000)
     from ipykernel.kernelapp import IPKernelApp
     from IPython.core import application
 
-    # Ignores the machine's configuration; the variable IPYTHONDIR replaces the person's.
+    # Removes the folders of the machine's configuration; IPYTHONDIR already replaces the person's folder.
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
     # The working directory is last on the path, so that a file such as `seaborn.py` hides no package.
     sys.path.append("")
     app = IPKernelApp.instance()
-    # The debugger takes a quarter of the start and is not needed; the agent's code can still import it.
+    # Importing the debugger would take a quarter of the start's time; the agent's code can still import it.
     debugger = "debugpy"
     sys.modules[debugger] = None  # type: ignore[assignment]  # marks the module as missing
     app.initialize()

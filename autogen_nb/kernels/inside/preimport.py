@@ -21,7 +21,7 @@ def load(name: str) -> None:
         __import__(name)
         _FIRST.get(name, id)(sys.modules[name])
     except ModuleNotFoundError as error:
-        # An error about another missing module is a failure of this module.
+        # It is no error if the module is not installed, but it is one if a dependency is missing.
         if not f"{name}.".startswith(f"{error.name}."):
             raise
     finally:

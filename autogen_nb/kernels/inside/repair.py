@@ -53,7 +53,7 @@ def install(shell: Any) -> None:
                 os.chdir(folder)
 
     shell.events.register("pre_run_cell", repair)
-    # ipykernel flushes the streams before it replies.
+    # After each block, ipykernel flushes `sys.stdout` and `sys.stderr`, which must be the originals.
     shell.events.register("post_execute", restore_originals)
     _keep_header_in_threads(shell)
 

@@ -229,7 +229,7 @@ class Place(ABC):
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
         """Starts a process next to the kernel, in its own process group, without standard input."""
-        raise ExecutionError(f"{argv[0]!r} cannot be started: this place runs only kernels")
+        raise ExecutionError(f"{argv[0]!r} cannot be started: only kernels can run here")
 
     async def close(self) -> None:  # noqa: B027 - most places have nothing to release
         """Releases what outlives a kernel, such as a container; the place can be used again."""

@@ -100,7 +100,7 @@ def _read_any(value: Any, into: _Hash) -> None:
     except _Full:
         if hasattr(value, "__len__"):
             into.text(len(value))
-        # Most changes are at the end of a long list.
+        # Code usually changes a long list at its end.
         if isinstance(value, list | tuple):
             into.dump(value[-_END_ITEMS:], _MAX_BYTES)
         raise

@@ -1,4 +1,4 @@
-"""Tracks the objects that a notebook and the agent's kernel share, and their fingerprints."""
+"""Records which of a notebook's objects the agent's kernel has copies of, with their fingerprints."""
 
 from collections.abc import Callable, Mapping
 from weakref import ref

@@ -29,7 +29,7 @@ def require(condition: bool) -> None:
 
 
 def exactly(kind: type[T], value: Any) -> T:
-    """The value, if it has exactly this type: a bool is not an int."""
+    """The value, if its type is exactly `kind`, not a subclass; otherwise raises an error."""
     require(type(value) is kind)
     result: T = value
     return result
