@@ -48,7 +48,7 @@ class Inquiry:
     """A question that arises during the answer of another question, such as `input()` in running code.
 
     The stream that yields an inquiry waits for its answer. The caller's thread calls the functions: `answer` sends the
-    answer, `withdrawn` is True if none is needed any more, and `simultaneous` returns the other open inquiries.
+    answer, `withdrawn` is True if none is needed any more, and `simultaneous` returns inquiries that arose meanwhile.
     """
 
     question: EffectAsked | CodeInputAsked
