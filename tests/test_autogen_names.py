@@ -42,9 +42,3 @@ def sorted_names() -> dict[str, list[str]]:
                 sort = "elsewhere" if reason(full, ELSEWHERE) else "missing" if reason(full, MISSING) else "unexplained"
                 sorts[sort].append(full)
     return sorts
-
-
-if __name__ == "__main__":
-    for sort, names in sorted_names().items():
-        print(len(names), sort)
-    print("\n".join(sorted_names()["unexplained"]))

@@ -28,6 +28,7 @@ from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Failure, Output, Result, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
+from autogen_nb.trusted.held_folder import HeldFolder
 
 _CLOCK_LAG = 20_000_000
 """Nanoseconds by which the clock of a file system may be behind."""
@@ -275,11 +276,11 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         return CodeResult(ended.exit_code, output, code_file, files)
 
     def _saved_output(self, data: Any, suffix: str) -> str:
-        path = self.work_dir / f"{uuid.uuid4().hex}{suffix}"
-        # Code may write to the directory, so an existing file or link is never opened.
-        with path.open("xb") as file:
+        name = f"{uuid.uuid4().hex}{suffix}"
+        # Code may put a link in place of the directory.
+        with HeldFolder(Path(self.work_dir)) as folder, folder.open(name, "xb") as file:
             file.write(str(data).encode() if suffix == ".html" else b64decode(data))
-        return str(path)
+        return str(self.work_dir / name)
 
 
 def one_directory(**options: Any) -> Path:

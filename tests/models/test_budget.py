@@ -94,7 +94,7 @@ def test_reply_that_is_asked_for_again_is_paid_for(text: str) -> None:
     budget = Budget(tokens=1000)
     cut = FakeReply(events=[json.dumps({"choices": [], "usage": used})], ending="cut")
     with FakeOpenAI([cut, FakeReply(text, usage=used)]) as server:
-        model = budgeted(OpenAIModel(model="m", base_url=server.base_url), budget)
+        model = budgeted(OpenAIModel(model="m", base_url=server.base_url, empty_reply="refuse"), budget)
         (ask if text else error_of)(model)
         asked = len(server.requests)
 

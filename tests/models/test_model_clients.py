@@ -188,7 +188,8 @@ def test_the_ways_in() -> None:
     from autogen_nb.code_executors import jupyter
     from autogen_nb.models import openai
 
-    for door in (agents, base, coding, conditions, jupyter, teams, ui):
+    assert coding.JupyterCodeExecutor is autogen_nb.JupyterCodeExecutor
+    for door in (agents, base, conditions, jupyter, teams, ui):
         assert door.__all__
         assert all(getattr(door, name) is getattr(autogen_nb, name) for name in door.__all__)
     assert messages.TextMessage is autogen_nb.TextMessage

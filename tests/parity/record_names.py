@@ -7,6 +7,7 @@ The sources are parsed and not imported, since many modules need packages of the
 import ast
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 
@@ -61,4 +62,4 @@ if __name__ == "__main__":
     assert spec is not None
     assert spec.origin is not None
     table = table_of(Path(spec.origin).parent)
-    print(json.dumps({name: " ".join(names) for name, names in table.items()}, indent=0))
+    sys.stdout.write(json.dumps({name: " ".join(names) for name, names in table.items()}, indent=0))
