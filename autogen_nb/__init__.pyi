@@ -58,6 +58,11 @@ from .agents.teams.termination_conditions import TokenUsageTermination as TokenU
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
 from .autogen_alias import install_as_autogen as install_as_autogen
 from .cli.table_files import EXAMPLE as EXAMPLE
+from .errors import AgentNameConflict as AgentNameConflict
+from .errors import InvalidCarryOverType as InvalidCarryOverType
+from .errors import NoEligibleSpeaker as NoEligibleSpeaker
+from .errors import SenderRequired as SenderRequired
+from .errors import UndefinedNextAgent as UndefinedNextAgent
 from .executors.code_executor import CodeExecutor as CodeExecutor
 from .executors.code_executor import CodeResult as CodeResult
 from .executors.code_executor import CommandLineCodeResult as CommandLineCodeResult

@@ -3,6 +3,7 @@
 from autogen_nb import (
     Cache,
     OpenAIWrapper,
+    config_list_from_dotenv,
     config_list_from_json,
     config_list_from_models,
     config_list_gpt4_gpt35,
@@ -14,6 +15,7 @@ from autogen_nb import (
 __all__ = [
     "Cache",
     "OpenAIWrapper",
+    "config_list_from_dotenv",
     "config_list_from_json",
     "config_list_from_models",
     "config_list_gpt4_gpt35",

@@ -1,6 +1,7 @@
 """Config lists, under AutoGen 0.2's module name."""
 
 from autogen_nb import (
+    config_list_from_dotenv,
     config_list_from_json,
     config_list_from_models,
     config_list_gpt4_gpt35,
@@ -10,6 +11,7 @@ from autogen_nb import (
 )
 
 __all__ = [
+    "config_list_from_dotenv",
     "config_list_from_json",
     "config_list_from_models",
     "config_list_gpt4_gpt35",
