@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -113,3 +116,19 @@ def test_colours_of_a_styled_table_move_into_its_cells() -> None:
 
     assert '<td style="background-color:#fff7fb;color:#000000">1</td>' in cleaned
     assert '<td style="font-weight:bold">2</td>' in cleaned
+
+
+FIRST_IN_THREADS = """
+import sys, threading
+from autogen_nb.notebook.rendering.highlighting import code_html
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=code_html, args=("x = 1", "python")) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_threads_highlight_first_at_the_same_time() -> None:
+    run = subprocess.run([sys.executable, "-c", FIRST_IN_THREADS], capture_output=True, text=True, check=True)
+
+    assert run.stderr == ""

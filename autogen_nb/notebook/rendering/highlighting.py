@@ -77,7 +77,10 @@ def _style(kind: Any) -> str:
 @cache
 def _lexer(language: str) -> Any:
     from pygments.lexer import inherit
-    from pygments.lexers import PythonLexer, get_lexer_by_name
+    from pygments.lexers import get_lexer_by_name
+
+    # `pygments.lexers` loads its classes by name only once it has replaced itself, which another thread may interrupt.
+    from pygments.lexers.python import PythonLexer
     from pygments.token import Comment
 
     # Pygments has no types.
