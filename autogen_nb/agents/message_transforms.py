@@ -1,10 +1,13 @@
 """AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from copy import deepcopy
+from math import inf
 from typing import Any, Protocol, TypeAlias
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.config_list import filter_config
 from autogen_nb.models.token_counts import count_text, get_max_token_limit, tokenizer
 
 Messages: TypeAlias = list[dict[str, Any]]
@@ -21,21 +24,12 @@ class MessageTransform(Protocol):
 
 
 class MessageHistoryLimiter:
-    """Keeps the last messages.
-
-    Parameters
-    ----------
-    max_messages
-        The number of messages to keep, at least 1; None for all.
-    keep_first_message
-        Keeps the first message as one of them.
-    """
+    """Keeps the last `max_messages`, and the first as one of them with `keep_first_message`."""
 
     def __init__(self, max_messages: int | None = None, keep_first_message: bool = False) -> None:
         if max_messages is not None and max_messages < 1:
             raise ConfigError(f"max_messages is {max_messages}; it must be at least 1, or None for all")
-        self._max_messages = max_messages
-        self._keep_first = keep_first_message
+        self._max_messages, self._keep_first = max_messages, keep_first_message
 
     def apply_transform(self, messages: Messages) -> Messages:
         """The last messages; a result of a tool never comes first, because its call would be missing."""
@@ -49,23 +43,14 @@ class MessageHistoryLimiter:
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
         """The number of messages before and after."""
-        before, after = len(pre_transform_messages), len(post_transform_messages)
-        return _report("messages", before, after)
+        return _report("messages", len(pre_transform_messages), len(post_transform_messages))
 
 
 class MessageTokenLimiter:
     """Shortens each message, and then the conversation, from the newest message to the oldest.
 
-    Parameters
-    ----------
-    max_tokens_per_message, max_tokens
-        The limits, at most the model's context window; None for no limit.
-    min_tokens
-        Shorter conversations stay unchanged.
-    model
-        The model whose tokens are counted, by the package tiktoken.
-    filter_dict, exclude_filter
-        As in `filter_config`: which messages stay unchanged, or with ``exclude_filter=False`` which are shortened.
+    Limits are at most the model's context window. `filter_dict` excludes messages, or with ``exclude_filter=False``
+    selects them.
     """
 
     def __init__(
@@ -94,20 +79,15 @@ class MessageTokenLimiter:
         if self._least and count_text(messages) < self._least:
             return messages
         kept: Messages = []
-        tokens = 0
+        left = self._total
         for message in map(deepcopy, reversed(messages)):
+            kept.insert(0, message)
             content = message.get("content")
-            if isinstance(content, str | list) and _selected(message, *self._filter):
-                left = None if self._total is None else self._total - tokens
-                full = left is not None and left < (self._per_message if self._per_message is not None else left + 1)
-                message["content"] = _shortened(content, left if full else self._per_message, self._model)
-                kept.append(message)
-                if full:
+            if isinstance(content, str | list) and filter_config([message], *self._filter):
+                message["content"] = _shortened(content, min(left, self._per_message), self._model)
+                if left < self._per_message:
                     break
-            else:
-                kept.append(message)
-            tokens += count_text(message.get("content"))
-        kept.reverse()
+            left -= count_text(message.get("content"))
         return kept[1:] if kept and kept[0].get("role") == "tool" else kept
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
@@ -116,19 +96,7 @@ class MessageTokenLimiter:
 
 
 class TextMessageContentName:
-    """Writes the name of the sender into each message.
-
-    Parameters
-    ----------
-    position
-        "start" or "end".
-    format_string
-        The text to add, with ``{name}``.
-    deduplicate
-        Leaves messages unchanged that have this text already.
-    filter_dict, exclude_filter
-        As for `MessageTokenLimiter`.
-    """
+    """Writes the name of the sender at the "start" or "end" of each message that does not have it there."""
 
     def __init__(
         self,
@@ -151,7 +119,7 @@ class TextMessageContentName:
 
     def _named(self, message: dict[str, Any]) -> dict[str, Any]:
         content, name = message.get("content"), message.get("name")
-        if not (isinstance(content, str) and content and name and _selected(message, *self._filter)):
+        if not (isinstance(content, str) and content and name and filter_config([message], *self._filter)):
             return message
         label = self._format.format(name=name)
         has_label = content.startswith(label) if self._at_start else content.endswith(label)
@@ -165,27 +133,20 @@ class TextMessageContentName:
         return (f"Added a name to {changed} message(s).", True) if changed else ("No message got a name.", False)
 
 
-def _selected(message: Mapping[str, Any], filter_dict: Mapping[str, Any] | None, exclude: bool) -> bool:
-    def meets(key: str, values: Any) -> bool:
-        accepted = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
-        return message.get(key) in accepted
-
-    return all(meets(key, values) != exclude for key, values in (filter_dict or {}).items())
-
-
-def _within_window(limit: int | None, model: str) -> int | None:
-    try:
-        return limit if limit is None else min(limit, get_max_token_limit(model))
-    except KeyError:
-        return limit
-
-
-def _shortened(content: Any, limit: int | None, model: str) -> Any:
+def _within_window(limit: int | None, model: str) -> float:
     if limit is None:
+        return inf
+    with suppress(KeyError):
+        return min(limit, get_max_token_limit(model))
+    return limit
+
+
+def _shortened(content: Any, limit: float, model: str) -> Any:
+    if limit == inf:
         return content
     if isinstance(content, str):
         encoding = tokenizer(model)
-        return encoding.decode(encoding.encode(content)[:limit])
+        return encoding.decode(encoding.encode(content)[: int(limit)])
     return [
         {**part, "text": _shortened(part["text"], limit, model)}
         if isinstance(part, Mapping) and "text" in part
