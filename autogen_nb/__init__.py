@@ -32,7 +32,7 @@ _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
 
 _MODULES = frozenset(
-    "agentchat cache code_utils coding exception_utils formatting_utils function_utils graph_utils io oai "
+    "agentchat cache code_utils coding exception_utils formatting_utils function_utils graph_utils io math_utils oai "
     "runtime_logging token_count_utils types".split()
 )
 """The modules that are attributes of the package without an import, as in AutoGen 0.2."""

@@ -1,0 +1,54 @@
+"""The graph of a group's speaker transitions: its check, its inversion and its picture."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+
+_log = logging.getLogger("autogen_nb")
+
+
+def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> None:
+    """Raises `ConfigError` for a graph with other agents; logs agents that are isolated, left out or listed twice."""
+    graph = allowed_speaker_transitions_dict
+    if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
+        raise ConfigError("allowed_speaker_transitions_dict must be a dict of an agent to a list of agents")
+    targets = [target for each in graph.values() for target in each]
+    if unknown := [agent for agent in (*graph, *targets) if agent not in agents]:
+        raise ConfigError(f"allowed_speaker_transitions_dict names {unknown[0]!r}, which is not one of the agents")
+    faults = {
+        "isolated": [agent for agent in agents if not graph.get(agent) and agent not in targets],
+        "left out": [agent for agent in agents if agent not in graph and agent not in targets],
+        "listed twice": [agent for each in graph.values() for agent in set(each) if each.count(agent) > 1],
+    }
+    for fault, found in faults.items():
+        if found:
+            _log.warning("allowed_speaker_transitions_dict: %s: %s", fault, ", ".join(agent.name for agent in found))
+
+
+def invert_disallowed_to_allowed(
+    disallowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]
+) -> dict[Any, list[Any]]:
+    """Returns each agent with the agents that may speak after it."""
+    forbidden = disallowed_speaker_transitions_dict
+    return {agent: [other for other in agents if other not in forbidden.get(agent, ())] for agent in agents}
+
+
+def visualize_speaker_transitions_dict(
+    speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any], export_path: str | None = None
+) -> None:
+    """Draws the graph with networkx and matplotlib, and saves it if `export_path` is given."""
+    try:
+        import matplotlib.pyplot as plt
+        import networkx as nx
+    except ImportError as error:
+        raise ConfigError(f"to draw speaker transitions, install {error.name}") from None
+    graph = nx.DiGraph()
+    graph.add_nodes_from(agent.name for agent in agents)
+    graph.add_edges_from(
+        (agent.name, other.name) for agent, others in speaker_transitions_dict.items() for other in others
+    )
+    plt.figure(figsize=(12, 10))
+    nx.draw(graph, nx.spring_layout(graph, seed=0), with_labels=True, node_size=2_000, node_color="lightblue")
+    plt.savefig(export_path) if export_path is not None else plt.show()
