@@ -78,15 +78,8 @@ class OpenAIWrapper(UsageTracker):
         self._entries = [{**base_config, **entry} for entry in config_list or [{}]]
         runtime_log.log_new_wrapper(self, {"config_list": self._entries})
 
-    @property
-    def total_usage_summary(self) -> dict[str, Any] | None:
-        """As `ConversableAgent.get_total_usage`."""
-        return self.get_total_usage()
-
-    @property
-    def actual_usage_summary(self) -> dict[str, Any] | None:
-        """As `ConversableAgent.get_actual_usage`."""
-        return self.get_actual_usage()
+    total_usage_summary = property(UsageTracker.get_total_usage)
+    actual_usage_summary = property(UsageTracker.get_actual_usage)
 
     def clear_usage_summary(self) -> None:
         """Forgets all usage."""
@@ -123,10 +116,8 @@ class OpenAIWrapper(UsageTracker):
             model = cached(model_for(settings), options["cache"])
             try:
                 completion = engine.call(whole_reply(model, _request(request, options), options["agent"] or self))
-            except ContentFiltered:
-                raise
-            except ModelError:
-                if number == last:
+            except ModelError as error:
+                if number == last or isinstance(error, ContentFiltered):
                     raise
                 continue
             self.usages.add(completion)
