@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from autogen_nb.errors import ConfigError
 
-_PER_MESSAGE = 3
-"""Tokens between two messages, and before the reply."""
+_PER_MESSAGE = 3  # tokens between two messages, and before the reply
 
 _LIMITS = {
     r"gpt-3\.5-turbo-(0301|0613|instruct)": 4096,
@@ -47,21 +46,20 @@ def count_text(content: Any) -> int:
     return 0
 
 
-def count_token(input: str | Sequence[Any] | Mapping[str, Any], model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
+def count_token(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
     """The tokens of a text, of a message, or of a list of messages with what separates them."""
     encoding = tokenizer(model)
     match input:
         case str():
             return len(encoding.encode(input))
-        case Mapping() | [*_]:
-            messages: Sequence[Any] = [input] if isinstance(input, Mapping) else input
-            return _PER_MESSAGE + sum(_of_message(message, encoding) for message in messages)
+        case Mapping():
+            return count_token([input], model)
+        case [*messages]:
+            values = [value for message in messages for value in message.values() if value is not None]
+            texts = (value if isinstance(value, str) else json.dumps(value) for value in values)
+            between = _PER_MESSAGE * (len(messages) + 1) + sum("name" in message for message in messages)
+            return between + sum(len(encoding.encode(text)) for text in texts)
     raise ConfigError(f"count_token takes a text, a message or a list of messages, not {input!r}")
-
-
-def _of_message(message: Mapping[str, Any], encoding: Any) -> int:
-    values = (value if isinstance(value, str) else json.dumps(value) for value in message.values() if value is not None)
-    return _PER_MESSAGE + int("name" in message) + sum(len(encoding.encode(value)) for value in values)
 
 
 def get_max_token_limit(model: str = _DEFAULT) -> int:
@@ -73,11 +71,11 @@ def get_max_token_limit(model: str = _DEFAULT) -> int:
     raise KeyError(model)
 
 
-def token_left(input: str | Sequence[Any] | Mapping[str, Any], model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
+def token_left(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
     """The tokens that are left for the reply."""
     return get_max_token_limit(model) - count_token(input, model)
 
 
-def percentile_used(input: str | Sequence[Any] | Mapping[str, Any], model: str = _DEFAULT) -> float:  # noqa: A002 - AutoGen's name
+def percentile_used(input: Any, model: str = _DEFAULT) -> float:  # noqa: A002 - AutoGen's name
     """The fraction of the context window that the input takes."""
     return count_token(input, model) / get_max_token_limit(model)
