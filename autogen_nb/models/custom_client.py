@@ -28,11 +28,10 @@ class CustomClientModel:
             raise ConfigError(
                 f"the model client {self.client!r} is not registered; call register_model_client of the agent"
             )
-        definitions = {"tools": list(request.tools), "functions": list(request.functions)}
         parameters = {
             **self._parameters,
             "model_client_cls": _name(self.client),
-            **{key: value for key, value in definitions.items() if value},
+            **{name: list(getattr(request, name)) for name in ("tools", "functions") if getattr(request, name)},
             "messages": [dict(message) for message in request.messages],
         }
         try:
@@ -58,23 +57,14 @@ class CustomClientModel:
 
 
 def register_client(llm_config: Any, client_cls: type, **settings: Any) -> dict[str, Any]:
-    """The `llm_config` with a client in place of the class's name in the first entry with that name.
-
-    Raises
-    ------
-    ConfigError
-        If no entry has the name.
-    """
-    config = dict(llm_config) if isinstance(llm_config, Mapping) else {}
-    entries = config.get("config_list") or [config]
-    for number, entry in enumerate(entries):
-        if entry.get("model_client_cls") == client_cls.__name__:
-            client = client_cls(dict(entry), **settings)
-            registered = {**entry, "model_client_cls": client}
-            if "config_list" not in config:
-                return registered
-            return {**config, "config_list": [*entries[:number], registered, *entries[number + 1 :]]}
+    """The `llm_config` with a client in place of the class's name in the first entry with that name."""
     name = client_cls.__name__
+    config = dict(llm_config) if isinstance(llm_config, Mapping) else {}
+    entries = list(config.get("config_list") or [config])
+    for number, entry in enumerate(entries):
+        if entry.get("model_client_cls") == name:
+            entries[number] = {**entry, "model_client_cls": client_cls(dict(entry), **settings)}
+            return {**config, "config_list": entries} if "config_list" in config else entries[0]
     raise ConfigError(f"no entry of the config list names {name!r}; add 'model_client_cls': {name!r} to one")
 
 
