@@ -27,19 +27,7 @@ def execute_code(
 ) -> tuple[int, str, str | None]:
     """Runs code as a program; returns its exit code, its output (or "Timeout"), and the image of its container or None.
 
-    Parameters
-    ----------
-    filename
-        A file in `work_dir`: the code is saved in it, or read from it if `code` is None.
-    work_dir
-        "extensions" by default.
-    use_docker
-        True, an image's name, or a list that begins with one: runs the code in a container, not on this machine.
-
-    Raises
-    ------
-    ConfigError
-        Without code and file, or for a language that cannot run.
+    The code is saved in the file `filename` of `work_dir`, or read from it if `code` is None.
     """
     if lang.lower() not in PYTHON | SHELL | BASH:
         raise ConfigError(f"lang is {lang!r}; execute_code runs Python and shell code")
@@ -58,9 +46,7 @@ def execute_code(
         # The comment makes the executor save the block under this name and keep the file.
         named = code if filename is None else f"# filename: {filename}\n{code}"
         result = executor.execute_code_blocks([CodeBlock(lang.lower(), named)])
-    if result.exit_code == _TIMED_OUT:
-        return 1, "Timeout", image
-    return result.exit_code, result.output, image
+    return (1, "Timeout", image) if result.exit_code == _TIMED_OUT else (result.exit_code, result.output, image)
 
 
 class CodeExecutorFactory:
@@ -68,13 +54,7 @@ class CodeExecutorFactory:
 
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:
-        """Returns the executor under "executor"; if that is a name, a new executor with the settings under this name.
-
-        Raises
-        ------
-        ConfigError
-            For an unknown name.
-        """
+        """The executor under "executor", or a new one of this name with the settings under the name."""
         executor = code_execution_config.get("executor")
         if hasattr(executor, "execute_code_blocks"):
             return executor
