@@ -1,4 +1,4 @@
-"""``autogen-nb doctor``: the state of the installation, and repairs."""
+"""``autogen-nb doctor``: reports the state of the installation, and how to repair it."""
 
 import json
 from collections.abc import Callable, Iterator

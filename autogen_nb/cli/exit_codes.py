@@ -19,7 +19,7 @@ Exit codes:
   3  unfinished: a limit of turns, time or budget was reached, or you stopped it
   4  no usable reply came from the model
   5  refused: the code needs a person's approval
-  6  incomplete: the offline answer lacks a part that it names
+  6  incomplete: blocks of the offline model failed, as its answer says
   130, 143  ended by Ctrl-C or SIGTERM"""
 
 _BY_ERROR = (

@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and this cell again"
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
-_FOLDER = "\nFiles that you write go into the folder {folder!r}, which exists; read the user's files where they are.\n"
+_FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
@@ -98,7 +98,7 @@ class ChatCell:
         # The error does not discard the answer; the chat keeps it.
         if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
-                "Incomplete: the answer lacks a part that it names. Run this cell again to retry.",
+                "Incomplete: blocks failed or plots are missing, as the answer says. Run this cell again to retry.",
                 reason=INCOMPLETE,
             )
         return done
@@ -172,8 +172,8 @@ class ChatCell:
         if resumed is None:
             return None
         cell_run, forgotten = resumed
-        notice = f" The conversation has forgotten {_later_runs(forgotten)}." if forgotten else ""
-        self._view.note(f"Run again: the chat continues at its open question.{notice}")
+        notice = f" The conversation drops {_later_runs(forgotten)}." if forgotten else ""
+        self._view.note(f"Run again: the chat continues where it stopped.{notice}")
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
@@ -258,7 +258,7 @@ class ChatCell:
                     self._reply_begun = isinstance(event, ModelDelta | ReasoningDelta)
                     if position < skipped:
                         position += event == cell_run.log[position]
-                        # The last event is the open question, which is asked again below.
+                        # The last event in the log is the open question, which is shown again.
                         if position < skipped:
                             continue
                     self._view.show(event)
@@ -267,8 +267,8 @@ class ChatCell:
             most = f" (at most {policy}, by your organisation's policy)" if policy else ""
             raise BudgetReached(
                 f"Not finished: the chat's budget is reached. {error.spent} are spent, and the next request would "
-                f"exceed it. Run this cell again with a larger --budget{most}, and the chat continues at its "
-                "open question; a new chat (--new) has its own budget.",
+                f"exceed it. Run this cell again with a larger --budget{most}, and the chat continues where it "
+                "stopped; a new chat (--new) has its own budget.",
                 model=error.model,
                 spent=error.spent,
             ) from error
@@ -337,7 +337,7 @@ class ChatCell:
     async def _list_new_variables(self, chat: NotebookConversation) -> None:
         if not chat.alive:
             return
-        # Other kernels do not list their variables.
+        # Only Python kernels can list their variables.
         with suppress(TransferError):
             variables = await self._on_engine(chat.executor.variables())
             unlisted = [variable for variable in variables if variable.name not in chat.listed_variables]

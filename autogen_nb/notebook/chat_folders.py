@@ -1,7 +1,7 @@
 """The output folders of a notebook's chats: ``autogen_files/NOTEBOOK/CHAT``.
 
 Without a notebook name, as in a terminal, the chats' folders are directly below ``autogen_files``. Two running
-notebooks never share a folder. If the notebook's folder is read-only, the chats use a temporary folder.
+notebooks never share a folder. If the working directory is read-only, the chats use a temporary folder.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class ChatFolders:
         self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
-        """Returns a folder for the chat that is not in `taken`."""
+        """Returns a folder for the chat; the folder is not in `taken`."""
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
@@ -57,7 +57,7 @@ class ChatFolders:
         return next(name for name in _numbered(f"{self._root}/{_as_name(chat)}") if name not in taken)
 
     def close(self) -> None:
-        """Releases the folders for other notebooks."""
+        """Releases this notebook's folders, so that other notebooks can use them."""
         while self._claims:
             private_folders.remove(self._claims.popitem()[1])
         if self._temporary:
@@ -108,7 +108,7 @@ def _notebook_name(path: str, cwd: Path) -> str:
         return ""
     relative = PurePath(path)
     if relative.is_absolute():
-        # Kernels of several folders may share a working directory.
+        # Notebooks of several folders may share a working directory, so the name includes the relative path.
         relative = relative.relative_to(cwd) if relative.is_relative_to(cwd) else PurePath(relative.name)
     whole = str(relative.with_suffix(""))
     name = _as_name(whole)[:_LONGEST]

@@ -96,12 +96,12 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
     assert asked == 1
     assert first.error == (
         "Not finished: the chat's budget is reached. 4,000 of 5,000 tokens are spent, and the next request would "
-        "exceed it. Run this cell again with a larger --budget, and the chat continues at its open question; a new "
+        "exceed it. Run this cell again with a larger --budget, and the chat continues where it stopped; a new "
         "chat (--new) has its own budget."
     )
     assert second.status == "ok", second.error
     assert len(model.requests) == 2
-    assert "Run again: the chat continues at its open question." in second.text
+    assert "Run again: the chat continues where it stopped." in second.text
     assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
 
 

@@ -96,7 +96,7 @@ def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model:
     fresh.click("Run")
     fresh.finish(again)
 
-    assert "has forgotten the run after it" in again.about("note")[0]
+    assert "drops the run after it" in again.about("note")[0]
 
 
 @pytest.mark.slow

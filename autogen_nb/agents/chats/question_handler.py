@@ -28,7 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log
 
 
 class QuestionHandler:
-    """Answers the questions of a flow through the agents of a chat, and a person."""
+    """Answers the questions that a flow yields: the agents of the chat do, or a person."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInp
 
 
 def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """The answer with the text of an overridden method; None means an empty text, as in AutoGen 0.2."""
+    """The answer with the text that the user's `get_human_input` returned; None is an empty text, as in AutoGen 0.2."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 

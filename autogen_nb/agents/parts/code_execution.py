@@ -82,7 +82,7 @@ class _Inquiries:
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
-        """The questions and their answers; ends open questions without a person's decision."""
+        """The questions and their answers; open questions are recorded as ended without a decision."""
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)

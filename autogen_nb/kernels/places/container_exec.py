@@ -21,7 +21,7 @@ _CHUNK = 2**16
 _HEADER = 8
 _KILLED = 137
 _DIGITS = 20
-# `exec` keeps the shell's process id, so the file contains the id of the program, which is also its process group's.
+# `exec` keeps the shell's process id, so the id in the file is both the program's and its process group's.
 # Standard output and errors share one stream, which keeps their order.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'

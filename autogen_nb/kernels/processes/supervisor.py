@@ -4,8 +4,8 @@ It runs as a script in its own process, outside of the package, and imports litt
 each shell block.
 
 1. The supervisor is a child subreaper: the system makes it the parent of orphaned descendants in any session.
-2. Its standard input is a pipe from the owner, the lifeline. When data arrives, the pipe closes, or the owner ends, the
-   supervisor kills all descendants, removes the cgroups and ends. If the owner has ended, it also removes the folders.
+2. Its standard input is a pipe from the owner, the lifeline. The supervisor kills all descendants, removes
+   the cgroups and ends as soon as data arrives, the pipe closes, or the owner ends. If the owner has ended, it also removes the folders.
 3. When the child ends, the supervisor kills the remaining descendants and ends with the child's exit code or signal.
    With `keep` it reports the end, and waits until the descendants end by themselves or rule 2 applies.
 4. The supervisor forwards SIGINT to the child's process group, and continues the group if it was stopped.
@@ -99,7 +99,7 @@ def _start(command: list[str], cgroups: list[str]) -> int:
             # If the cgroup cannot be entered, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
-        # ipykernel exits unless this variable is its parent's process id, but it contains the owner's.
+        # ipykernel exits if this variable, the owner's process id, differs from its parent's, the supervisor's.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
@@ -113,7 +113,7 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            # `private_folders` removes trees that are too deep for `rmtree` at the next start.
+            # Trees too deep for `rmtree` stay; `private_folders` removes them at the next start.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
     # An owner that is about to exit may have no time to remove the cgroup.

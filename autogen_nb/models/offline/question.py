@@ -29,7 +29,7 @@ _FILLERS = re.compile(
 MANY = 30
 """The maximum number of distinct values of a grouping column."""
 TWO = 2
-"""The minimum number of groups or numbers for a comparison."""
+"""The minimum number of groups, or of numeric columns, for a comparison."""
 
 FEW = 6
 """The maximum number of groups with distinguishable colours."""

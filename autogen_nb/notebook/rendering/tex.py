@@ -1,6 +1,6 @@
 r"""An allow-list of TeX commands, because JupyterLab's MathJax loads all its packages.
 
-These packages define ``\href``, ``\require``, ``\style``, ``\unicode`` and macro definitions that outlive their output.
+These packages have ``\href``, ``\require``, ``\style``, ``\unicode``, and macros that also affect later outputs.
 MathJax's own filter stops scripts, but not links, overlays, redefinitions or loops. So only formulas
 whose commands are all listed are rendered; the text of other formulas stays unchanged.
 """
