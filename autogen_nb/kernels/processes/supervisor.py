@@ -5,7 +5,8 @@ each shell block.
 
 1. The supervisor is a child subreaper: the system makes it the parent of orphaned descendants in any session.
 2. Its standard input is a pipe from the owner, the lifeline. The supervisor kills all descendants, removes
-   the cgroups and ends as soon as data arrives, the pipe closes, or the owner ends. If the owner has ended, it also removes the folders.
+   the cgroups and ends as soon as data arrives, the pipe closes, or the owner ends. If the owner has ended, it also
+   removes the folders.
 3. When the child ends, the supervisor kills the remaining descendants and ends with the child's exit code or signal.
    With `keep` it reports the end, and waits until the descendants end by themselves or rule 2 applies.
 4. The supervisor forwards SIGINT to the child's process group, and continues the group if it was stopped.
