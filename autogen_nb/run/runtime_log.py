@@ -139,9 +139,8 @@ def log_completion(agent: Any, model: Model, request: ModelRequest, completion: 
     """Logs a model's reply."""
     if _log is None:
         return
-    sent = {"messages": request.messages, "model": completion.model}
-    lists = {"tools": request.tools, "functions": request.functions}
-    sent |= {name: list(definitions) for name, definitions in lists.items() if definitions}
+    lists = {"messages": request.messages, "tools": request.tools, "functions": request.functions}
+    sent = {**{name: items for name, items in lists.items() if items}, "model": completion.model}
     reply = openai_form(completion)
     cached, cost = int(completion.cached), completion.cost or 0.0
     log_chat_completion(uuid.uuid4(), id(model), id(model), agent, sent, reply, cached, cost, start_time)
