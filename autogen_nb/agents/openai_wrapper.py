@@ -14,8 +14,7 @@ from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.cache import cached
 from autogen_nb.run import engine, runtime_log
 
-_OF_THE_REQUEST = ("messages", "prompt", "tools", "functions")
-_OF_THE_WRAPPER = ("context", "filter_func", "allow_format_str_template", "agent", "cache")
+_OPTIONS = "messages prompt tools functions context filter_func allow_format_str_template agent cache".split()
 
 
 class Function(BaseModel):
@@ -111,11 +110,10 @@ class OpenAIWrapper(UsageTracker):
         last = len(self._entries) - 1
         for number, entry in enumerate(self._entries):
             settings = {**config, **entry}
-            request = {name: settings.pop(name, None) for name in _OF_THE_REQUEST}
-            options = {name: settings.pop(name, None) for name in _OF_THE_WRAPPER}
+            options = {name: settings.pop(name, None) for name in _OPTIONS}
             model = cached(model_for(settings), options["cache"])
             try:
-                completion = engine.call(whole_reply(model, _request(request, options), options["agent"] or self))
+                completion = engine.call(whole_reply(model, _request(options), options["agent"] or self))
             except ModelError as error:
                 if number == last or isinstance(error, ContentFiltered):
                     raise
@@ -157,8 +155,8 @@ async def whole_reply(model: Model, request: ModelRequest, agent: Any) -> Comple
     raise ModelError("the model ended without a reply", model=model.name)
 
 
-def _request(request: Mapping[str, Any], options: Mapping[str, Any]) -> ModelRequest:
-    messages, prompt = request["messages"], request["prompt"]
+def _request(options: Mapping[str, Any]) -> ModelRequest:
+    messages, prompt = options["messages"], options["prompt"]
     if (messages is None) == (prompt is None):
         raise ConfigError("create() takes either messages or a prompt")
     template = options["context"], options["allow_format_str_template"]
@@ -166,4 +164,4 @@ def _request(request: Mapping[str, Any], options: Mapping[str, Any]) -> ModelReq
         {**message, "content": OpenAIWrapper.instantiate(message.get("content"), *template)}
         for message in messages or [{"role": "user", "content": prompt}]
     )
-    return ModelRequest(conversation, tuple(request["tools"] or ()), tuple(request["functions"] or ()))
+    return ModelRequest(conversation, tuple(options["tools"] or ()), tuple(options["functions"] or ()))
