@@ -19,15 +19,7 @@ ANSWER = "Write the final answer to the original request, so that it stands by i
 class SocietyOfMindAgent(ConversableAgent):
     """An agent that holds a group chat for each reply, and replies with its result.
 
-    The other parameters are those of `ConversableAgent`.
-
-    Parameters
-    ----------
-    chat_manager
-        The manager of the group.
-    response_preparer
-        Prepares the reply: a function of this agent and the group's messages, or a prompt for this agent's model. By
-        default the model writes a final answer; without a model, the last message is the reply.
+    `response_preparer` is a function of this agent and the group's messages, or a prompt for this agent's model.
     """
 
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = ("termination", "functions", "code")
@@ -45,8 +37,7 @@ class SocietyOfMindAgent(ConversableAgent):
         self.chat_manager = chat_manager
         default = _last_message if self.model is None else ANSWER
         self.response_preparer = default if response_preparer is None else response_preparer
-        reply_function = type(self).generate_inner_monologue_reply
-        self.register_reply([Agent, None], reply_function, position=len(self.layout))
+        self.register_reply([Agent, None], type(self).generate_inner_monologue_reply, position=len(self.layout))
 
     def update_chat_manager(self, chat_manager: GroupChatManager) -> None:
         """Replaces the manager of the group."""
@@ -72,23 +63,19 @@ class SocietyOfMindAgent(ConversableAgent):
 
     def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
         assert self.model is not None
-        transcript = [
-            {"role": "system", "content": TRANSCRIPT},
-            *map(_as_text, messages),
-            {"role": "system", "content": prompt},
-        ]
-        completion = engine.call(whole_reply(self.model, ModelRequest(transcript), self))
+        first, last = ({"role": "system", "content": content} for content in (TRANSCRIPT, prompt))
+        request = ModelRequest([first, *map(_as_text, messages), last])
+        completion = engine.call(whole_reply(self.model, request, self))
         self.count_usage(completion)
         return completion.message.text
 
 
 def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message by a user; calls are written as text, because their results have no calls before them."""
-    text = {key: deepcopy(value) for key, value in message.items() if key in ("content", "name")}
     call = message.get("function_call")
-    if call and not text.get("content"):
-        text["content"] = f"{call['name']}({call['arguments']})"
-    return {**text, "content": text.get("content") or "", "role": "user"}
+    call_text = f"{call['name']}({call['arguments']})" if call else ""
+    author = {"name": message["name"]} if "name" in message else {}
+    return {**author, "content": deepcopy(message.get("content")) or call_text, "role": "user"}
 
 
 def _last_message(_: Any, messages: Sequence[Mapping[str, Any]]) -> str:
