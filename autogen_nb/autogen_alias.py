@@ -2,11 +2,11 @@
 
 import importlib
 import sys
-from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
+from typing import Any
 
 from autogen_nb.errors import ConfigError
 
@@ -15,12 +15,7 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class _Alias(MetaPathFinder, Loader):
-    def __init__(self) -> None:
-        self._specs: dict[str, ModuleSpec | None] = {}
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
         return spec_from_loader(fullname, self) if fullname.partition(".")[0] == _NAME else None
 
@@ -31,13 +26,13 @@ class _Alias(MetaPathFinder, Loader):
             if error.name is None or not error.name.startswith(_PACKAGE):
                 raise
             raise ModuleNotFoundError(f"autogen_nb has no module {spec.name!r}", name=spec.name) from None
-        self._specs[spec.name] = module.__spec__
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         # The import system has set the spec of the alias.
         assert module.__spec__ is not None
-        module.__spec__ = self._specs.pop(module.__spec__.name)
+        module.__spec__ = module.__spec__.loader_state
 
 
 def install_as_autogen() -> None:
