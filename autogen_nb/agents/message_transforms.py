@@ -42,7 +42,6 @@ class MessageHistoryLimiter:
         return [*first, *last]
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        """The number of messages before and after."""
         return _report("messages", len(pre_transform_messages), len(post_transform_messages))
 
 
@@ -75,7 +74,6 @@ class MessageTokenLimiter:
         self._filter = filter_dict, exclude_filter
 
     def apply_transform(self, messages: Messages) -> Messages:
-        """The messages within the limits; the oldest are left out if the limit of the conversation is reached."""
         if self._least and count_text(messages) < self._least:
             return messages
         kept: Messages = []
@@ -91,7 +89,6 @@ class MessageTokenLimiter:
         return kept[1:] if kept and kept[0].get("role") == "tool" else kept
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        """The number of tokens before and after."""
         return _report("tokens", count_text(pre_transform_messages), count_text(post_transform_messages))
 
 
@@ -114,7 +111,6 @@ class TextMessageContentName:
         self._filter = filter_dict, exclude_filter
 
     def apply_transform(self, messages: Messages) -> Messages:
-        """The messages with names; those without text or name stay unchanged."""
         return [self._named(deepcopy(message)) for message in messages]
 
     def _named(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +124,6 @@ class TextMessageContentName:
         return message
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        """The number of messages that got a name."""
         changed = sum(one != other for one, other in zip(pre_transform_messages, post_transform_messages, strict=True))
         return (f"Added a name to {changed} message(s).", True) if changed else ("No message got a name.", False)
 

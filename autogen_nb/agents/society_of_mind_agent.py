@@ -40,7 +40,6 @@ class SocietyOfMindAgent(ConversableAgent):
         self.register_reply([Agent, None], type(self).generate_inner_monologue_reply, position=len(self.layout))
 
     def update_chat_manager(self, chat_manager: GroupChatManager) -> None:
-        """Replaces the manager of the group."""
         self.chat_manager = chat_manager
 
     def generate_inner_monologue_reply(

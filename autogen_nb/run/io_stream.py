@@ -35,12 +35,10 @@ class IOStream(InputStream, OutputStream, Protocol):
 
     @staticmethod
     def set_global_default(stream: "IOStream | None") -> None:
-        """Sets the stream of the process; None for the terminal."""
         IOStream._global = stream
 
     @staticmethod
     def get_global_default() -> "IOStream":
-        """The stream of the process, by default the terminal."""
         return IOStream._global or IOConsole()
 
     @staticmethod
@@ -51,7 +49,6 @@ class IOStream(InputStream, OutputStream, Protocol):
     @staticmethod
     @contextmanager
     def set_default(stream: "IOStream | None") -> Iterator[None]:
-        """Sets the stream of this context, in `with`."""
         token = IOStream._context.set(stream)
         try:
             yield
@@ -63,11 +60,9 @@ class IOConsole(IOStream):
     """The terminal as a stream."""
 
     def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
-        """Writes to the standard output."""
         print(*objects, sep=sep, end=end, flush=flush)  # noqa: T201 - the purpose of this class
 
     def input(self, prompt: str = "", *, password: bool = False) -> str:
-        """Reads from the standard input."""
         return getpass.getpass(prompt) if password else input(prompt)
 
 

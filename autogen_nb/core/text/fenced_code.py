@@ -67,7 +67,6 @@ class MarkdownCodeExtractor(CodeExtractor):
     """Finds the fenced blocks of Markdown, and infers the language of those without one."""
 
     def extract_code_blocks(self, message: Any) -> list[CodeBlock]:
-        """The blocks of a message's content; none if the message has no fences."""
         blocks = re.findall(CODE_BLOCK_PATTERN, content_str(message), re.DOTALL)
         inferred = [(language or infer_lang(code), code) for language, code in blocks]
         return [CodeBlock("" if language == UNKNOWN else language, code) for language, code in inferred]
