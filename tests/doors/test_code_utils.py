@@ -48,6 +48,8 @@ def test_content_is_text_with_a_word_for_each_image() -> None:
     assert content_str(None) == ""
     with pytest.raises(TypeError, match="must be a string"):
         content_str(5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'text' or 'image_url'"):
+        content_str([{"type": "audio"}])
 
 
 @pytest.mark.parametrize(
