@@ -17,9 +17,8 @@ _CONTRIB = {
         "vectordb.base:Document,VectorDB,VectorDBFactory vectordb.chromadb:ChromaVectorDB"
     ),
     _SHORTER: "capabilities.text_compressors:LLMLingua,TextCompressor",
-    "send pictures as image_url parts of a message to an agent whose model accepts images": (
-        "img_utils:get_image_data,get_pil_image,gpt4v_formatter,pil_to_data_uri llava_agent:LLaVAAgent,llava_call "
-        "capabilities.vision_capability:VisionCapability multimodal_conversable_agent:MultimodalConversableAgent"
+    "use a MultimodalConversableAgent whose model accepts images": (
+        "llava_agent:LLaVAAgent,llava_call capabilities.vision_capability:VisionCapability"
     ),
     "ask an AssistantAgent to criticise and grade, with the criteria in its system message": (
         "agent_eval.agent_eval:generate_criteria,quantify_criteria agent_eval.criterion:Criterion agent_eval.task:Task"

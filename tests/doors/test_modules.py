@@ -17,7 +17,7 @@ MODULES = {
     "agentchat.contrib.agent_eval.agent_eval": "generate_criteria",
     "agentchat.contrib.capabilities.teachability": "Teachability",
     "agentchat.contrib.gpt_assistant_agent": "GPTAssistantAgent",
-    "agentchat.contrib.img_utils": "get_pil_image gpt4v_formatter",
+    "agentchat.contrib.img_utils": "get_image_data get_pil_image gpt4v_formatter pil_to_data_uri",
     "agentchat.contrib.math_user_proxy_agent": "MathUserProxyAgent",
     "agentchat.contrib.multimodal_conversable_agent": "MultimodalConversableAgent",
     "agentchat.contrib.retrieve_user_proxy_agent": "RetrieveUserProxyAgent",

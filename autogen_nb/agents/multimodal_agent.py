@@ -1,0 +1,102 @@
+"""`MultimodalConversableAgent`, and AutoGen 0.2's functions for pictures in messages.
+
+Only pictures are read, never other files that a message names; the model's server fetches web addresses.
+"""
+
+import base64
+import re
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.message_hooks import ALL
+from autogen_nb.core.text.fenced_code import content_str
+from autogen_nb.core.text.output_images import MAGIC
+from autogen_nb.errors import ConfigError
+from autogen_nb.run.io_stream import IOStream
+
+_TAG = re.compile(r"""<img\s+(?:(?:[^>]*\s)?src=)?(?:(["'])(?P<quoted>[^>]+?)\1[^>]*|(?P<bare>[^"'>][^>]*?)\s*)>""")
+_WEB = ("http://", "https://")
+
+
+class MultimodalConversableAgent(ConversableAgent):
+    """An agent whose model sees the pictures that messages name as ``<img address>``: files, or web addresses.
+
+    The parameters are those of `ConversableAgent`.
+    """
+
+    def __init__(
+        self, name: str, system_message: Any = "You help people, and can look at pictures.", *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(name, content_str(system_message), *args, **kwargs)
+        self.register_hook(ALL, lambda messages: [{**each, **_parts(each.get("content"))} for each in messages])
+
+
+def _parts(content: Any) -> dict[str, Any]:
+    return {"content": gpt4v_formatter(content)} if isinstance(content, str) and _TAG.search(content) else {}
+
+
+def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]]:
+    """The parts of a text with ``<img address>`` tags; the tag of an unreadable picture stays.
+
+    `img_format` is "uri" for ``data:`` URLs (but web addresses stay), "url" for addresses, "pil" for Pillow's images.
+    """
+    parts: list[dict[str, Any]] = []
+    start = 0
+    for tag in _TAG.finditer(prompt):
+        image: Any = tag["quoted"] or tag["bare"]
+        try:
+            if img_format == "pil":
+                image = get_pil_image(image)
+            elif img_format == "uri" and not image.startswith(_WEB):
+                image = convert_base64_to_data_uri(get_image_data(image))
+        except (OSError, ConfigError) as error:
+            IOStream.get_default().print(f"A picture is left out: {error!s:.300}")
+            continue
+        parts += (
+            {"type": "text", "text": prompt[start : tag.start()]},
+            {"type": "image_url", "image_url": {"url": image}},
+        )
+        start = tag.end()
+    return [*parts, {"type": "text", "text": prompt[start:]}]
+
+
+def get_image_data(image_file: Any, use_b64: bool = True) -> Any:
+    """The base64 text, or else the bytes, of a file, ``data:`` URL, base64 text, or image of Pillow."""
+    data = b""
+    if hasattr(image_file, "save"):
+        image_file.save(buffer := BytesIO(), format="PNG")
+        data = buffer.getvalue()
+    elif image_file.startswith(_WEB):
+        raise ConfigError(f"{image_file!r} is not downloaded; save the picture in a file")
+    else:
+        with suppress(ValueError):
+            data = base64.b64decode(image_file.rpartition(";base64,")[2], validate=True)
+        if _mime(data) is None and Path(image_file).is_file():
+            data = Path(image_file).read_bytes()
+    if _mime(data) is None:
+        raise ConfigError(f"{repr(image_file)[:100]} is no picture in PNG, JPEG, GIF or WebP")
+    return base64.b64encode(data).decode() if use_b64 else data
+
+
+def get_pil_image(image_file: Any) -> Any:
+    """Pillow's image of a picture, in RGB."""
+    from PIL import Image
+
+    return Image.open(BytesIO(get_image_data(image_file, use_b64=False))).convert("RGB")
+
+
+def pil_to_data_uri(image: Any) -> str:
+    """The ``data:`` URL of an image of Pillow."""
+    return convert_base64_to_data_uri(get_image_data(image))
+
+
+def convert_base64_to_data_uri(base64_image: str) -> str:
+    """The ``data:`` URL of base64 text; an unknown type counts as JPEG."""
+    return f"data:{_mime(base64.b64decode(base64_image)) or 'image/jpeg'};base64,{base64_image}"
+
+
+def _mime(data: bytes) -> str | None:
+    return next((mime for mime, magic in MAGIC.items() if magic.match(data)), None)
