@@ -29,9 +29,6 @@ _CONTRIB = {
     "keep the facts in a file, and add them to the agent's system_message with update_system_message": (
         "capabilities.teachability:MemoStore,Teachability"
     ),
-    "use a UserProxyAgent that runs code, and ask for Python with sympy in the message": (
-        "math_user_proxy_agent:MathUserProxyAgent"
-    ),
     "give the agent a function tool that fetches a page, with register_function": "web_surfer:WebSurferAgent",
     "create the agents yourself and put them into a GroupChat": "agent_builder:AgentBuilder",
     "register the functions yourself with register_function": "agent_optimizer:AgentOptimizer",

@@ -1,0 +1,81 @@
+"""`MathUserProxyAgent`: AutoGen 0.2's agent that poses a mathematical problem and runs the queries of its solver."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from autogen_nb.agents.parts.agent import Agent
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.text.boxed_answers import get_answer
+from autogen_nb.core.text.fenced_code import content_str, extract_code
+
+_LONGEST = 2000
+_PROMPTS = {
+    "default": "Solve this problem: begin with the main idea, then reason, or write one program, or use queries.",
+    "python": "Solve this problem with queries in Python.",
+    "two_tools": "Solve this problem with queries in Python, or in Wolfram Alpha (in ```wolfram blocks).",
+}
+_QUERIES = """
+Put each query into a ```python block that prints exact fractions and roots; sympy may help.
+Go step by step, in few steps: send the queries of a step, wait for the results, and correct the step if they are wrong.
+Put the answer in \\boxed{} once you know it and no query is left.
+
+Problem: """
+
+
+def _is_answer(message: Mapping[str, Any]) -> bool:
+    text = content_str(message.get("content"))
+    return bool(get_answer(text)) and not any(tag in ("python", "wolfram") for tag, _ in extract_code(text))
+
+
+class MathUserProxyAgent(UserProxyAgent):
+    r"""An agent that runs a solver's code and replies with its output, until an answer without code is in ``\boxed``.
+
+    The other parameters are those of `UserProxyAgent`. Open the chat with ``message=agent.message_generator``.
+
+    Parameters
+    ----------
+    max_invalid_q_per_step
+        The number of failures that the solver sees; for the next one, the agent asks it to think again.
+    """
+
+    MAX_CONSECUTIVE_AUTO_REPLY = 15
+    DEFAULT_REPLY: ClassVar[str] = "Go on until you have a query or the answer; put the answer in \\boxed{}."
+
+    def __init__(self, name: str = "MathChatAgent", *, max_invalid_q_per_step: int = 3, **settings: Any) -> None:
+        defaults = {"is_termination_msg": _is_answer, "human_input_mode": "NEVER"}
+        super().__init__(name, **{**defaults, "default_auto_reply": self.DEFAULT_REPLY, **settings})
+        self.max_failures, self.failures, self.last_reply = max_invalid_q_per_step, 0, ""
+        self.register_reply([Agent, None], type(self).generate_math_reply, position=2)
+
+    @staticmethod
+    def message_generator(sender: Any, recipient: Any, context: Mapping[str, Any]) -> str:
+        """The prompt of ``context["prompt_type"]``, or ``context["customized_prompt"]``, and the problem."""
+        del recipient
+        sender.failures, sender.last_reply = 0, ""
+        prompt = context.get("customized_prompt")
+        if prompt is None:
+            prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES
+        return f"{prompt}{context['problem']}"
+
+    def generate_math_reply(
+        self, messages: Sequence[Mapping[str, Any]], sender: Any = None, config: Any = None
+    ) -> tuple[bool, Any]:
+        """Runs the code of the last message; without code, asks for more."""
+        del config
+        # The agent's own step asks a person first, where the settings or an organisation's policy say so.
+        has_run, report = self.generate_code_execution_reply(messages[-1:], sender)
+        if not has_run:
+            return True, self.default_auto_reply
+        text = content_str(report["content"] if isinstance(report, dict) else report)
+        status, _, output = text.partition("\nCode output: ")
+        reply, has_failed = output.strip(), not status.startswith("exitcode: 0 ")
+        if not has_failed and not 0 < len(reply) <= _LONGEST:
+            reply, has_failed = "The output is too long." if reply else "Nothing was printed.", True
+        if reply == self.last_reply:
+            return True, f"{reply}\nThis is the same result as before; try another way."
+        self.last_reply = reply
+        self.failures += has_failed
+        if self.failures > self.max_failures:
+            self.failures = 0
+            return True, "Read the problem again. Solve this step without a query, or correct it."
+        return True, f"Error: {reply}" if has_failed else reply
