@@ -29,6 +29,9 @@ def test_restart_removes_the_status_line(notebook: NotebookPage, fake: FakeOpenA
     notebook.restart()
 
     expect(status).to_be_hidden()
+    # The server cannot end a kernel that it still restarts.
+    notebook.run_cell(0)
+    notebook.await_idle()
 
 
 def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: NotebookPage, fake: FakeOpenAI) -> None:
