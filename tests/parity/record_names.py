@@ -62,4 +62,4 @@ if __name__ == "__main__":
     assert spec is not None
     assert spec.origin is not None
     table = table_of(Path(spec.origin).parent)
-    sys.stdout.write(json.dumps({name: " ".join(names) for name, names in table.items()}, indent=0))
+    sys.stdout.write(json.dumps({name: " ".join(names) for name, names in table.items()}) + "\n")
