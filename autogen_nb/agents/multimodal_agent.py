@@ -17,7 +17,9 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.errors import ConfigError
 from autogen_nb.run.io_stream import IOStream
 
-_TAG = re.compile(r"""<img\s+(?:(?:[^>]*\s)?src=)?(?:(["'])(?P<quoted>[^>]+?)\1[^>]*|(?P<bare>[^"'>][^>]*?)\s*)>""")
+# A model writes the text, so each pattern takes linear time.
+_TAG = re.compile(r"<img\s([^<>]+)>")
+_SOURCE = re.compile(r"""(?:^|\s)src=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 _WEB = ("http://", "https://")
 
 
@@ -38,6 +40,13 @@ def _parts(content: Any) -> dict[str, Any]:
     return {"content": gpt4v_formatter(content)} if isinstance(content, str) and _TAG.search(content) else {}
 
 
+def _address(attributes: str) -> str:
+    if source := _SOURCE.search(attributes):
+        return next(filter(None, source.groups()), "")
+    quote = attributes[:1]
+    return attributes.split(quote)[1] if quote in ("'", '"') else attributes
+
+
 def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]]:
     """The parts of a text with ``<img address>`` tags; the tag of an unreadable picture stays.
 
@@ -46,7 +55,7 @@ def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]
     parts: list[dict[str, Any]] = []
     start = 0
     for tag in _TAG.finditer(prompt):
-        image: Any = tag["quoted"] or tag["bare"]
+        image: Any = _address(tag[1].strip())
         try:
             if img_format == "pil":
                 image = get_pil_image(image)

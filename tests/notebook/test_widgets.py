@@ -41,6 +41,20 @@ for child in ("IPY_MODEL_ours", "IPY_MODEL_" + box.model_id):
     box.comm.send({"method": "update", "state": {"box_style": child}, "buffer_paths": []})
 display(box, Foreign())
 """
+MALFORMED = """
+from comm import create_comm
+import ipywidgets as w
+deep = 1
+for _ in range(700):
+    deep = [deep]
+for model, key, value in (("VBox", "children", 5), ("VBox", "children", [5, None]), ("Image", "format", []),
+                          ("HBox", "children", None), ("IntSlider", "value", deep), ("Layout", "width", {}),
+                          ("Dropdown", "_options_labels", 5), ("FloatProgress", "max", [])):
+    box = getattr(w, model)()
+    box.comm.send({"method": "update", "state": {key: value}, "buffer_paths": []})
+    display(box)
+print("through")
+"""
 BUTTON = """
 import ipywidgets as w
 from IPython.display import display
@@ -121,6 +135,13 @@ def test_hostile_widgets(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert "example.org" not in str([state for state in notebook.widgets.values() if "value" not in state])
     assert [output.text for output in cell.outputs if "Foreign" in output.text][-1] == "Foreign()"
     assert len([output for output in cell.outputs if VIEW in output.data]) == 1
+
+
+def test_malformed_states_end_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    cell = answer(notebook, model, MALFORMED)
+
+    assert "through" in cell.about("stream")[0]
+    assert "Done." in cell.about("message")[-1]
 
 
 def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> None:

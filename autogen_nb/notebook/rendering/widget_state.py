@@ -93,6 +93,8 @@ def _safe_value(model: str, key: str, value: Any) -> Any:
         return html if model == "HTMLModel" else _harmless(html)
     if key in _TYPESET or (model == "LabelModel" and key == "value"):
         return _harmless(value)
+    if key == "children":
+        return [child for child in value if isinstance(child, str) and child.startswith(REFERENCE)]
     if model == "ImageModel" and key == "format":
         return value if value in _PICTURES else "png"
     if model == "LayoutModel" or model.endswith("StyleModel"):

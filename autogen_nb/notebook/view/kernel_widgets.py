@@ -73,8 +73,10 @@ class WidgetRelay:
         self._static: dict[str, list[Slot]] = {}
         self._changes: dict[str, dict[str, Any]] = {}
         self._is_flush_due = False
-        self._loop = asyncio.get_running_loop()
-        comms.on_change = self._on_change
+        # A chat may run in a thread without a loop; then its view is the only caller of `flush`.
+        with suppress(RuntimeError):
+            loop = asyncio.get_running_loop()
+            comms.on_change = partial(self._on_change, loop)
 
     def view(self, identifier: str, render: Render) -> dict[str, Any] | None:
         """Returns the view of a widget, or None if it has none; `render` converts the contents of Output widgets."""
@@ -101,11 +103,13 @@ class WidgetRelay:
         model = model_of(state) if widget is None else widget.model
         if model is None:
             return
-        checked = safe_state(model, state, self._page_id, self._outputs)
-        if widget is None:
-            self._widgets[identifier] = PageWidget(model, checked, partial(self._comms.send, identifier))
-        else:
-            widget.update(checked)
+        # The kernel may send a state of any shape; the widget then keeps its earlier one.
+        with suppress(TypeError, ValueError, RecursionError):
+            checked = safe_state(model, state, self._page_id, self._outputs)
+            if widget is None:
+                self._widgets[identifier] = PageWidget(model, checked, partial(self._comms.send, identifier))
+            else:
+                widget.update(checked)
 
     def _outputs(self, outputs: Sequence[Output]) -> list[dict[str, Any]]:
         return [] if self._render is None else [self._render(output) for output in outputs]
@@ -140,12 +144,12 @@ class WidgetRelay:
                 if slot.content in (None, NOTHING) or slot.content[1] == content[1]:
                     slot.show(*content)
 
-    def _on_change(self) -> None:
+    def _on_change(self, loop: asyncio.AbstractEventLoop) -> None:
         # The engine's thread calls this; the loop may be closed, because the notebook's kernel is shutting down.
         if not self._is_flush_due:
             self._is_flush_due = True
             with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._loop.call_later, _INTERVAL, self._flush_later)
+                loop.call_soon_threadsafe(loop.call_later, _INTERVAL, self._flush_later)
 
     def _flush_later(self) -> None:
         self._is_flush_due = False
