@@ -50,9 +50,9 @@ _REPORT = '''
             self.tables, self.texts = [], []
 
         def add(self, table, number="{:,.2f}"):
-            options = {"float_format": number.format, "na_rep": "", "max_rows": 24}
-            self.tables.append(table.to_html(classes="report", border=0, **options))
-            self.texts.append(table.to_string(**options))
+            shown = number.format
+            self.tables.append(table.to_html(classes="report", border=0, float_format=shown, na_rep="", max_rows=24))
+            self.texts.append(table.to_string(float_format=shown, na_rep="", max_rows=24))
 
         def _repr_html_(self):
             return "".join(self.tables)

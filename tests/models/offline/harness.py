@@ -13,7 +13,9 @@ from typing import Any
 
 import matplotlib as mpl
 
+from autogen_nb.core.analysis import effects
 from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.messages import CodeBlock
 from autogen_nb.models.offline import OfflineModel
 
 mpl.use("Agg")
@@ -97,6 +99,8 @@ class Chat:
             if code is None:
                 return reply
             compile(code, "<block>", "exec")
+            # A person is not asked about files that the block does not write.
+            assert [effect for effect in effects(CodeBlock("python", code)) if effect.kind == "write"] == []
             self.blocks.append(code)
             self.messages.append({"role": "user", "content": self.react(code, self.namespace)})
         raise AssertionError(f"no end after {LIMIT} replies:\n{self.text}")
