@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import lazy_loader
 
 from autogen_nb._version import __version__  # noqa: F401 - the stub lists the name
+from autogen_nb.autogen_modules import add_modules
 
 if os.name == "nt":
     raise ImportError("autogen_nb runs on Linux and macOS; on Windows, install and use it in WSL")
@@ -23,19 +24,12 @@ if TYPE_CHECKING:
     from autogen_nb.outputs import Bundle
     from autogen_nb.run import Surface
 
-# AutoGen's modules that only re-export, such as `autogen_nb.agentchat`, have a folder of their own.
-__path__.append(f"{__path__[0]}/doors")
+add_modules()
 
 # `__init__.pyi` lists the names and their modules, for this loader and for editors.
 _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
-
-_MODULES = frozenset(
-    "agentchat cache code_utils coding exception_utils formatting_utils function_utils graph_utils io math_utils oai "
-    "runtime_logging token_count_utils types".split()
-)
-"""The modules that are attributes of the package without an import, as in AutoGen 0.2."""
 
 last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
@@ -45,8 +39,8 @@ EXAMPLE: "Path"
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+    if name == "coding":
+        return importlib.import_module("autogen_nb.coding")
     if name not in _names:
         raise AttributeError(f"module 'autogen_nb' has no attribute {name!r}")
     value = _lazy_getattr(name)

@@ -56,7 +56,7 @@ from .agents.teams.termination_conditions import TextMessageTermination as TextM
 from .agents.teams.termination_conditions import TimeoutTermination as TimeoutTermination
 from .agents.teams.termination_conditions import TokenUsageTermination as TokenUsageTermination
 from .agents.user_proxy import UserProxyAgent as UserProxyAgent
-from .autogen_alias import install_as_autogen as install_as_autogen
+from .autogen_modules import install_as_autogen as install_as_autogen
 from .cli.table_files import EXAMPLE as EXAMPLE
 from .errors import AgentNameConflict as AgentNameConflict
 from .errors import InvalidCarryOverType as InvalidCarryOverType

@@ -6,11 +6,11 @@ from pathlib import Path
 
 PACKAGE = "autogen_nb"
 
-DOORS = ("base", "code_executors", "coding", "conditions", "doors", "teams", "ui")
+DOORS = ("base", "code_executors", "coding", "conditions", "teams", "ui")
 """The places that give names of the front where AutoGen has them: they stand above it."""
 
 ROWS = (
-    ("autogen_alias", "effects", "lazy_export", "errors", "events", "event_json", "messages", "outputs", "_version"),
+    ("autogen_modules", "effects", "lazy_export", "errors", "events", "event_json", "messages", "outputs", "_version"),
     ("core",),
     ("engine", "trusted"),
     ("run", "kernels"),

@@ -1,14 +1,16 @@
 """AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from math import inf
 from typing import Any, Protocol, TypeAlias
 
+from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import filter_config
 from autogen_nb.models.token_counts import count_text, get_max_token_limit, tokenizer
+from autogen_nb.run.io_stream import IOStream
 
 Messages: TypeAlias = list[dict[str, Any]]
 
@@ -126,6 +128,35 @@ class TextMessageContentName:
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
         changed = sum(one != other for one, other in zip(pre_transform_messages, post_transform_messages, strict=True))
         return (f"Added a name to {changed} message(s).", True) if changed else ("No message got a name.", False)
+
+
+class TransformMessages:
+    """Applies transforms, in order, to the messages before each reply of an agent.
+
+    Parameters
+    ----------
+    verbose
+        Prints a line for each transform that changes the messages.
+    """
+
+    def __init__(self, *, transforms: Sequence[MessageTransform] = (), verbose: bool = True) -> None:
+        self._transforms = transforms
+        self._verbose = verbose
+
+    def add_to_agent(self, agent: MessageHooks) -> None:
+        """Registers the transforms as a hook of the agent."""
+        agent.register_hook(ALL, self._transformed)
+
+    def _transformed(self, messages: Messages) -> Messages:
+        system = messages[:1] if messages[0].get("role") == "system" else []
+        changed = deepcopy(messages[len(system) :])
+        for transform in self._transforms:
+            before = deepcopy(changed)
+            changed = transform.apply_transform(changed)
+            line, has_effect = transform.get_logs(before, changed)
+            if self._verbose and has_effect:
+                IOStream.get_default().print(line)
+        return [*system, *changed]
 
 
 def _within_window(limit: int | None, model: str) -> float:

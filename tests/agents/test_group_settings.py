@@ -6,8 +6,7 @@ import pytest
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.agents.message_transforms import MessageHistoryLimiter
-from autogen_nb.agents.transform_messages import TransformMessages
+from autogen_nb.agents.message_transforms import MessageHistoryLimiter, TransformMessages
 from autogen_nb.errors import AgentNameConflict, ConfigError, UndefinedNextAgent
 from autogen_nb.testing import ScriptedHuman
 from tests.agents.groups import ABC, held, led, member, members, remembered, spoken

@@ -7,8 +7,12 @@ from typing import Any, cast
 import pytest
 
 from autogen_nb import AssistantAgent, UserProxyAgent
-from autogen_nb.agents.message_transforms import MessageHistoryLimiter, MessageTokenLimiter, TextMessageContentName
-from autogen_nb.agents.transform_messages import TransformMessages
+from autogen_nb.agents.message_transforms import (
+    MessageHistoryLimiter,
+    MessageTokenLimiter,
+    TextMessageContentName,
+    TransformMessages,
+)
 from autogen_nb.testing import ScriptedModel
 
 

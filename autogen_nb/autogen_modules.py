@@ -1,0 +1,189 @@
+"""AutoGen 0.2's module names, such as `autogen_nb.agentchat`: a table of what each has, and `install_as_autogen`."""
+
+import importlib
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import ModuleType
+from typing import Any
+
+from autogen_nb.errors import ConfigError
+
+_NAME = "autogen"
+_PACKAGE = __name__.partition(".")[0]
+_CONTRIB = "agentchat.contrib"
+
+_CONFIG_LISTS = (
+    ":config_list_from_dotenv,config_list_from_json,config_list_from_models,config_list_gpt4_gpt35,"
+    "config_list_openai_aoai,filter_config,get_config_list"
+)
+
+_HERE = {
+    "agentchat": ":Agent,AssistantAgent,ChatResult,ConversableAgent,GroupChat,GroupChatManager,UserProxyAgent "
+    ":a_initiate_chats,gather_usage_summary,initiate_chats,register_function",
+    "agentchat.agent": ":Agent",
+    "agentchat.assistant_agent": ":AssistantAgent",
+    "agentchat.chat": ":ChatResult,a_initiate_chats,initiate_chats",
+    "agentchat.conversable_agent": ":ConversableAgent,register_function",
+    "agentchat.groupchat": ":GroupChat,GroupChatManager",
+    "agentchat.user_proxy_agent": ":UserProxyAgent",
+    "agentchat.utils": ":gather_usage_summary",
+    ".capabilities": "agents.message_transforms:TransformMessages",
+    ".capabilities.transform_messages": "agents.message_transforms:MessageTransform,TransformMessages",
+    ".capabilities.transforms": (
+        "agents.message_transforms:MessageHistoryLimiter,MessageTokenLimiter,MessageTransform,TextMessageContentName"
+    ),
+    ".img_utils": "agents.multimodal_agent:convert_base64_to_data_uri,get_image_data,get_pil_image,gpt4v_formatter,"
+    "pil_to_data_uri",
+    ".math_user_proxy_agent": "agents.math_user_proxy:MathUserProxyAgent",
+    ".multimodal_conversable_agent": "agents.multimodal_agent:MultimodalConversableAgent",
+    ".society_of_mind_agent": "agents.society_of_mind_agent:SocietyOfMindAgent",
+    "cache": ":Cache,AbstractCache=Cache",
+    "cache.cache": ":Cache",
+    "code_utils": "core.text.fenced_code:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
+    "executors.execute_code:DEFAULT_TIMEOUT,execute_code",
+    "exception_utils": (
+        "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent"
+    ),
+    "formatting_utils": "run.io_stream:colored",
+    "function_utils": "agents.parts.tool_schema:get_function_schema,load_basemodels_if_needed=with_typed_arguments "
+    "agents.parts.tool_use:serialize_to_str=result_text",
+    "graph_utils": "agents.chats.speaker_graph:check_graph_validity,invert_disallowed_to_allowed,"
+    "visualize_speaker_transitions_dict",
+    "io": "run.io_stream:IOConsole,IOStream,InputStream,OutputStream",
+    "math_utils": "core.text.boxed_answers:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
+    "remove_boxed",
+    "oai": f":Cache,OpenAIWrapper {_CONFIG_LISTS}",
+    "oai.client": ":OpenAIWrapper",
+    "oai.openai_utils": _CONFIG_LISTS,
+    "runtime_logging": "run.runtime_log:get_connection,log_chat_completion,log_event,log_function_use,log_new_agent,"
+    "log_new_client,log_new_wrapper,logging_enabled,start,stop",
+    "token_count_utils": "models.token_counts:count_token,get_max_token_limit,percentile_used,token_left",
+    "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
+}
+"""The names of each module, as "home:name,name=name_there"; modules with a dot in front are below `_CONTRIB`."""
+
+_RETRIEVAL = "give the agent a function tool that searches your documents, with register_function"
+
+_MISSING = {
+    _RETRIEVAL: (
+        ".llamaindex_conversable_agent:LLamaIndexConversableAgent .retrieve_user_proxy_agent:RetrieveUserProxyAgent "
+        ".qdrant_retrieve_user_proxy_agent:QdrantRetrieveUserProxyAgent,create_qdrant_from_dir,query_qdrant "
+        ".vectordb.base:Document,VectorDB,VectorDBFactory .vectordb.chromadb:ChromaVectorDB "
+        "retrieve_utils:create_vector_db_from_dir,query_vector_db,split_files_to_chunks"
+    ),
+    "shorten messages with transforms.MessageTokenLimiter, or with a transform of your own": (
+        ".capabilities.text_compressors:LLMLingua,TextCompressor .capabilities.transforms:TextMessageCompressor"
+    ),
+    "use a MultimodalConversableAgent whose model accepts images": (
+        ".llava_agent:LLaVAAgent,llava_call .capabilities.vision_capability:VisionCapability"
+    ),
+    "ask an AssistantAgent to criticise and grade, with the criteria in its system message": (
+        ".agent_eval.agent_eval:generate_criteria,quantify_criteria .agent_eval.criterion:Criterion "
+        ".agent_eval.task:Task"
+    ),
+    "give the agent a function tool that makes the picture, with register_function": (
+        ".capabilities.generate_images:DalleImageGenerator,ImageGeneration,ImageGenerator"
+    ),
+    "keep the facts in a file, and add them to the agent's system_message with update_system_message": (
+        ".capabilities.teachability:MemoStore,Teachability"
+    ),
+    "give the agent a function tool that fetches a page, with register_function": ".web_surfer:WebSurferAgent",
+    "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",
+    "register the functions yourself with register_function": ".agent_optimizer:AgentOptimizer",
+    "use an AssistantAgent with tools, or with code execution": ".gpt_assistant_agent:GPTAssistantAgent",
+    "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
+    "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
+}
+"""What to use instead of the names that only AutoGen has."""
+
+
+class _Module(ModuleType):
+    """Imports each of its names on first use."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "Re-exports under AutoGen 0.2's module name.")
+        self.__spec__, self.__path__ = ModuleSpec(name, None, is_package=True), []
+        self.homes: dict[str, tuple[str, str]] = {}
+        self.__all__: list[str] = []
+
+    def __dir__(self) -> list[str]:
+        return [*vars(self), *self.__all__]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.homes:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        home, name_there = self.homes[name]
+        setattr(self, name, getattr(importlib.import_module(home), name_there))
+        return vars(self)[name]
+
+
+def add_modules() -> None:
+    """Adds the modules of the tables to this package."""
+    for module_name, homes in _HERE.items():
+        module = _module(module_name)
+        for home, names in (each.split(":") for each in homes.split()):
+            for name, _, name_there in (each.partition("=") for each in names.split(",")):
+                module.homes[name] = f"{_PACKAGE}.{home}".rstrip("."), name_there or name
+                module.__all__.append(name)
+    for advice, modules in _MISSING.items():
+        for module_name, names in (each.split(":") for each in modules.split()):
+            module = _module(module_name)
+            vars(module).update({name: _stand_in(name, advice) for name in names.split(",")})
+            module.__all__ += names.split(",")
+
+
+def _module(name: str) -> Any:
+    full_name = f"{_PACKAGE}.{_CONTRIB if name.startswith('.') else ''}{name}"
+    if full_name not in sys.modules:
+        sys.modules[full_name] = _Module(full_name)
+        parent, _, child = full_name.rpartition(".")
+        owner = sys.modules[_PACKAGE] if parent == _PACKAGE else _module(parent.removeprefix(f"{_PACKAGE}."))
+        setattr(owner, child, sys.modules[full_name])
+    return sys.modules[full_name]
+
+
+def _stand_in(name: str, advice: str) -> type:
+    """A class that cannot be created, also in place of a function."""
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise ConfigError(f"{name} is not available in autogen_nb; {advice}")
+
+    return type(name, (), {"__init__": fail, "__doc__": f"Not available; {advice}."})
+
+
+class _Alias(MetaPathFinder, Loader):
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        del path, target
+        return spec_from_loader(fullname, self) if fullname.partition(".")[0] == _NAME else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        try:
+            module = importlib.import_module(_PACKAGE + spec.name.removeprefix(_NAME))
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith(_PACKAGE):
+                raise
+            raise ModuleNotFoundError(f"autogen_nb has no module {spec.name!r}", name=spec.name) from None
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has set the spec of the alias.
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+def install_as_autogen() -> None:
+    """Makes ``import autogen`` and its submodules give this package's modules, in this process.
+
+    Raises
+    ------
+    ConfigError
+        If another ``autogen`` is imported already.
+    """
+    package = sys.modules[_PACKAGE]
+    if sys.modules.get(_NAME, package) is not package:
+        raise ConfigError("another package named autogen is imported already; call install_as_autogen() before that")
+    if not any(isinstance(finder, _Alias) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Alias())
