@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 
-from autogen_nb.core.analysis import asks, effects
+from autogen_nb.core.analysis import effects, effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 from benchmarks._guarded import guarded
@@ -19,7 +19,7 @@ GROUND = PathScope(FOLDER, f"{FOLDER}/{OWN}", "/home/ann", private_temporary=Tru
 
 def read(snippet: Snippet) -> bool:
     """Whether the reading asks about it before it runs."""
-    return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
+    return effects_to_confirm("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
 
 
 def figures(what: str, asked: Callable[[Snippet], bool], snippets: Iterable[Snippet] = CORPUS) -> str:

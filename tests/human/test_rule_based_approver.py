@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.core.analysis import asks
+from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import RULED, Rule, proposed
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
@@ -97,7 +97,7 @@ CODE: dict[EffectKind, tuple[str, str]] = {
 @pytest.mark.parametrize("confirm", CONFIRMS)
 def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
     code, target = CODE[kind]
-    read = asks(confirm, CodeBlock("python", code), GROUND)
+    read = effects_to_confirm(confirm, CodeBlock("python", code), GROUND)
     questions: list[ApprovalAsked | EffectAsked] = [EffectAsked("user", Effect(kind, target, "does it"))]
     if read is not None:
         questions.append(asked(*(each for each in read if each.kind == kind), always=confirm == "always"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.core.analysis import asks, permissions
+from autogen_nb.core.analysis import effects_to_confirm, permissions
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.executors.jupyter_executor import JupyterExecutor
@@ -89,8 +89,8 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
 @pytest.mark.parametrize("head", PROGRAMS)
 def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
     block = CodeBlock("python", PROGRAMS[head].strip())
-    before = asks("risky", block, chat.scope) or ()
-    assert asks("always", block, chat.scope) is not None
+    before = effects_to_confirm("risky", block, chat.scope) or ()
+    assert effects_to_confirm("always", block, chat.scope) is not None
 
     chat.run(block, permissions(block, chat.scope))
 

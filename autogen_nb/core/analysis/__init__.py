@@ -1,13 +1,13 @@
 """Predicts the effects of code from its text, before the code runs.
 
-The analysis is no protection: it knows libraries by name, and a library can hide any effect behind a harmless name.
-Code that cannot be read has the effect "unknown", which needs a question.
+The prediction decides whether the user is asked before a run, and is no protection: a function with a harmless name may
+do anything. Code that the analysis cannot read has the effect "unknown", which needs a question.
 """
 
 from functools import lru_cache
 
 from autogen_nb.core.analysis.cell_effects import read_cell
-from autogen_nb.core.analysis.found_effects import FoundEffects, one_line
+from autogen_nb.core.analysis.effect_collector import EffectCollector, one_line
 from autogen_nb.core.analysis.shell_effects import read_shell
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Confirm, Effect, Permissions
@@ -18,12 +18,11 @@ _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 
 @lru_cache(maxsize=128)
 def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...]:
-    """The effects of the block without duplicates; empty for code that only computes."""
     return _read(block, scope).effects
 
 
 def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions:
-    """The effects that the block may have without a further question, once it is approved."""
+    """The effects that an approved block may have without another question."""
     collected = _read(block, scope)
     # SQLite opens databases for writing, even for queries.
     opened = (
@@ -34,7 +33,7 @@ def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions
     return Permissions(tuple(dict.fromkeys((*collected.effects, *collected.started, *opened))))
 
 
-def asks(confirm: Confirm, block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...] | None:
+def effects_to_confirm(confirm: Confirm, block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...] | None:
     """The effects to show in the question about a block; None if the block may run without a question."""
     if confirm == "never":
         return None
@@ -49,8 +48,8 @@ def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(effect.words for effect in predicted if not effect.harmless))
 
 
-def _read(block: CodeBlock, scope: PathScope | None) -> FoundEffects:
-    collected = FoundEffects(scope or PathScope())
+def _read(block: CodeBlock, scope: PathScope | None) -> EffectCollector:
+    collected = EffectCollector(scope or PathScope())
     if block.language == "python":
         read_cell(block.code, collected)
     elif block.language in ("sh", "bash"):

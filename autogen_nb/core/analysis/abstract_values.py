@@ -1,6 +1,6 @@
 """The values that an expression may have.
 
-Constants represent themselves; tuples represent lists, tuples and sets; `UNKNOWN` represents undetermined values.
+A constant represents itself, and a tuple represents a list, tuple or set. `UNKNOWN` represents any value.
 """
 
 import ast
@@ -16,7 +16,7 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """An undetermined value."""
+    """Any value: the analysis cannot tell which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,14 @@ class PathText:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The name of something in a library, such as ``os.path`` or ``requests.Session()``."""
+    """An object of a library, such as ``os.path``, or the result of a call, such as ``requests.Session()``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """An open file, buffer or writer, whose opening is a separate effect; `name` is its path, if known."""
+    """An open file, buffer or writer; `name` is its path, or "" if the path is unknown."""
 
     name: str = ""
 
@@ -64,23 +64,20 @@ class Mapped:
 
 
 def raw(value: Any) -> str | None:
-    """The value's text, with its placeholders, if it is a string or a path."""
+    """The text of a string or path, with its placeholders; None for other values."""
     if isinstance(value, PathText):
         return value.text
     return value if isinstance(value, str) else None
 
 
 def text_of(value: Any) -> str | None:
-    """The text of a string or a path; None for other values and where a part is unknown."""
+    """The text of a string or path without unknown parts; None for other values."""
     text = raw(value)
     return None if text is None or HOLE in text else text
 
 
 def path_of(value: Any) -> str | None:
-    """The path that a value names; None if it is unknown.
-
-    A placeholder counts as a wildcard in a file name if the folder and some letters of the name are known.
-    """
+    """The path that a value names, with ``*`` for unknown letters; None if a whole folder or file name is unknown."""
     text = raw(value)
     if text is None or HOLE not in text:
         return text
@@ -91,7 +88,6 @@ def path_of(value: Any) -> str | None:
 
 
 def is_temporary(path: str) -> bool:
-    """True for the block's own temporary files and folders, and for the files in these folders."""
     return f"{posixpath.normpath(path)}/".startswith(f"{TEMPORARY}/")
 
 
@@ -138,7 +134,7 @@ def binary_result(op: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(op, ast.Add) and (isinstance(left, str) or isinstance(right, str)):
         return string_form(left) + string_form(right)
     if isinstance(op, ast.Mod) and isinstance(left, str) and isinstance(right, str | int):
-        # Only a single plain placeholder is supported.
+        # The analysis supports only one `%s` or `%d`.
         plain = left.count("%s") + left.count("%d") == left.count("%") == 1
         return left.replace("%s", str(right)).replace("%d", str(right)) if plain else UNKNOWN
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):
@@ -147,7 +143,6 @@ def binary_result(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def string_form(value: Any) -> str:
-    """The string form of a value; `HOLE` if it is unknown."""
     if isinstance(value, bool | int) or value is None:
         return str(value)
     text = raw(value)

@@ -12,8 +12,8 @@ _STORING = frozenset({"append", "add"})
 
 
 @dataclass(frozen=True, slots=True)
-class BoundNames:
-    """An expression, or an element in it; `part` is the path of indexes to the element; None stands for any index."""
+class BoundExpression:
+    """An expression, or the element of it at the indexes `part`; None stands for any index."""
 
     expression: ast.expr
     part: tuple[int | None, ...] = ()
@@ -22,7 +22,7 @@ class BoundNames:
 class Bindings:
     def __init__(self) -> None:
         self.imports: defaultdict[str, set[str]] = defaultdict(set)
-        self.bound: defaultdict[str, list[BoundNames]] = defaultdict(list)
+        self.bound: defaultdict[str, list[BoundExpression]] = defaultdict(list)
         self.parameters: defaultdict[str, list[tuple[str, int, ast.expr | None]]] = defaultdict(list)
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
         self.stored: defaultdict[str, list[tuple[ast.expr | None, ast.expr]]] = defaultdict(list)
@@ -45,7 +45,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
         # Code that `exec` or `eval` runs can rebind every name.
         bindings.opaque.update(bindings.bound)
     called = {id(call.func) for calls in bindings.calls.values() for call in calls}
-    # A function that is passed on may be called with any arguments.
+    # Other code may call a function that it receives with any arguments.
     passed_on = {
         node.id
         for node in ast.walk(tree)
@@ -69,17 +69,17 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
                 bindings.imports[each.asname or each.name].add(f"{module}.{each.name}")
         case ast.Assign(targets=targets, value=value):
             for target in targets:
-                _assign(target, BoundNames(value), bindings)
+                _assign(target, BoundExpression(value), bindings)
         case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
-            _assign(target, BoundNames(value), bindings)
+            _assign(target, BoundExpression(value), bindings)
         case (
             ast.For(target=target, iter=iterated)
             | ast.AsyncFor(target=target, iter=iterated)
             | ast.comprehension(target=target, iter=iterated)
         ):
-            _assign(target, BoundNames(iterated, (None,)), bindings)
+            _assign(target, BoundExpression(iterated, (None,)), bindings)
         case ast.withitem(context_expr=context, optional_vars=ast.expr() as target):
-            _assign(target, BoundNames(context), bindings)
+            _assign(target, BoundExpression(context), bindings)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             bindings.functions.add(name)
             _parameters(name, node, bindings)
@@ -115,7 +115,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
             pass
 
 
-def _assign(target: ast.expr, bound: BoundNames, bindings: Bindings) -> None:
+def _assign(target: ast.expr, bound: BoundExpression, bindings: Bindings) -> None:
     match target:
         case ast.Name(id=name):
             bindings.bound[name].append(bound)
@@ -129,7 +129,7 @@ def _assign(target: ast.expr, bound: BoundNames, bindings: Bindings) -> None:
                     # The positions after a starred target are unknown.
                     bindings.opaque.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
                 else:
-                    _assign(each, BoundNames(bound.expression, (*bound.part, index)), bindings)
+                    _assign(each, BoundExpression(bound.expression, (*bound.part, index)), bindings)
         case _:
             pass
 

@@ -17,8 +17,8 @@ from autogen_nb.core.analysis.abstract_values import (
     raw,
     text_of,
 )
+from autogen_nb.core.analysis.effect_collector import EffectCollector, FileUse, is_url
 from autogen_nb.core.analysis.evaluator import Evaluator
-from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects, is_url
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.effects import Effect, EffectKind
 
@@ -27,21 +27,19 @@ _CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
 _LITE = ("sqlite3.connect()", "memory.sqlite3")
 _OF_PATHS = ("with_name", "with_suffix", "with_stem")
-"""Methods of paths that return another path."""
+"""Methods of `Path` that return another path."""
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
 _WORKERS = ("concurrent.", "joblib.", "multiprocessing.", "torch.multiprocessing.")
-"""Libraries whose workers run Python functions, so that string arguments are not commands."""
+"""Libraries whose workers run Python functions, so a string argument is no command."""
 _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
-_ARGUMENT_USES = [(method, use) for use, methods in word_lists("paths_given").items() for method in methods]
-"""How a method of a path uses the path itself (`_PATH_USES`), and its argument (`_ARGUMENT_USES`)."""
+_ARGUMENT_USES = [(method, use) for use, methods in word_lists("path_arguments").items() for method in methods]
+"""Pairs of a method of `Path` and its use of the path itself, or of its argument."""
 
 
 class CallReader:
-    """Adds the effects of the calls in a block."""
-
-    def __init__(self, values: Evaluator, effects: FoundEffects, own: Iterable[str], *, changing: bool) -> None:
+    def __init__(self, values: Evaluator, effects: EffectCollector, own: Iterable[str], *, changing: bool) -> None:
         self._values = values
         self._effects = effects
         self._own = frozenset(own)
@@ -120,7 +118,7 @@ class CallReader:
         if folder is None or not is_temporary(folder):
             self._effects.add_file("write", folder)
         elif stays:
-            # If the temporary folder is elsewhere, the guard asks when the code runs.
+            # If the kernel's temporary folder is not /tmp, the guard asks when the code runs.
             self._effects.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108  # a label
 
     def _read_display(self, call: ast.Call) -> None:
@@ -135,7 +133,7 @@ class CallReader:
     def _read_default(self, kind: EffectKind, name: str, call: ast.Call, *, made: bool) -> None:
         if name in _CALLS["parallel"] and (made or self._in_threads(call)):
             return
-        effects = FoundEffects(self._effects.scope)
+        effects = EffectCollector(self._effects.scope)
         text = next(filter(None, self._texts(call)), None)
         last = name.rpartition(".")[2]
         if kind == "network":
@@ -151,7 +149,7 @@ class CallReader:
         else:
             self._effects.add(*effects.effects)
 
-    def _read_connection(self, name: str, call: ast.Call, effects: FoundEffects) -> None:
+    def _read_connection(self, name: str, call: ast.Call, effects: EffectCollector) -> None:
         addresses = list(filter(is_url, self._addresses(call)))
         if not addresses and name in _CALLS["by_host"]:
             # The address is a host, alone or with a port.
@@ -267,17 +265,14 @@ class CallReader:
     def _files(
         self, call: ast.Call, place: int = 0, keywords: Iterable[str] = _ARGUMENTS["path"]
     ) -> tuple[str | None, ...]:
-        """The possible values of the file argument: empty if it is missing, with None for unknown values.
-
-        Streams and None become /dev/null, a file without effects.
-        """
+        """The possible paths of the file argument, with None for an unknown path; empty if the call has none."""
         node = next(iter([*call.args[place : place + 1], *_keyword_values(call, keywords)]), None)
         if node is None:
             return (None,) if any(each.arg is None for each in call.keywords) else ()
         texts: list[str | None] = []
         for value in self._values.of(node):
             if isinstance(value, OpenedFile) or value is None or value in _STANDARD:
-                # The file was checked when it was opened.
+                # Streams need no check, and the call that opened a file has been checked.
                 texts.append("/dev/null")
             else:
                 texts += map(path_of, value if isinstance(value, tuple) else (value,))
@@ -300,14 +295,12 @@ class CallReader:
 
 
 def statements(values: Evaluator, call: ast.Call) -> Iterator[str | None]:
-    """The SQL statements that a call may run, None for an unknown one.
-
-    SQLite runs one statement per call, so the values in a query's f-string cannot add another statement.
-    """
+    """The SQL statements that a call may run, with None for an unknown statement."""
     name = getattr(call.func, "attr", "")
     owners = [call.func.value] if isinstance(call.func, ast.Attribute) and name == "execute" else []
     if name in ("read_sql", "read_sql_query"):
         owners = [*call.args[1:2], *_keyword_values(call, ("con",))]
+    # SQLite runs one statement in a call, so the values in the f-string of a query cannot add another statement.
     databases = [value for node in owners for value in values.of(node)]
     lite = all(isinstance(each, Ref) and each.name.startswith(_LITE) for each in databases)
     for value in values.of(call.args[0]) if call.args else ():

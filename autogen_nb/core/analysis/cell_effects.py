@@ -4,13 +4,13 @@
 2. `%magic`, `!command`, `name = !command` and `name?` are recognised only where a statement begins, outside of strings
    and brackets.
 3. A line in IPython's syntax is read separately, and ``pass`` replaces the line in the Python code.
-4. Code inside code, in a magic or in a string, is read after the code around it.
+4. Code in a magic or in a string is read after the code that contains it.
 """
 
 import re
 import textwrap
 
-from autogen_nb.core.analysis.found_effects import FoundEffects
+from autogen_nb.core.analysis.effect_collector import EffectCollector
 from autogen_nb.core.analysis.magic_effects import read_cell_magic, read_command, read_line_magic
 from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.text.code_blocks import parse_python
@@ -25,8 +25,7 @@ _DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
 _MOST_NESTED = 4
 
 
-def read_cell(code: str, effects: FoundEffects) -> None:
-    """Adds the effects of a cell and of the code inside its magics and strings."""
+def read_cell(code: str, effects: EffectCollector) -> None:
     waiting = [(code, 0, True)]
     for each, nested, runs in waiting:
         if _TRICKY.search(each):
@@ -48,8 +47,8 @@ def read_cell(code: str, effects: FoundEffects) -> None:
         waiting += [(text, nested + 1, False) for text in effects.texts]
 
 
-def _read_ipython(code: str, effects: FoundEffects) -> None:
-    magics = FoundEffects(effects.scope)
+def _read_ipython(code: str, effects: EffectCollector) -> None:
+    magics = EffectCollector(effects.scope)
     stripped = code.lstrip("\n\r\t ")
     if stripped.startswith("%%"):
         head, _, body = stripped[2:].partition("\n")
@@ -64,10 +63,10 @@ def _read_ipython(code: str, effects: FoundEffects) -> None:
             effects.started += magics.started
             return
         read_python(tree, effects)
-    effects.add_apart(magics)
+    effects.merge(magics)
 
 
-def _read_line(command: str, effects: FoundEffects) -> None:
+def _read_line(command: str, effects: EffectCollector) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
         # IPython evaluates the expressions in braces; a format after a colon, as in `{x:>8}`, is not code.
         if not part.isidentifier() and part.strip():
@@ -101,7 +100,7 @@ def _split(code: str) -> tuple[str, list[str]]:
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # The triple quotes could hide code from this parser, so this bracket makes the Python code invalid.
+            # Triple quotes could hide code from this parser, so this bracket makes the cell invalid.
             python_lines.append("(")
         python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())

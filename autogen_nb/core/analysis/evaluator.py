@@ -27,7 +27,7 @@ from autogen_nb.core.analysis.abstract_values import (
     subscript,
     text_of,
 )
-from autogen_nb.core.analysis.bindings import Bindings, BoundNames
+from autogen_nb.core.analysis.bindings import Bindings, BoundExpression
 from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
 
 _DEEP = 30
@@ -49,7 +49,6 @@ _MADE: Mapping[str, Any] = {
     "tempfile.TemporaryFile": OpenedFile(),
     "tempfile.SpooledTemporaryFile": OpenedFile(),
 }
-"""Results of the `tempfile` functions that create a file or folder."""
 
 
 class Evaluator:
@@ -76,14 +75,14 @@ class Evaluator:
             values = deduplicated(self._evaluated(node))
         finally:
             self._busy.discard(key)
-        # A cycle cuts results short; such a partial result is not cached.
+        # A result that a cycle of names cut short is incomplete, so it is not cached.
         if self._cuts == cuts or not self._busy:
             self._cache[key] = values
         return values
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
         """The folder in which a `tempfile` function creates its file; None if it is unknown."""
-        # The first argument of the File functions is a mode. A further positional argument may be a folder.
+        # The first argument of `NamedTemporaryFile` and the like is a mode; a later one may be the folder.
         mode = 1 if name.endswith("File") else 0
         name_parts = [*call.args[mode:], *(item.value for item in call.keywords if item.arg in ("prefix", "suffix"))]
         may_leave_folder = any(text is None or "/" in text for item in name_parts for text in self.texts(item))
@@ -168,7 +167,7 @@ class Evaluator:
             return ((OneOf((*elements(value), *(new for _, item in stored for new in self.of(item)))),),)
         return (value, UNKNOWN)
 
-    def _bound(self, bound: BoundNames) -> Iterable[Any]:
+    def _bound(self, bound: BoundExpression) -> Iterable[Any]:
         values: Values = self.of(bound.expression)
         for part in bound.part:
             values = tuple(
@@ -247,7 +246,7 @@ class Evaluator:
         if method == "iterdir" and self._names.filtered:
             return ((PathText(posixpath.join(path.text, "*")),),)
         if method in ("glob", "rglob"):
-            # Unlike the shell's, this `*` matches hidden files.
+            # In `Path.glob`, unlike in a shell, `*` matches hidden files.
             hidden = ("*", "**", "**/*", ".*")
             return self._combined(
                 node.args,
@@ -339,7 +338,6 @@ class Evaluator:
 
 
 def _range_values(*ends: Any) -> Any:
-    """The numbers of a range; `UNKNOWN` if there are too many."""
     if ends[3:] or not all(isinstance(item, int) for item in ends) or 0 in ends[2:]:
         return UNKNOWN
     results = tuple(range(*ends)[: MOST + 1])

@@ -1,15 +1,15 @@
-"""Predicts the effects of imports: unknown libraries, and aliases that would mislead the reading of later blocks."""
+"""Predicts the effects of imports of unknown libraries, and of aliases that make later blocks look harmless."""
 
 import ast
 
 from autogen_nb.core.analysis import library_effects
-from autogen_nb.core.analysis.found_effects import FoundEffects
+from autogen_nb.core.analysis.effect_collector import EffectCollector
 from autogen_nb.core.analysis.known_names import ALIASES, word_lists
 
 _IMPORTS = word_lists("imports")
 
 
-def read_import(node: ast.AST, effects: FoundEffects) -> None:
+def read_import(node: ast.AST, effects: EffectCollector) -> None:
     match node:
         case ast.Import(names=names):
             for imported in names:
@@ -23,8 +23,7 @@ def read_import(node: ast.AST, effects: FoundEffects) -> None:
                 _read_member(module, imported.name, imported.asname or imported.name, effects)
 
 
-def read_module(name: str, bound: str, effects: FoundEffects, alias: str | None = None) -> None:
-    """Adds the effects of importing the module `name` as `bound`."""
+def read_module(name: str, bound: str, effects: EffectCollector, alias: str | None = None) -> None:
     kind = library_effects.default_kind(name)
     is_usual = ALIASES.get(bound) == (name if alias else name.partition(".")[0])
     if kind is None:
@@ -37,7 +36,7 @@ def read_module(name: str, bound: str, effects: FoundEffects, alias: str | None 
         library_effects.add_internals(part, effects)
 
 
-def _read_member(module: str, name: str, bound: str, effects: FoundEffects) -> None:
+def _read_member(module: str, name: str, bound: str, effects: EffectCollector) -> None:
     full = f"{module}.{name}"
     kind = library_effects.default_kind(full)
     is_usual = ALIASES.get(bound) == full

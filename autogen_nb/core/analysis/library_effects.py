@@ -6,14 +6,13 @@ from functools import cache
 from typing import cast
 
 from autogen_nb.core.analysis import method_effects
-from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects, one_line
+from autogen_nb.core.analysis.effect_collector import EffectCollector, FileUse, one_line
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.effects import Effect, EffectKind
 
 _LIBRARIES = word_lists("libraries")
 
 COMPUTES = _LIBRARIES["computes"]
-"""Libraries that only compute, except for functions and methods listed in other tables."""
 
 _WORDS: Mapping[EffectKind, str] = {
     "network": "uses the network: {}",
@@ -23,10 +22,8 @@ _WORDS: Mapping[EffectKind, str] = {
     "unknown": "uses {}",
 }
 _DEFAULTS: Mapping[str, EffectKind] = {name: kind for kind in _WORDS for name in _LIBRARIES[kind]}
-"""The effect of using a library, or a part of it, in any way."""
 
 _PLAIN = _LIBRARIES["plain"]
-"""Parts of the libraries in `_DEFAULTS` that only compute or inspect."""
 
 _SPECIAL = {
     "uses environment variables": "os.environ os.getenv",
@@ -49,25 +46,24 @@ def _files() -> dict[str, list[tuple[str, int]]]:
 
 
 FILES = _files()
-"""How a function uses its arguments as files or commands: pairs of kind and argument position."""
+"""The arguments of a function that are files or commands: pairs of the use and the position."""
 
 
 def without_calls(name: str) -> str:
-    """The name without the `()` and `[]` of calls and subscripts."""
     return name.replace("()", "").replace("[]", "")
 
 
 _DEEPEST = 16
-"""The number of parts of a name that are looked up; no listed name has more parts."""
+"""No listed name has more parts."""
 
 
 @cache
 def default_kind(name: str) -> EffectKind | None:
-    """The kind of effect of an unlisted function of a listed library; None for unlisted libraries."""
+    """The kind of effect that the library of a name has by default; None for an unlisted library."""
     parts = without_calls(name).split(".")
     for length in range(min(len(parts), _DEEPEST), 0, -1):
         prefix = ".".join(parts[:length])
-        # What a file function returns is not a file, so its methods only compute.
+        # The result of a file function is data, so its methods only compute.
         if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:
             return "compute"
         if prefix in _DEFAULTS:
@@ -120,18 +116,17 @@ def _leads_to_listed_name(part: str, name: str) -> bool:
 
 
 def usage_effect(kind: EffectKind, name: str, target: str = "") -> Effect:
-    """The effect of using a library or a part of it."""
     words = next((words for part, words in _PART_WORDS.items() if f"{name}.".startswith(f"{part}.")), "")
     words = words or _WORDS[kind].format(one_line(name))
     return Effect(kind, target, f"{words}: {one_line(target)}" if target else words)
 
 
-def add_internals(name: str, effects: FoundEffects) -> None:
+def add_internals(name: str, effects: EffectCollector) -> None:
     effects.add_unknown(f"reaches into .{name}")
 
 
-def add_reference(kind: str, name: str, effects: FoundEffects) -> None:
-    """Adds the effect of a function that is passed on or renamed: it may be called with any arguments."""
+def add_reference(kind: str, name: str, effects: EffectCollector) -> None:
+    """Adds the effect of a function that the code passes on or renames, so its arguments are unknown."""
     if kind == "process":
         effects.add_program(None)
     elif kind in ("read", "write", "delete"):

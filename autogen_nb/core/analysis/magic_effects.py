@@ -2,7 +2,7 @@
 
 import re
 
-from autogen_nb.core.analysis.found_effects import FoundEffects, one_line
+from autogen_nb.core.analysis.effect_collector import EffectCollector, one_line
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_effects import read_shell
 
@@ -16,11 +16,11 @@ _SHELL_OPTIONS = re.compile(
     r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
-"""Options of a cell magic with which the shell runs only the cell's body."""
+"""Options of a cell magic that add nothing to the code that the shell runs."""
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
-def read_line_magic(name: str, line: str, effects: FoundEffects) -> None:  # noqa: C901, PLR0912  # one row for each kind
+def read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # noqa: C901, PLR0912  # one row for each kind
     shown = one_line(line)
     match _LINES.get(name):
         case "plain":
@@ -57,8 +57,8 @@ def read_line_magic(name: str, line: str, effects: FoundEffects) -> None:  # noq
             effects.add_unknown(f"uses the magic %{one_line(name)}")
 
 
-def read_cell_magic(head: str, body: str, effects: FoundEffects) -> None:
-    """Adds the effects of a cell magic; `head` is the first line without `%%`."""
+def read_cell_magic(head: str, body: str, effects: EffectCollector) -> None:
+    """`head` is the first line without `%%`."""
     name, _, line = head.strip().partition(" ")
     match _CELLS.get(name):
         case "code":
@@ -85,8 +85,7 @@ def read_cell_magic(head: str, body: str, effects: FoundEffects) -> None:
             effects.add_unknown(f"uses the magic %%{one_line(name)}")
 
 
-def read_command(line: str, effects: FoundEffects) -> None:
-    """Adds the effects of a line that IPython passes to a shell."""
+def read_command(line: str, effects: EffectCollector) -> None:
     if line:
         effects.add_started(line)
     # The values of `{expressions}` are unknown before the run.

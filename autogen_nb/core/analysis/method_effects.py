@@ -15,7 +15,7 @@ _BEGINNINGS: tuple[tuple[MethodEffect, tuple[str, ...]], ...] = (
 )
 _METHODS = word_lists("methods")
 _EXACT: dict[str, MethodEffect] = {name: kind for kind in _KINDS for name in _METHODS[kind]}
-"""A name that is in several lists has the kind of the last one."""
+"""A name in several lists has the kind of the last list."""
 
 _FILE_NAME = re.compile(r".*[\w)\]]\.[A-Za-z][A-Za-z0-9]{0,6}|.*/[^/ ]+|~.*")
 
@@ -28,13 +28,12 @@ def effect(name: str) -> MethodEffect:
 
 
 def returns_text(name: str) -> bool:
-    """True if the method returns text when it is called without a file."""
     forms = {name, name.removeprefix("to_"), name.removeprefix("write_")}
     return bool(forms & _METHODS["textual"])
 
 
 def is_internal(name: str) -> bool:
-    """True if the attribute exposes internals of a library or of Python."""
+    """True if the attribute gives access to internals of a library or of Python."""
     hidden = name in _METHODS["internals"] or (name.startswith("_") and name != "_")
     return hidden and name not in _METHODS["attributes"]
 

@@ -14,8 +14,8 @@ from autogen_nb.core.analysis import library_effects, method_effects, sql_effect
 from autogen_nb.core.analysis.abstract_values import MOST, UNKNOWN, LocalName, OpenedFile, Ref
 from autogen_nb.core.analysis.bindings import collect_bindings
 from autogen_nb.core.analysis.call_effects import CallReader, statements
+from autogen_nb.core.analysis.effect_collector import EffectCollector
 from autogen_nb.core.analysis.evaluator import Evaluator
-from autogen_nb.core.analysis.found_effects import FoundEffects
 from autogen_nb.core.analysis.import_effects import read_import, read_module
 from autogen_nb.effects import Effect
 
@@ -26,7 +26,6 @@ _METHOD_NAME_ARGUMENTS = frozenset({"apply", "agg", "aggregate", "transform", "p
 """Methods that take the name of another method and call it."""
 
 _DATABASE_CHANGES = frozenset({"to_sql", "executescript", "register", "create_function", "commit", "backup"})
-"""Methods that change a database."""
 
 _GENERIC = frozenset("common compat core lib testing inspect pickle exec requests tempfile codecs socket".split())
 _SETTINGS = re.compile(r"\.(options|rcParams|defaults|default|templates|ast_node_interactivity|display)\b")
@@ -39,21 +38,21 @@ _MEMORY = frozenset({"__array_interface__", "__array_struct__", "__cuda_array_in
 _DUNDERS = frozenset({"__name__", "__file__", "__doc__"})
 
 
-def read_python(tree: ast.AST, effects: FoundEffects) -> None:
+def read_python(tree: ast.AST, effects: EffectCollector) -> None:
     _PythonReader(tree, effects).read()
 
 
 class _PythonReader:
-    def __init__(self, tree: ast.AST, effects: FoundEffects) -> None:
+    def __init__(self, tree: ast.AST, effects: EffectCollector) -> None:
         self._effects = effects
         names = collect_bindings(tree)
         self._values = Evaluator(names, private_temporary=effects.scope.private_temporary)
         self._nodes = list(ast.walk(tree))
-        # Nodes made here stay referenced, since values are cached by `id(node)`.
+        # The evaluator caches values by `id(node)`, so the nodes that this class creates must stay alive.
         self._synthetic_nodes: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
-        # Nodes whose attributes are read, or that an inspecting function such as `getattr` receives.
+        # Nodes whose attributes the code reads, directly or by a function such as `getattr`.
         self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._inner |= {
             id(call.args[0])
@@ -63,7 +62,7 @@ class _PythonReader:
             and call.func.id not in names
             and call.args
         }
-        # Operands of `in`, such as `"pandas" in sys.modules`, are only inspected.
+        # A test such as `"pandas" in sys.modules` changes nothing.
         self._tested = {
             id(item)
             for node in self._nodes
@@ -75,7 +74,7 @@ class _PythonReader:
         self._calls = CallReader(self._values, effects, names.methods, changing=any(map(self._changes, calls)))
 
     def read(self) -> None:
-        imports = FoundEffects(self._effects.scope)
+        imports = EffectCollector(self._effects.scope)
         for node in self._nodes:
             match node:
                 case ast.Call():
@@ -95,7 +94,7 @@ class _PythonReader:
                     self._effects.add_unknown(f"names {hidden[0]} in a text")
                 case _:
                     read_import(node, imports)
-        # An import adds nothing if a use of the module already has an effect.
+        # If the code uses the module, the effect of the use is enough.
         self._effects.add_vague(imports.effects)
 
     def _changes(self, call: ast.Call) -> bool:
@@ -158,7 +157,7 @@ class _PythonReader:
                 read_module(text, "", self._effects)
 
     def _read_notebook(self, call: ast.Call) -> None:
-        # A method call on the result is checked separately.
+        # `_read_call` checks the call of a method of the result.
         if id(call) not in self._inner:
             self._effects.add_unknown("uses get_ipython")
 
@@ -193,7 +192,6 @@ class _PythonReader:
         "yaml.load": _read_yaml,
         "help": _read_help,
     }
-    """Functions that run text as code or access objects by name."""
 
     def _read_expressive(self, name: str, call: ast.Call) -> None:
         if name in ("query", "eval"):
@@ -224,7 +222,7 @@ class _PythonReader:
             self._effects.texts.append(code)
 
     def _read_expression(self, name: str, call: ast.Call) -> None:
-        """Adds the effects of a pandas expression, which can call methods, or of a duckdb statement."""
+        """Adds the effects of a duckdb statement, or of a pandas expression, which can call methods."""
         if any(ref.startswith(("duckdb", "memory")) for ref in self._values.refs(call.func)):
             for text in self._values.texts(call.args[0]) if call.args else ():
                 sql_effects.read_statement(text, self._effects)
@@ -266,7 +264,7 @@ class _PythonReader:
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
             library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._inner:
-            # The tables may list the full name, although a part of it is internal.
+            # Only the full name shows whether the tables list a name with an internal part.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
             ]

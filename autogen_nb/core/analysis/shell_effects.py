@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-from autogen_nb.core.analysis.found_effects import FileUse, FoundEffects
+from autogen_nb.core.analysis.effect_collector import EffectCollector, FileUse
 from autogen_nb.core.analysis.known_names import word_lists
 from autogen_nb.core.analysis.shell_parser import Command, commands
 
@@ -13,7 +13,7 @@ _KINDS = {
     for kind in ("environment", "writes", "copies", "deletes", "network", "installs")
     for name in _COMMANDS[kind]
 }
-"""A command that is in several lists has the kind of the last one."""
+"""A command in several lists has the kind of the last list."""
 
 _AWK = re.compile(r"-f.*|--file.*|.*(system\s*\(|print[^;}]*[>|]).*", re.DOTALL)
 _DANGEROUS = {
@@ -39,7 +39,7 @@ _FLAG = re.compile(
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
-def read_shell(code: str, effects: FoundEffects) -> None:
+def read_shell(code: str, effects: EffectCollector) -> None:
     parsed = commands(code)
     if parsed is None:
         effects.add_program(code)
@@ -50,7 +50,7 @@ def read_shell(code: str, effects: FoundEffects) -> None:
 
 
 class _ShellReader:
-    def __init__(self, effects: FoundEffects) -> None:
+    def __init__(self, effects: EffectCollector) -> None:
         self._effects = effects
         # The command's working directory, relative to the notebook's; None if it is unknown.
         self._folder: str | None = ""
@@ -124,7 +124,7 @@ class _ShellReader:
             self._change(name, kind, paths, hard=links != (name == "ln"))
 
     def _change(self, name: str, kind: str, paths: list[str], *, hard: bool) -> None:
-        """Adds the files that a command creates, overwrites or deletes; `hard` means that it creates hard links."""
+        """Adds the files that a command changes; `hard` means that it creates hard links."""
         if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)
@@ -139,7 +139,6 @@ class _ShellReader:
         self._effects.add_file(use, self._path(path))
 
     def _path(self, path: str) -> str | None:
-        """The path relative to the notebook's folder; None if it cannot be determined."""
         if self._folder is None or any(char in path for char in "$`{}\0"):
             return None
         return path if path.startswith("~") else posixpath.join(self._folder, path)

@@ -26,7 +26,7 @@ def commands(code: str) -> list[Command] | None:
         return None
     inner: list[Command] = []
     for match in _NESTED.finditer(code):
-        # The shell runs no substitution in single quotes; to read one there costs only a needless question.
+        # The shell runs no substitution in single quotes; reading one anyway can only cause a needless question.
         nested = commands(match[1] or match[2] or match[3] or "")
         if nested is None:
             return None

@@ -2,7 +2,7 @@
 
 import re
 
-from autogen_nb.core.analysis.found_effects import FoundEffects, local, one_line
+from autogen_nb.core.analysis.effect_collector import EffectCollector, local, one_line
 
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
@@ -28,11 +28,11 @@ _FILE = re.compile(
 )
 
 _LONGEST = 10_000
-"""Maximum number of characters of a statement; longer statements have unknown effects."""
+"""The longest statement, in characters, that is read."""
 
 
-def read_statement(text: str | None, effects: FoundEffects) -> None:
-    """Adds the effects of a statement beyond its own database; `text` is None if it is unknown."""
+def read_statement(text: str | None, effects: EffectCollector) -> None:
+    """Adds the effects of a statement outside of its database; `text` is None if the statement is unknown."""
     if text is None:
         effects.add_unknown("runs an SQL statement that is not known before it runs")
         return
@@ -71,8 +71,7 @@ def is_query_prefix(beginning: str) -> bool:
     return _QUERY.match(plain) is not None and ";" not in plain
 
 
-def read_address(address: str | None, effects: FoundEffects, *, changing: bool) -> None:
-    """Adds the effect of opening a database, given its path or URL."""
+def read_address(address: str | None, effects: EffectCollector, *, changing: bool) -> None:
     if address is None:
         effects.add_unknown("opens a database that is not known before it runs")
         return

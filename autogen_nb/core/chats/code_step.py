@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from autogen_nb.core.analysis import asks, permissions, reasons
+from autogen_nb.core.analysis import effects_to_confirm, permissions, reasons
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Reply, Stop, ask
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.text.code_blocks import CodeReading
@@ -106,7 +106,7 @@ class RunCode:
         return CodeAsked(spec.name, blocks, Permissions(tuple(allowed)))
 
     def _approval_question(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
-        effects = asks(self.confirm, block, self.scope)
+        effects = effects_to_confirm(self.confirm, block, self.scope)
         if effects is None:
             return None
         return ApprovalAsked(spec.name, block, index, total, reasons(effects), effects, self.confirm == "always")

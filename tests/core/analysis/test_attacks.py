@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from autogen_nb.core.analysis import asks
+from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
 
@@ -19,7 +19,7 @@ IDIOMS = blocks("idioms.txt")
 
 
 def asked_about(named: dict[str, CodeBlock]) -> set[str]:
-    return {name for name, block in named.items() if asks("risky", block, GROUND) is not None}
+    return {name for name, block in named.items() if effects_to_confirm("risky", block, GROUND) is not None}
 
 
 def test_attacks_are_asked_about() -> None:

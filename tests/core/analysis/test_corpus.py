@@ -1,4 +1,4 @@
-from autogen_nb.core.analysis import asks, effects
+from autogen_nb.core.analysis import effects, effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import EffectKind
 from autogen_nb.messages import CodeBlock
@@ -10,7 +10,7 @@ MISSED: frozenset[str] = frozenset()
 
 
 def asked(snippet: Snippet) -> bool:
-    return asks("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
+    return effects_to_confirm("risky", CodeBlock(snippet.language, snippet.code), GROUND) is not None
 
 
 def kinds(snippet: Snippet) -> set[EffectKind]:

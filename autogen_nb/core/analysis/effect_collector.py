@@ -1,4 +1,4 @@
-"""Collects the effects of code, with their kinds and their descriptions for a person."""
+"""Collects the effects of code, each with a kind and a description for the user."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _OWN_PROCESS = re.compile(
     r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
-"""Harmless system files: figures of the machine and of the code's own process, without its memory and environment."""
+"""Files with figures about the machine and the process; they contain no memory and no environment variables."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -28,11 +28,11 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""The kind of effect for the use and the owner of a file (None if unknown); by default, the kind is the use."""
+"""The kind of effect by the use and the owner of a file (None: unknown); for other pairs, the kind is the use."""
 
 
-class FoundEffects:
-    """Collects the effects of a block; `inner` and `texts` are code to read later, from magics and from strings."""
+class EffectCollector:
+    """Collects the effects of a block; `inner` is code in its magics, and `texts` is code in its strings."""
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
@@ -41,25 +41,24 @@ class FoundEffects:
         self.started: list[Effect] = []
         self._effects: list[Effect] = []
         self._vague: list[Effect] = []
-        self._apart: list[Effect] = []
+        self._merged: list[Effect] = []
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """The effects without duplicates; a vague effect counts only if no other effect has its kind."""
         kinds = {effect.kind for effect in self._effects}
         vague = (effect for effect in self._vague if effect.kind not in kinds)
-        return tuple(dict.fromkeys((*self._effects, *vague, *self._apart)))
+        return tuple(dict.fromkeys((*self._effects, *vague, *self._merged)))
 
     def add(self, *effects: Effect) -> None:
         self._effects += effects
 
     def add_vague(self, effects: Iterable[Effect]) -> None:
-        """Adds effects that another effect of the same kind makes redundant."""
+        """Adds effects that count only if no other effect has their kind."""
         self._vague += effects
 
-    def add_apart(self, other: "FoundEffects") -> None:
-        """Adds the effects of another collection, without making vague effects redundant."""
-        self._apart += other.effects
+    def merge(self, other: "EffectCollector") -> None:
+        """Adds the effects of another collection; they do not replace vague effects."""
+        self._merged += other.effects
         self.started += other.started
         self.inner += other.inner
         self.texts += other.texts
@@ -95,7 +94,7 @@ class FoundEffects:
         self.add(_program(command))
 
     def add_started(self, command: str) -> None:
-        """Adds a program whose own effects are added separately."""
+        """Adds a program that the code starts; its effects are added separately."""
         self.started.append(_program(command))
 
     def add_install(self, package: str | None) -> None:
@@ -125,14 +124,14 @@ def _program(command: str | None) -> Effect:
 
 
 def is_url(text: str) -> bool:
-    """True for a URL, except one of a file or of a file's database."""
+    """True for a URL of a server, False for a URL of a file or of a database in a file."""
     return bool(_URL.match(text)) and not text.lower().startswith(("file:", "sqlite", "duckdb:"))
 
 
 def host(address: str) -> str:
-    """The host or bucket of a URL; other text is returned as a host without port and path."""
+    """The host or bucket of a URL, or of an address such as ``user@host:port/path``."""
     if address.startswith(("/", "\0")):
-        # A Unix socket, shown with "@" if it is abstract, as in `ss`.
+        # The name of an abstract Unix socket begins with NUL, which `ss` prints as "@".
         return address.replace("\0", "@")
     if not _URL.match(address):
         return address.rsplit("@", maxsplit=1)[-1].split(":", maxsplit=1)[0].split("/", maxsplit=1)[0]
@@ -144,11 +143,10 @@ def host(address: str) -> str:
 
 
 def local(path: str) -> str:
-    """The path of a ``file:`` URL; other text is returned unchanged."""
     return re.sub(r"(?i)^file:(//(localhost)?(?=/))?", "", path)
 
 
 def one_line(text: str) -> str:
-    """The text on one line, shortened, with deceptive characters replaced."""
+    """The text on one line, shortened, without deceptive characters."""
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"
