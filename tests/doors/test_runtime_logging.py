@@ -1,6 +1,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,3 +79,19 @@ def test_requests_of_a_wrapper_are_logged() -> None:
 def test_an_unknown_type_is_an_error() -> None:
     with pytest.raises(ValueError, match="'sqlite' or 'file'"):
         runtime_log.start(logger_type="cloud")
+
+
+def test_a_programs_own_logger_gets_the_calls() -> None:
+    calls: list[str] = []
+
+    class Logger:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *_args, **_kwargs: calls.append(name)
+
+    runtime_log.start(Logger())
+    chat()
+    runtime_log.stop()
+    chat()
+
+    assert calls[:3] == ["start", "log_new_agent", "log_new_agent"]
+    assert (calls.count("log_chat_completion"), calls.count("log_function_use"), calls[-1]) == (2, 1, "stop")
