@@ -1,63 +1,36 @@
 """`OpenAIWrapper`: AutoGen 0.2's requests to models, for programs that ask without an agent."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
+from autogen_nb.agents.chats.model_questions import whole_reply
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
-from autogen_nb.core.ports import Completion, Model, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError
 from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.custom_client import register_client
 from autogen_nb.models.wrappers.cache import cached
 from autogen_nb.run import engine, runtime_log
 
 _OPTIONS = "messages prompt tools functions context filter_func allow_format_str_template agent cache".split()
 
 
-class Function(BaseModel):
-    name: str
-    arguments: str
+class ChatCompletion(BaseModel, extra="allow"):
+    """A reply in the form of OpenAI's API, or a part of one; a reply has AutoGen 0.2's `cost`, 0 if it is unknown."""
 
+    if TYPE_CHECKING:
 
-class ToolCall(BaseModel):
-    id: str | None
-    function: Function
-    type: str = "function"
+        def __getattr__(self, name: str) -> Any: ...
 
-
-class CompletionMessage(BaseModel):
-    content: str | None
-    role: str = "assistant"
-    tool_calls: list[ToolCall] | None = None
-    function_call: Function | None = None
-
-
-class Choice(BaseModel):
-    message: CompletionMessage
-    finish_reason: str
-    index: int = 0
-
-
-class CompletionUsage(BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
-class ChatCompletion(BaseModel):
-    """A reply in the form of OpenAI's API, with AutoGen 0.2's additions; an unknown cost is 0."""
-
-    model_config = ConfigDict(extra="allow")
-
-    choices: list[Choice]
-    model: str
-    usage: CompletionUsage | None
-    cost: float
-    config_id: int = 0
-    pass_filter: bool = True
+    @classmethod
+    def of(cls, value: Any) -> Any:
+        """A value of JSON, with attributes in place of keys."""
+        if isinstance(value, Mapping):
+            return cls(**{name: cls.of(item) for name, item in value.items()})
+        return list(map(cls.of, value)) if isinstance(value, list) else value
 
 
 class OpenAIWrapper(UsageTracker):
@@ -84,8 +57,12 @@ class OpenAIWrapper(UsageTracker):
         """Forgets all usage."""
         UsageTracker.__init__(self)
 
-    def create(self, **config: Any) -> ChatCompletion:
-        """The first reply of a model that `filter_func` accepts, or else the last model's reply.
+    def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
+        """As the method of `ConversableAgent`."""
+        self._entries = register_client({"config_list": self._entries}, model_client_cls, **kwargs)["config_list"]
+
+    def create(self, **config: Any) -> Any:
+        """The first reply that `filter_func` accepts, or else the last model's, in the form of OpenAI's API.
 
         Parameters
         ----------
@@ -119,11 +96,12 @@ class OpenAIWrapper(UsageTracker):
                     raise
                 continue
             self.usages.add(completion)
-            response = ChatCompletion.model_validate({**runtime_log.openai_form(completion), "config_id": number})
+            response = {**runtime_log.openai_form(completion), "config_id": number}
             accepts: Callable[..., bool] | None = options["filter_func"]
-            response.pass_filter = accepts is None or accepts(context=options["context"], response=response)
-            if response.pass_filter or number == last:
-                return response
+            context = {"context": options["context"], "response": ChatCompletion.of(response)}
+            is_accepted = accepts is None or accepts(**context)
+            if is_accepted or number == last:
+                return ChatCompletion.of({**response, "pass_filter": is_accepted})
         raise AssertionError("unreachable: the last entry returns or raises")
 
     @classmethod
@@ -142,17 +120,6 @@ class OpenAIWrapper(UsageTracker):
         if callable(template):
             return template(context)
         return template.format(**context) if allow_format_str_template and isinstance(template, str) else template
-
-
-async def whole_reply(model: Model, request: ModelRequest, agent: Any) -> Completion:
-    """A model's reply without its pieces; `agent` asks for it."""
-    start_time = runtime_log.now()
-    async with aclosing(cast("Any", model.reply(request))) as parts:
-        async for part in parts:
-            if isinstance(part, Completion):
-                runtime_log.log_completion(agent, model, request, part, start_time)
-                return part
-    raise ModelError("the model ended without a reply", model=model.name)
 
 
 def _request(options: Mapping[str, Any]) -> ModelRequest:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
+from autogen_nb.agents.chats.model_questions import whole_reply
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.agents.openai_wrapper import whole_reply
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.reply_functions import BuiltinStep
 from autogen_nb.core.ports import ModelRequest

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb import AssistantAgent, OpenAIWrapper, UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from tests.agents.chatting import chat, contents
 
@@ -80,3 +80,10 @@ def test_error_of_a_client_names_its_class(monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(CallbackError, match="the model client Client raised ZeroDivisionError"):
         chat("sync", proxy, teacher, message="Hi.")
+
+
+def test_client_of_a_wrapper_replies() -> None:
+    wrapper = OpenAIWrapper(config_list=[ENTRY])
+    wrapper.register_model_client(Client, text="hello")
+
+    assert wrapper.create(prompt="Hi.").choices[0].message.content == "hello"

@@ -8,6 +8,7 @@ from typing import Any, cast
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
+from autogen_nb.errors import ModelError
 from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning
 from autogen_nb.run import runtime_log
@@ -56,17 +57,18 @@ async def ask_for_words(
     model: Model, request: ModelRequest, kind: type[SpeakerGiven | SummaryGiven]
 ) -> AsyncIterator[SpeakerGiven | SummaryGiven]:
     """A model's whole reply, as the name of a speaker or as a summary."""
+    reply = await whole_reply(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
+    yield kind(
+        reply.message.text, cost=reply.cost, usage=reply.usage, model=reply.model, cached=reply.cached, host=reply.host
+    )
+
+
+async def whole_reply(model: Model, request: ModelRequest, source: Any) -> Completion:
+    """A model's reply without its pieces; the log names the source of the request."""
     start_time = runtime_log.now()
-    source = "speaker_selection_agent" if kind is SpeakerGiven else "summary"
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
                 runtime_log.log_completion(source, model, request, part, start_time)
-                yield kind(
-                    part.message.text,
-                    cost=part.cost,
-                    usage=part.usage,
-                    model=part.model,
-                    cached=part.cached,
-                    host=part.host,
-                )
+                return part
+    raise ModelError("the model ended without a reply", model=model.name)
