@@ -1,10 +1,10 @@
 """AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from math import inf
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from autogen_nb.agents.parts.message_hooks import ALL, MessageHooks
 from autogen_nb.errors import ConfigError
@@ -25,8 +25,21 @@ class MessageTransform(Protocol):
         """A line about the change, and whether there was one."""
 
 
-class MessageHistoryLimiter:
+class _Limiter:
+    unit: ClassVar[str]
+    count: ClassVar[Callable[[Messages], int]]
+
+    def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
+        before, after = (type(self).count(each) for each in (pre_transform_messages, post_transform_messages))
+        if after < before:
+            return f"Left out {before - after} {self.unit}: {after} of {before} remain.", True
+        return f"No {self.unit} were left out.", False
+
+
+class MessageHistoryLimiter(_Limiter):
     """Keeps the last `max_messages`, and the first as one of them with `keep_first_message`."""
+
+    unit, count = "messages", len
 
     def __init__(self, max_messages: int | None = None, keep_first_message: bool = False) -> None:
         if max_messages is not None and max_messages < 1:
@@ -43,16 +56,15 @@ class MessageHistoryLimiter:
             last = last[1:]
         return [*first, *last]
 
-    def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        return _report("messages", len(pre_transform_messages), len(post_transform_messages))
 
-
-class MessageTokenLimiter:
+class MessageTokenLimiter(_Limiter):
     """Shortens each message, and then the conversation, from the newest message to the oldest.
 
     Limits are at most the model's context window. `filter_dict` excludes messages, or with ``exclude_filter=False``
     selects them.
     """
+
+    unit, count = "tokens", count_text
 
     def __init__(
         self,
@@ -63,16 +75,13 @@ class MessageTokenLimiter:
         filter_dict: Mapping[str, Any] | None = None,
         exclude_filter: bool = True,
     ) -> None:
-        named = {"max_tokens_per_message": max_tokens_per_message, "max_tokens": max_tokens, "min_tokens": min_tokens}
-        for name, value in named.items():
+        for value in (max_tokens_per_message, max_tokens, min_tokens):
             if value is not None and value < 0:
-                raise ConfigError(f"{name} is {value}; it must be at least 0, or None for no limit")
+                raise ConfigError(f"a limit of tokens is {value}; it must be at least 0, or None for no limit")
         if min_tokens is not None and max_tokens is not None and min_tokens > max_tokens:
             raise ConfigError(f"min_tokens is {min_tokens}, which is more than max_tokens, {max_tokens}")
         self._model, self._least = model, min_tokens or 0
-        self._per_message, self._total = (
-            _within_window(limit, model) for limit in (max_tokens_per_message, max_tokens)
-        )
+        self._per_message, self._total = _limit(max_tokens_per_message, model), _limit(max_tokens, model)
         self._filter = filter_dict, exclude_filter
 
     def apply_transform(self, messages: Messages) -> Messages:
@@ -89,9 +98,6 @@ class MessageTokenLimiter:
                     break
             left -= count_text(message.get("content"))
         return kept[1:] if kept and kept[0].get("role") == "tool" else kept
-
-    def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        return _report("tokens", count_text(pre_transform_messages), count_text(post_transform_messages))
 
 
 class TextMessageContentName:
@@ -117,12 +123,11 @@ class TextMessageContentName:
 
     def _named(self, message: dict[str, Any]) -> dict[str, Any]:
         content, name = message.get("content"), message.get("name")
-        if not (isinstance(content, str) and content and name and filter_config([message], *self._filter)):
-            return message
-        label = self._format.format(name=name)
-        has_label = content.startswith(label) if self._at_start else content.endswith(label)
-        if not (self._deduplicate and has_label):
-            message["content"] = label + content if self._at_start else content + label
+        if isinstance(content, str) and content and name and filter_config([message], *self._filter):
+            label = self._format.format(name=name)
+            has_label = content.startswith(label) if self._at_start else content.endswith(label)
+            if not (self._deduplicate and has_label):
+                message["content"] = label + content if self._at_start else content + label
         return message
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
@@ -131,20 +136,12 @@ class TextMessageContentName:
 
 
 class TransformMessages:
-    """Applies transforms, in order, to the messages before each reply of an agent.
-
-    Parameters
-    ----------
-    verbose
-        Prints a line for each transform that changes the messages.
-    """
+    """Applies transforms, in order, to the messages before each reply of an agent; `verbose` prints their changes."""
 
     def __init__(self, *, transforms: Sequence[MessageTransform] = (), verbose: bool = True) -> None:
-        self._transforms = transforms
-        self._verbose = verbose
+        self._transforms, self._verbose = transforms, verbose
 
     def add_to_agent(self, agent: MessageHooks) -> None:
-        """Registers the transforms as a hook of the agent."""
         agent.register_hook(ALL, self._transformed)
 
     def _transformed(self, messages: Messages) -> Messages:
@@ -159,12 +156,12 @@ class TransformMessages:
         return [*system, *changed]
 
 
-def _within_window(limit: int | None, model: str) -> float:
-    if limit is None:
+def _limit(tokens: int | None, model: str) -> float:
+    if tokens is None:
         return inf
     with suppress(KeyError):
-        return min(limit, get_max_token_limit(model))
-    return limit
+        return min(tokens, get_max_token_limit(model))
+    return tokens
 
 
 def _shortened(content: Any, limit: float, model: str) -> Any:
@@ -173,15 +170,4 @@ def _shortened(content: Any, limit: float, model: str) -> Any:
     if isinstance(content, str):
         encoding = tokenizer(model)
         return encoding.decode(encoding.encode(content)[: int(limit)])
-    return [
-        {**part, "text": _shortened(part["text"], limit, model)}
-        if isinstance(part, Mapping) and "text" in part
-        else part
-        for part in content
-    ]
-
-
-def _report(what: str, before: int, after: int) -> tuple[str, bool]:
-    if after < before:
-        return f"Left out {before - after} {what}: {after} of {before} remain.", True
-    return f"No {what} were left out.", False
+    return [part | {"text": _shortened(part["text"], limit, model)} if "text" in part else part for part in content]

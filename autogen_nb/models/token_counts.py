@@ -11,11 +11,11 @@ from autogen_nb.errors import ConfigError
 _PER_MESSAGE = 3  # tokens between two messages, and before the reply
 
 _LIMITS = {
-    r"gpt-3\.5-turbo-(0301|0613|instruct)": 4096,
-    r"gpt-3\.5-turbo(-16k|-16k-0613|-0125|-1106)?": 16385,
-    r"gpt-4-32k(-0314|-0613)?": 32768,
-    r"gpt-4(-0314|-0613)?": 8192,
-    r"gpt-4(o|-turbo|-.*preview).*": 128000,
+    r"gpt-?3\.?5-turbo-(0301|0613|instruct)": 4096,
+    r"gpt-?3\.?5-turbo(-16k|-16k-0613|-0125|-1106)?": 16385,
+    r"gpt-?4-32k(-0314|-0613)?": 32768,
+    r"gpt-?4(-0314|-0613)?": 8192,
+    r"gpt-?4(o|-turbo|-.*preview).*": 128000,
 }
 """The context windows of OpenAI's models of AutoGen 0.2's time."""
 
@@ -49,30 +49,24 @@ def count_text(content: Any) -> int:
 def count_token(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
     """The tokens of a text, of a message, or of a list of messages with what separates them."""
     encoding = tokenizer(model)
-    match input:
-        case str():
-            return len(encoding.encode(input))
-        case Mapping():
-            return count_token([input], model)
-        case [*messages]:
-            values = [value for message in messages for value in message.values() if value is not None]
-            texts = (value if isinstance(value, str) else json.dumps(value) for value in values)
-            between = _PER_MESSAGE * (len(messages) + 1) + sum("name" in message for message in messages)
-            return between + sum(len(encoding.encode(text)) for text in texts)
-    raise ConfigError(f"count_token takes a text, a message or a list of messages, not {input!r}")
+    if isinstance(input, str):
+        return len(encoding.encode(input))
+    messages = [input] if isinstance(input, Mapping) else input
+    values = [value for message in messages for value in message.values() if value is not None]
+    texts = (value if isinstance(value, str) else json.dumps(value) for value in values)
+    between = _PER_MESSAGE * (len(messages) + 1) + sum("name" in message for message in messages)
+    return between + sum(len(encoding.encode(text)) for text in texts)
 
 
 def get_max_token_limit(model: str = _DEFAULT) -> int:
     """The context window of an OpenAI model; KeyError for other models."""
-    name = re.sub(r"^gpt-?35", "gpt-3.5", re.sub(r"^gpt4", "gpt-4", model))
-    for pattern, limit in _LIMITS.items():
-        if re.fullmatch(pattern, name):
-            return limit
-    raise KeyError(model)
+    limit = next((limit for pattern, limit in _LIMITS.items() if re.fullmatch(pattern, model)), None)
+    if limit is None:
+        raise KeyError(model)
+    return limit
 
 
 def token_left(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
-    """The tokens that are left for the reply."""
     return get_max_token_limit(model) - count_token(input, model)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest
 from autogen_nb.errors import ConfigError
@@ -29,8 +29,12 @@ _TABLES = {
     "oai_clients": "client_id wrapper_id session_id class init_args timestamp",
     "events": "event_name source_id source_name agent_module agent_class_name json_state timestamp",
     "function_calls": "source_id source_name function_name args returns timestamp",
+    "version": "version_number",
 }
 """The columns of AutoGen's tables."""
+
+Row: TypeAlias = tuple[Any, ...]
+"""A table, and the values of its columns."""
 
 _lock = threading.Lock()
 _log: Any = None  # a connection, a file, or a program's own logger
@@ -51,14 +55,12 @@ def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, 
         # Models reply on the engine's thread.
         _log = sqlite3.connect(config.get("dbname", "logs.db"), check_same_thread=False)
         for table, columns in _TABLES.items():
-            first = columns.partition(" ")[0]
-            unique = f", UNIQUE ({first}, session_id)" if " init_args" in columns else ""
-            _log.execute(
-                f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY, {columns.replace(' ', ', ')}{unique})"
-            )
-        _log.execute("CREATE TABLE IF NOT EXISTS version (id INTEGER PRIMARY KEY, version_number INTEGER)")
+            names = ["id INTEGER PRIMARY KEY", *columns.split()]
+            if "init_args" in names:
+                names.append(f"UNIQUE ({names[1]}, session_id)")
+            _log.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(names)})")
         with _log:
-            _log.execute("INSERT OR IGNORE INTO version VALUES (1, 1)")
+            _log.execute("INSERT OR REPLACE INTO version VALUES (1, 1)")
     else:
         folder = Path("autogen_logs")
         folder.mkdir(exist_ok=True)
@@ -85,72 +87,63 @@ def get_connection() -> sqlite3.Connection | None:
     return _log if isinstance(_log, sqlite3.Connection) else None
 
 
-def _logs(table: str) -> Callable[[Callable[..., tuple[Any, ...]]], Callable[..., None]]:
+def _logs(row: Callable[..., Row]) -> Callable[..., None]:
     """Writes the row that a function returns; a program's own logger has a method of this name instead."""
 
-    def decorate(row: Callable[..., tuple[Any, ...]]) -> Callable[..., None]:
-        @wraps(row)
-        def log(*args: Any, **kwargs: Any) -> None:
-            if _is_own():
-                getattr(_log, row.__name__)(*args, **kwargs)
-            elif _log is not None:
-                _write(table, *row(*args, **kwargs))
+    @wraps(row)
+    def log(*args: Any, **kwargs: Any) -> None:
+        if _is_own():
+            getattr(_log, row.__name__)(*args, **kwargs)
+        elif _log is not None:
+            _write(*row(*args, **kwargs))
 
-        return log
-
-    return decorate
+    return log
 
 
 def _is_own() -> bool:
     return hasattr(_log, "log_event")
 
 
-@_logs("chat_completions")
+@_logs
 def log_chat_completion(
     invocation_id: Any, client_id: int, wrapper_id: int, agent: Any, request: Any, response: Any, *more: Any
-) -> tuple[Any, ...]:
-    """Logs a request to a model and its reply; `more` is whether it is cached, its cost, and when it began."""
-    return str(invocation_id), client_id, wrapper_id, _session, _name(agent), request, response, *more, now()
+) -> Row:
+    """`more` is whether the reply is cached, its cost, and when the request began."""
+    ids = str(invocation_id), client_id, wrapper_id, _session
+    return "chat_completions", *ids, _name(agent), request, response, *more, now()
 
 
-@_logs("agents")
-def log_new_agent(agent: Any, init_args: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Logs a new agent and its model."""
+@_logs
+def log_new_agent(agent: Any, init_args: Mapping[str, Any]) -> Row:
     model = getattr(agent, "model", None)
     if model is not None:
         log_new_wrapper(model, {"llm_config": init_args.get("llm_config")})
         log_new_client(model, model, {"model": model.name})
-    model_id = None if model is None else id(model)
-    return id(agent), model_id, _session, agent.name, type(agent).__name__, init_args, now()
+    return "agents", id(agent), model and id(model), _session, agent.name, type(agent).__name__, init_args, now()
 
 
-@_logs("events")
-def log_event(source: Any, name: str, **kwargs: Any) -> tuple[Any, ...]:
-    """Logs an event of an agent, or of another source by its name."""
+@_logs
+def log_event(source: Any, name: str, **kwargs: Any) -> Row:
     kind = (None, None) if isinstance(source, str) else (type(source).__module__, type(source).__name__)
-    return name, id(source), _name(source), *kind, kwargs, now()
+    return "events", name, id(source), _name(source), *kind, kwargs, now()
 
 
-@_logs("function_calls")
-def log_function_use(agent: Any, function: Any, args: Mapping[str, Any], returns: Any) -> tuple[Any, ...]:
-    """Logs a call of a tool."""
-    return id(agent), _name(agent), getattr(function, "__name__", str(function)), args, returns, now()
+@_logs
+def log_function_use(agent: Any, function: Any, args: Mapping[str, Any], returns: Any) -> Row:
+    return "function_calls", id(agent), _name(agent), getattr(function, "__name__", str(function)), args, returns, now()
 
 
-@_logs("oai_wrappers")
-def log_new_wrapper(wrapper: Any, init_args: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Logs a new `OpenAIWrapper`, or an agent's model."""
-    return id(wrapper), _session, init_args, now()
+@_logs
+def log_new_wrapper(wrapper: Any, init_args: Mapping[str, Any]) -> Row:
+    return "oai_wrappers", id(wrapper), _session, init_args, now()
 
 
-@_logs("oai_clients")
-def log_new_client(client: Any, wrapper: Any, init_args: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Logs a new client of a model's server."""
-    return id(client), id(wrapper), _session, type(client).__name__, init_args, now()
+@_logs
+def log_new_client(client: Any, wrapper: Any, init_args: Mapping[str, Any]) -> Row:
+    return "oai_clients", id(client), id(wrapper), _session, type(client).__name__, init_args, now()
 
 
 def log_completion(agent: Any, model: Model, request: ModelRequest, completion: Completion, start_time: str) -> None:
-    """Logs a model's reply."""
     lists = {"messages": request.messages, "tools": request.tools, "functions": request.functions}
     sent = {**{name: items for name, items in lists.items() if items}, "model": completion.model}
     source, more = (uuid.uuid4(), id(model), id(model), agent), (int(completion.cached), completion.cost or 0.0)
@@ -197,9 +190,6 @@ def _json(value: Any) -> str:
 
 
 def _public(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return {str(key): _public(each) for key, each in value.items() if key not in _PRIVATE}
-        case list() | tuple():
-            return [_public(each) for each in value]
-    return value
+    if isinstance(value, Mapping):
+        return {str(key): _public(each) for key, each in value.items() if key not in _PRIVATE}
+    return list(map(_public, value)) if isinstance(value, list | tuple) else value
