@@ -40,7 +40,7 @@ WHY: dict[str, tuple[str, ...]] = {
     "another way here": (
         r"\.coding\.kubernetes|\.io\.websockets|\.io:IOWebsockets",
         r"\.agentchat\.agent:(Agent\.|LLMAgent)|:(DEFAULT|FAST)_MODEL",
-        r".*:(ConversableAgent\.(a_)?process_|GroupChat\.\w+_select_speaker)",
+        r".*:(ConversableAgent\.a_process_|GroupChat\.\w+_select_speaker)",
     ),
     "few programs use it": (r".*",),
 }

@@ -7,6 +7,7 @@ them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_bloc
 
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.chats import call_context
@@ -125,6 +126,7 @@ class ConversableAgent(Participant, SoloAgent):
                 self.update_tool_signature(tool, is_remove=False)
             for function in config.get("functions") or ():
                 self.update_function_signature(function, is_remove=False)
+        self._code_execution_config = code_execution_config
         self.code = agent_config.read_code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent
@@ -143,6 +145,24 @@ class ConversableAgent(Participant, SoloAgent):
         """
         self._model_config = register_client(self._model_config, model_client_cls, **kwargs)
         self.model = agent_config.read_llm_config(self._model_config)
+        self.__dict__.pop("client", None)
+
+    @cached_property
+    def client(self) -> Any:
+        """An `OpenAIWrapper` of the agent's `llm_config` that shares the agent's usage; None without one."""
+        from autogen_nb.agents.openai_wrapper import OpenAIWrapper
+
+        if not isinstance(self._model_config, Mapping):
+            return None
+        client = OpenAIWrapper(**self._model_config)
+        client.usages = self.usages
+        return client
+
+    @property
+    def use_docker(self) -> Any:
+        """The setting of the agent's `code_execution_config`; None without it."""
+        config = self._code_execution_config
+        return config.get("use_docker") if isinstance(config, Mapping) else None
 
     @property
     def code_executor(self) -> Any:

@@ -11,7 +11,7 @@ from autogen_nb.agents.chats.chat_exchange import ChatExchange
 from autogen_nb.agents.chats.group_settings import GroupSettings
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.parts import agent_config, prompts
+from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.message_hooks import MessageHooks
@@ -58,7 +58,7 @@ class GroupChat(GroupSettings):
     select_speaker_transform_messages
         A `TransformMessages` for the messages of the model that selects speakers.
     select_speaker_auto_model_client_cls
-        Not available.
+        A class for `register_model_client` of that model, or a list of them.
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
@@ -97,7 +97,7 @@ class GroupChat(GroupSettings):
     select_speaker_auto_none_template: str = prompts.NAMED_NOBODY
     select_speaker_transform_messages: Any = None
     select_speaker_auto_verbose: bool = False
-    select_speaker_auto_model_client_cls: None = None
+    select_speaker_auto_model_client_cls: type | Sequence[type] | None = None
     select_speaker_auto_llm_config: Any = None
     role_for_select_speaker_messages: str = "system"
     selector: Model | None = field(init=False, repr=False)
@@ -107,8 +107,11 @@ class GroupChat(GroupSettings):
 
     def __post_init__(self) -> None:
         self.check_settings()
-        self.selector = agent_config.read_llm_config(self.select_speaker_auto_llm_config)
-        self.selection_hooks = ConversableAgent("speaker_selection_agent")
+        selector = ConversableAgent("speaker_selection_agent", llm_config=self.select_speaker_auto_llm_config)
+        classes = self.select_speaker_auto_model_client_cls or ()
+        for client_cls in [classes] if isinstance(classes, type) else classes:
+            selector.register_model_client(client_cls)
+        self.selector, self.selection_hooks = selector.model, selector
         if self.select_speaker_transform_messages is not None:
             self.select_speaker_transform_messages.add_to_agent(self.selection_hooks)
 
@@ -292,7 +295,7 @@ class GroupChat(GroupSettings):
         # Servers refuse calls without results.
         *before, last = self.messages
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
-        conversation = self.selection_hooks.hooked_messages([*before, without_calls, *after])
+        conversation = self.selection_hooks.process_all_messages_before_reply([*before, without_calls, *after])
         return ModelRequest((system, *wire(conversation)))
 
 

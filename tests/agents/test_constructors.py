@@ -203,3 +203,13 @@ def test_default_descriptions_and_summary_prompt() -> None:
     )
     assert autogen_nb.ConversableAgent.DEFAULT_SUMMARY_METHOD == "last_msg"
     assert "conversation" in autogen_nb.ConversableAgent.DEFAULT_SUMMARY_PROMPT
+
+
+def test_the_docker_setting_can_be_read() -> None:
+    configs: list[Any] = [False, {"use_docker": False}, {}]
+
+    assert [autogen_nb.ConversableAgent("a", code_execution_config=config).use_docker for config in configs] == [
+        None,
+        False,
+        None,
+    ]

@@ -30,7 +30,7 @@ GROUP = [ALICE, BOB, CAROL]
         ({"max_retries_for_selecting_speaker": -1}, "max_retries_for_selecting_speaker is -1"),
         ({"select_speaker_message_template": ""}, "select_speaker_message_template is ''"),
         ({"role_for_select_speaker_messages": None}, "role_for_select_speaker_messages is None"),
-        ({"select_speaker_auto_model_client_cls": int}, "select_speaker_auto_model_client_cls is not available"),
+        ({"select_speaker_auto_model_client_cls": int}, "no entry of the config list names 'int'"),
         ({"allow_repeat_speaker": [member("zoe")]}, "allow_repeat_speaker names 'zoe', who is not in the group"),
         ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker contains 'alice' instead of a list of agents"),
         ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "set speaker_transitions_type to 'allowed'"),

@@ -34,7 +34,8 @@ def test_calls_and_exit_are_left_alone() -> None:
         {"content": "", "role": "user"},
     ]
 
-    assert [helper.hooked_before_reply([each]) for each in messages] == [(Kept(0, 1),)] * 3
+    assert [helper.process_last_received_message([each]) for each in messages] == [[each] for each in messages]
+    assert helper.process_last_received_message([{"content": "a"}, {"content": "b"}])[1] == {"content": "changed"}
 
 
 @pytest.mark.parametrize(

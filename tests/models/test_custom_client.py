@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb import AssistantAgent, OpenAIWrapper, UserProxyAgent
+from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, OpenAIWrapper, UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from tests.agents.chatting import chat, contents
 
@@ -87,3 +87,27 @@ def test_client_of_a_wrapper_replies() -> None:
     wrapper.register_model_client(Client, text="hello")
 
     assert wrapper.create(prompt="Hi.").choices[0].message.content == "hello"
+
+
+def test_client_of_an_agent_is_in_its_usage() -> None:
+    teacher, _ = agents()
+    teacher.register_model_client(Client, text="hello")
+
+    assert teacher.client.create(prompt="Hi.").choices[0].message.content == "hello"
+    assert teacher.get_total_usage() == teacher.client.total_usage_summary
+
+
+@pytest.mark.parametrize("classes", [Client, [Client]])
+def test_client_of_a_group_selects_its_speakers(classes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Client, "message_retrieval", lambda *_: ["b"])
+    first, second = (ConversableAgent(name, human_input_mode="NEVER", default_auto_reply=name) for name in "ab")
+    group = GroupChat(
+        [first, second],
+        max_round=2,
+        select_speaker_auto_llm_config={"config_list": [ENTRY]},
+        select_speaker_auto_model_client_cls=classes,
+    )
+
+    result = first.initiate_chat(GroupChatManager(group, human_input_mode="NEVER"), message="Hi.", silent=True)
+
+    assert [message["name"] for message in result.chat_history] == ["a", "b"]

@@ -15,9 +15,6 @@ _TEMPLATES = (
     "select_speaker_auto_none_template",
     "role_for_select_speaker_messages",
 )
-_UNAVAILABLE = {
-    "select_speaker_auto_model_client_cls": "give the model itself as select_speaker_auto_llm_config",
-}
 
 
 class GroupSettings:
@@ -45,9 +42,6 @@ class GroupSettings:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
                 raise ConfigError(f"{name} is {value!r}; it must be a non-empty string")
-        for name, instead in _UNAVAILABLE.items():
-            if getattr(self, name):
-                raise ConfigError(f"{name} is not available in this version; {instead} instead")
         self.followers()
 
     def selection_method(self) -> Method | None:

@@ -50,13 +50,12 @@ class MessageHooks(Agent):
         if not self.hook_lists[ALL]:
             # Copying the whole conversation for each reply would make a chat quadratic.
             unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
-            last = self._hooked_last(messages[-1])
+            last = self.process_last_received_message(messages[-1:])[0]
             return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))
-        changed = self.hooked_messages(messages)
-        changed[-1] = self._hooked_last(changed[-1])
+        changed = self.process_last_received_message(self.process_all_messages_before_reply(messages))
         return without_repeats(changed, messages)
 
-    def hooked_messages(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def process_all_messages_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """A copy of the messages as the hooks for all messages return it."""
         changed: list[Mapping[str, Any]] = deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
         for hook in self.hook_lists[ALL]:
@@ -73,14 +72,16 @@ class MessageHooks(Agent):
             message = self._call_hook(SENT, hook, sender=self, message=message, recipient=recipient, silent=silent)
         return message
 
-    def _hooked_last(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def process_last_received_message(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The messages, with the last one's content as the hooks return it."""
+        *earlier, message = messages
         content = message.get("content")
         # AutoGen 0.2 does not pass these messages to hooks.
         if not content or content == EXIT or "function_call" in message or "context" in message:
-            return message
+            return list(messages)
         for hook in self.hook_lists[LAST]:
             content = self._call_hook(LAST, hook, content)
-        return {**message, "content": content}
+        return [*earlier, {**message, "content": content}]
 
     def _call_hook(self, method: str, hook: Hook, *args: Any, **kwargs: Any) -> Any:
         with naming_errors(f"the hook {_name(hook)} for {method} of {self.name}"):
