@@ -30,12 +30,8 @@ def _is_answer(message: Mapping[str, Any]) -> bool:
 class MathUserProxyAgent(UserProxyAgent):
     r"""An agent that runs a solver's code and replies with its output, until an answer without code is in ``\boxed``.
 
-    The other parameters are those of `UserProxyAgent`. Open the chat with ``message=agent.message_generator``.
-
-    Parameters
-    ----------
-    max_invalid_q_per_step
-        The number of failures that the solver sees; for the next one, the agent asks it to think again.
+    A chat begins with ``message=agent.message_generator``. After `max_invalid_q_per_step` failures, the agent asks the
+    solver to think again.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 15
@@ -52,10 +48,8 @@ class MathUserProxyAgent(UserProxyAgent):
         """The prompt of ``context["prompt_type"]``, or ``context["customized_prompt"]``, and the problem."""
         del recipient
         sender.failures, sender.last_reply = 0, ""
-        prompt = context.get("customized_prompt")
-        if prompt is None:
-            prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES
-        return f"{prompt}{context['problem']}"
+        prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES
+        return f"{context.get('customized_prompt') or prompt}{context['problem']}"
 
     def generate_math_reply(
         self, messages: Sequence[Mapping[str, Any]], sender: Any = None, config: Any = None

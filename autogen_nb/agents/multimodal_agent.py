@@ -24,10 +24,7 @@ _WEB = ("http://", "https://")
 
 
 class MultimodalConversableAgent(ConversableAgent):
-    """An agent whose model sees the pictures that messages name as ``<img address>``: files, or web addresses.
-
-    The parameters are those of `ConversableAgent`.
-    """
+    """An agent whose model sees the pictures that messages name as ``<img address>``: files, or web addresses."""
 
     def __init__(
         self, name: str, system_message: Any = "You help people, and can look at pictures.", *args: Any, **kwargs: Any

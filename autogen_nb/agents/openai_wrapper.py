@@ -34,15 +34,7 @@ class ChatCompletion(BaseModel, extra="allow"):
 
 
 class OpenAIWrapper(UsageTracker):
-    """Asks the models of a config list, in order, until one replies.
-
-    Parameters
-    ----------
-    config_list
-        The entries, as in an ``llm_config``.
-    **base_config
-        Settings for all entries.
-    """
+    """Asks the models of a config list, in order, until one replies; `base_config` has settings for all entries."""
 
     def __init__(self, *, config_list: Sequence[Mapping[str, Any]] | None = None, **base_config: Any) -> None:
         Agent.__init__(self, "the client")
@@ -54,7 +46,6 @@ class OpenAIWrapper(UsageTracker):
     actual_usage_summary = property(UsageTracker.get_actual_usage)
 
     def clear_usage_summary(self) -> None:
-        """Forgets all usage."""
         UsageTracker.__init__(self)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
@@ -66,18 +57,10 @@ class OpenAIWrapper(UsageTracker):
 
         Parameters
         ----------
-        messages, prompt
-            The conversation, or the text of one message.
-        tools, functions
-            Definitions in the form of OpenAI's API.
-        context, allow_format_str_template
-            Values for contents that are functions of the context, or templates.
-        filter_func
-            ``filter_func(context=, response=)``: False to ask the next model.
-        cache, cache_seed
-            A cache of replies, or its number.
         **config
-            Settings that an entry does not have.
+            ``messages`` or ``prompt``; ``tools`` or ``functions``; ``context``, for contents that are functions of it
+            or, with ``allow_format_str_template``, templates; ``filter_func(context=, response=)``, False to ask the
+            next model; ``cache`` or ``cache_seed``; and settings that an entry does not have.
 
         Raises
         ------
@@ -97,16 +80,14 @@ class OpenAIWrapper(UsageTracker):
                 continue
             self.usages.add(completion)
             response = {**runtime_log.openai_form(completion), "config_id": number}
-            accepts: Callable[..., bool] | None = options["filter_func"]
-            context = {"context": options["context"], "response": ChatCompletion.of(response)}
-            is_accepted = accepts is None or accepts(**context)
+            accepts: Callable[..., bool] = options["filter_func"] or (lambda **_: True)
+            is_accepted = accepts(context=options["context"], response=ChatCompletion.of(response))
             if is_accepted or number == last:
                 return ChatCompletion.of({**response, "pass_filter": is_accepted})
         raise AssertionError("unreachable: the last entry returns or raises")
 
     @classmethod
     def extract_text_or_completion_object(cls, response: ChatCompletion) -> list[Any]:
-        """The text of each choice, or its message if that has calls."""
         messages = [choice.message for choice in response.choices]
         return [each if each.tool_calls or each.function_call else each.content for each in messages]
 
@@ -114,7 +95,6 @@ class OpenAIWrapper(UsageTracker):
     def instantiate(
         cls, template: Any, context: Mapping[str, Any] | None = None, allow_format_str_template: bool | None = False
     ) -> Any:
-        """A template with the values of the context; a function gets the context."""
         if not context or template is None:
             return template
         if callable(template):

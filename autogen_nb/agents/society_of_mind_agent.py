@@ -35,8 +35,7 @@ class SocietyOfMindAgent(ConversableAgent):
     ) -> None:
         super().__init__(name, "", llm_config=llm_config, **settings)
         self.chat_manager = chat_manager
-        default = _last_message if self.model is None else ANSWER
-        self.response_preparer = default if response_preparer is None else response_preparer
+        self.response_preparer = response_preparer or (_last_message if self.model is None else ANSWER)
         self.register_reply([Agent, None], type(self).generate_inner_monologue_reply, position=len(self.layout))
 
     def update_chat_manager(self, chat_manager: GroupChatManager) -> None:
@@ -63,8 +62,7 @@ class SocietyOfMindAgent(ConversableAgent):
     def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
         assert self.model is not None
         first, last = ({"role": "system", "content": content} for content in (TRANSCRIPT, prompt))
-        request = ModelRequest([first, *map(_as_text, messages), last])
-        completion = engine.call(whole_reply(self.model, request, self))
+        completion = engine.call(whole_reply(self.model, ModelRequest([first, *map(_as_text, messages), last]), self))
         self.count_usage(completion)
         return completion.message.text
 

@@ -11,9 +11,7 @@ from autogen_nb.executors.jupyter_code_executor import EmbeddedIPythonCodeExecut
 from autogen_nb.kernels.places.container import IMAGE
 from autogen_nb.messages import CodeBlock
 
-DEFAULT_TIMEOUT = 600
-"""Seconds for one call of `execute_code`."""
-
+DEFAULT_TIMEOUT = 600  # seconds
 _TIMED_OUT = 124
 
 
@@ -35,13 +33,13 @@ def execute_code(
     if code is None and filename is None:
         raise ConfigError("execute_code needs the code, or the name of a file in work_dir")
     code = (folder / str(filename)).read_text(encoding="utf-8") if code is None else code
-    image = None
+    image = IMAGE if use_docker is True else use_docker[0] if isinstance(use_docker, list) else use_docker or None
     settings: dict[str, Any] = {"timeout": timeout or DEFAULT_TIMEOUT, "work_dir": folder}
-    if use_docker:
-        image = IMAGE if use_docker is True else use_docker if isinstance(use_docker, str) else use_docker[0]
-        executor: Any = DockerCommandLineCodeExecutor(image, delete_tmp_files=True, **settings)
-    else:
-        executor = LocalCommandLineCodeExecutor(**settings, cleanup_temp_files=True)
+    executor: Any = (
+        LocalCommandLineCodeExecutor(**settings, cleanup_temp_files=True)
+        if image is None
+        else DockerCommandLineCodeExecutor(image, delete_tmp_files=True, **settings)
+    )
     with executor:
         # The comment makes the executor save the block under this name and keep the file.
         named = code if filename is None else f"# filename: {filename}\n{code}"
@@ -50,19 +48,13 @@ def execute_code(
 
 
 class CodeExecutorFactory:
-    """Creates executors from a ``code_execution_config`` of AutoGen 0.2."""
-
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:
         """The executor under "executor", or a new one of this name with the settings under the name."""
         executor = code_execution_config.get("executor")
         if hasattr(executor, "execute_code_blocks"):
             return executor
-        settings = code_execution_config.get(str(executor), {})
-        if executor == "ipython-embedded":
-            return EmbeddedIPythonCodeExecutor(**settings)
-        if executor == "commandline-local":
-            return LocalCommandLineCodeExecutor(**settings)
-        raise ConfigError(
-            f"executor is {executor!r}; it must be an executor, 'ipython-embedded' or 'commandline-local'"
-        )
+        classes = {"ipython-embedded": EmbeddedIPythonCodeExecutor, "commandline-local": LocalCommandLineCodeExecutor}
+        if executor not in classes:
+            raise ConfigError(f"executor is {executor!r}; it must be an executor, or one of {', '.join(classes)}")
+        return classes[executor](**code_execution_config.get(executor, {}))

@@ -23,11 +23,8 @@ class CustomClientModel:
         self.name = str(entry.get("model") or _name(self.client))
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The text of the first message that the client retrieves, then the `Completion`."""
         if isinstance(self.client, str):
-            raise ConfigError(
-                f"the model client {self.client!r} is not registered; call register_model_client of the agent"
-            )
+            raise ConfigError(f"the model client {self.client!r} is not registered; call register_model_client")
         parameters = {
             **self._parameters,
             "model_client_cls": _name(self.client),

@@ -12,18 +12,12 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 @runtime_checkable
 class OutputStream(Protocol):
-    """Writes text."""
-
-    def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
-        """Writes the objects, as the built-in function."""
+    def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None: ...
 
 
 @runtime_checkable
 class InputStream(Protocol):
-    """Reads lines."""
-
-    def input(self, prompt: str = "", *, password: bool = False) -> str:
-        """Returns the line that a person types; a password is not shown."""
+    def input(self, prompt: str = "", *, password: bool = False) -> str: ...
 
 
 @runtime_checkable
@@ -43,7 +37,6 @@ class IOStream(InputStream, OutputStream, Protocol):
 
     @staticmethod
     def get_default() -> "IOStream":
-        """The stream of the context, or else of the process."""
         return IOStream._context.get() or IOStream.get_global_default()
 
     @staticmethod
@@ -57,8 +50,6 @@ class IOStream(InputStream, OutputStream, Protocol):
 
 
 class IOConsole(IOStream):
-    """The terminal as a stream."""
-
     def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
         print(*objects, sep=sep, end=end, flush=flush)  # noqa: T201 - the purpose of this class
 

@@ -30,7 +30,6 @@ def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence
 def invert_disallowed_to_allowed(
     disallowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]
 ) -> dict[Any, list[Any]]:
-    """Returns each agent with the agents that may speak after it."""
     forbidden = disallowed_speaker_transitions_dict
     return {agent: [other for other in agents if other not in forbidden.get(agent, ())] for agent in agents}
 
@@ -44,11 +43,9 @@ def visualize_speaker_transitions_dict(
         import networkx as nx
     except ImportError as error:
         raise ConfigError(f"to draw speaker transitions, install {error.name}") from None
-    graph = nx.DiGraph()
+    edges = ((one.name, other.name) for one, others in speaker_transitions_dict.items() for other in others)
+    graph = nx.DiGraph(edges)
     graph.add_nodes_from(agent.name for agent in agents)
-    graph.add_edges_from(
-        (agent.name, other.name) for agent, others in speaker_transitions_dict.items() for other in others
-    )
     plt.figure(figsize=(12, 10))
     nx.draw(graph, nx.spring_layout(graph, seed=0), with_labels=True, node_size=2_000, node_color="lightblue")
     plt.savefig(export_path) if export_path is not None else plt.show()

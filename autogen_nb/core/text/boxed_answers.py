@@ -39,7 +39,6 @@ def remove_boxed(string: str | None) -> str | None:
 
 
 def get_answer(solution: str | None) -> str | None:
-    r"""The content of the last ``\boxed`` of a solution; None if there is none."""
     return None if solution is None else remove_boxed(last_boxed_only_string(solution))
 
 
@@ -51,7 +50,6 @@ def is_equiv(str1: str | None, str2: str | None) -> float:
 
 
 def is_equiv_chain_of_thought(str1: str, str2: str) -> float:
-    """Whether the last boxed answers of two solutions are the same."""
     return is_equiv(get_answer(str1), get_answer(str2))
 
 

@@ -26,16 +26,9 @@ def content_str(content: str | Sequence[Mapping[str, Any]] | None) -> str:
         return content or ""
     if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
         raise TypeError(f"content is {content!r}; it must be a string, a list of dicts, or None")
-    return "".join(map(_part_text, content))
-
-
-def _part_text(part: Mapping[str, Any]) -> str:
-    match part:
-        case {"type": "text", "text": str() as text}:
-            return text
-        case {"type": "image_url"}:
-            return "<image>"
-    raise ValueError(f"a part of content is {part!r}; its type must be 'text' or 'image_url'")
+    if any(part.get("type") not in ("text", "image_url") for part in content):
+        raise ValueError(f"content is {content!r}; the type of each part must be 'text' or 'image_url'")
+    return "".join(part["text"] if part["type"] == "text" else "<image>" for part in content)
 
 
 def infer_lang(code: str) -> str:
@@ -57,10 +50,7 @@ def extract_code(
 
 
 class CodeExtractor(Protocol):
-    """Finds the code blocks of a message, under AutoGen 0.2's name."""
-
-    def extract_code_blocks(self, message: Any) -> list[CodeBlock]:
-        """The blocks of a message's content."""
+    def extract_code_blocks(self, message: Any) -> list[CodeBlock]: ...
 
 
 class MarkdownCodeExtractor(CodeExtractor):

@@ -214,20 +214,8 @@ def config_list_from_dotenv(
 ) -> Entries:
     """An entry for each model whose key is in the environment, or else in a file of ``KEY=value`` lines.
 
-    Parameters
-    ----------
-    dotenv_file_path
-        The file; by default the first ``.env`` in the working directory and the folders above it.
-    model_api_key_map
-        The variable with the key of each model, or a dict of settings with it as ``api_key_env_var``. The variable of
-        gpt-4 and gpt-3.5-turbo is OPENAI_API_KEY by default.
-    filter_dict
-        As in `filter_config`.
-
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read.
+    The file is by default the first ``.env`` in the working directory and the folders above it. `model_api_key_map` has
+    the variable of each model's key, or a dict of settings with it as ``api_key_env_var``.
     """
     here = Path.cwd()
     paths = [Path(dotenv_file_path)] if dotenv_file_path else [folder / ".env" for folder in (here, *here.parents)]
