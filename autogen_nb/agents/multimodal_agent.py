@@ -95,7 +95,6 @@ def get_pil_image(image_file: Any) -> Any:
 
 
 def pil_to_data_uri(image: Any) -> str:
-    """The ``data:`` URL of an image of Pillow."""
     return convert_base64_to_data_uri(get_image_data(image))
 
 

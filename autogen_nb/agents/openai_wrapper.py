@@ -1,7 +1,7 @@
 """`OpenAIWrapper`: AutoGen 0.2's requests to models, for programs that ask without an agent."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -20,10 +20,6 @@ _OPTIONS = "messages prompt tools functions context filter_func allow_format_str
 
 class ChatCompletion(BaseModel, extra="allow"):
     """A reply in the form of OpenAI's API, or a part of one; a reply has AutoGen 0.2's `cost`, 0 if it is unknown."""
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -67,27 +63,27 @@ class OpenAIWrapper(UsageTracker):
         ModelError
             If the last model fails.
         """
-        last = len(self._entries) - 1
         for number, entry in enumerate(self._entries):
+            is_last = number == len(self._entries) - 1
             settings = {**config, **entry}
             options = {name: settings.pop(name, None) for name in _OPTIONS}
             model = cached(model_for(settings), options["cache"])
             try:
                 completion = engine.call(whole_reply(model, _request(options), options["agent"] or self))
             except ModelError as error:
-                if number == last or isinstance(error, ContentFiltered):
+                if is_last or isinstance(error, ContentFiltered):
                     raise
                 continue
             self.usages.add(completion)
             response = {**runtime_log.openai_form(completion), "config_id": number}
             accepts: Callable[..., bool] = options["filter_func"] or (lambda **_: True)
             is_accepted = accepts(context=options["context"], response=ChatCompletion.of(response))
-            if is_accepted or number == last:
+            if is_accepted or is_last:
                 return ChatCompletion.of({**response, "pass_filter": is_accepted})
         raise AssertionError("unreachable: the last entry returns or raises")
 
     @classmethod
-    def extract_text_or_completion_object(cls, response: ChatCompletion) -> list[Any]:
+    def extract_text_or_completion_object(cls, response: Any) -> list[Any]:
         messages = [choice.message for choice in response.choices]
         return [each if each.tool_calls or each.function_call else each.content for each in messages]
 

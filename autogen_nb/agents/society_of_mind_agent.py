@@ -1,7 +1,6 @@
 """`SocietyOfMindAgent`: AutoGen 0.2's agent whose replies come from a group chat of its own."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any, ClassVar
 
 from autogen_nb.agents.chats.model_questions import whole_reply
@@ -71,8 +70,8 @@ def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message by a user; calls are written as text, because their results have no calls before them."""
     call = message.get("function_call")
     call_text = f"{call['name']}({call['arguments']})" if call else ""
-    author = {"name": message["name"]} if "name" in message else {}
-    return {**author, "content": deepcopy(message.get("content")) or call_text, "role": "user"}
+    name = {"name": message["name"]} if "name" in message else {}
+    return {**name, "content": message.get("content") or call_text, "role": "user"}
 
 
 def _last_message(_: Any, messages: Sequence[Mapping[str, Any]]) -> str:
