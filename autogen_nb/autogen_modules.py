@@ -2,11 +2,9 @@
 
 import importlib
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import spec_from_loader
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from autogen_nb.errors import ConfigError
 
@@ -153,10 +151,11 @@ def _stand_in(name: str, advice: str) -> type:
     return type(name, (), {"__init__": fail, "__doc__": f"Not available; {advice}."})
 
 
-class _Alias(MetaPathFinder, Loader):
+class _Alias:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
-        return spec_from_loader(fullname, self) if fullname.partition(".")[0] == _NAME else None
+        # The base classes in importlib.abc would load large modules.
+        return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] == _NAME else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         try:
