@@ -36,7 +36,7 @@ from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.human_input import MODES
-from autogen_nb.core.chats.reply_steps import ConversationState, generated
+from autogen_nb.core.chats.reply_steps import ConversationState, run_reply_steps
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
 from autogen_nb.core.chats.termination_checks import Condition, Exactly
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
@@ -233,7 +233,7 @@ class ConversableAgent(Participant, SoloAgent):
             call, spec = call_context.current_call(), self.spec(exclude)
             silent = call is None or not call.matches("generate_reply", self, peer)
             _, reply = await reply_outside(
-                self, peer, lambda state: generated(state, spec, peer.name), waits, silent=silent
+                self, peer, lambda state: run_reply_steps(state, spec, peer.name), waits, silent=silent
             )
             return reply
 

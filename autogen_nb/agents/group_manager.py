@@ -10,7 +10,7 @@ from autogen_nb.agents.conversable import ConversableAgent, TerminationTest
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
-from autogen_nb.core.chats.group_flow import RunGroup, spoken_by
+from autogen_nb.core.chats.group_flow import RunGroup, with_author
 from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.core.ports import Model
@@ -117,7 +117,7 @@ class GroupChatManager(ConversableAgent):
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Adds a message to the manager's history; received messages carry the name of their author."""
-        super().remember(message if sent else spoken_by(message, peer.name), peer, sent=sent)
+        super().remember(message if sent else with_author(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         """Adds a speaker's message to the histories of the group and of the recipients."""
@@ -221,7 +221,7 @@ class GroupChatManager(ConversableAgent):
         if speaker is not self:
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        self.pass_on(spoken_by(message, message.name or speaker.name), speaker, others)
+        self.pass_on(with_author(message, message.name or speaker.name), speaker, others)
 
 
 def _without(message: dict[str, Any], ending: str | Callable[[str], str] | None) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The flows and policies: they decide without input or output, and the rows above act on the decisions."""
+"""Flows of chats, policies for code, and the analysis of code; none of them does input or output."""

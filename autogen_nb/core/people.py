@@ -1,4 +1,4 @@
-"""Protocols for the persons, or their substitutes, who answer a chat's questions."""
+"""Protocols for the person who answers a chat's questions."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -24,7 +24,7 @@ class Human(Protocol):
 
 
 class CodeQuestionAnswerer(Protocol):
-    """Answers the questions of running code; an answer may be awaitable. A `Human` may implement it too."""
+    """Answers the questions of running code; a `Human` may implement it, too."""
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         """Returns the person's decision about an effect of running code."""

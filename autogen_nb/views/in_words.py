@@ -7,7 +7,7 @@ only named, because loading one would tell its server who reads the chat.
 import json
 import re
 
-from autogen_nb.core.chats.speaker_selection import mentioned
+from autogen_nb.core.chats.speaker_selection import mentioned_names
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
@@ -95,7 +95,7 @@ def chosen(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
     """Returns the speaker that a model chose; "" if it did not choose exactly one."""
     if question is None or question.method != "auto" or not answer.said:
         return ""
-    named = mentioned(answer.said, question.candidates)
+    named = mentioned_names(answer.said, question.candidates)
     if len(named) != 1:
         return ""
     return f"next: {named[0]}" + (f" (named at attempt {len(question.tried) + 1})" if question.tried else "")

@@ -11,7 +11,7 @@ from autogen_nb.agents.chats.participant import GroupLeader, Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
-from autogen_nb.core.chats.group_flow import relayed
+from autogen_nb.core.chats.group_flow import relayed_message
 from autogen_nb.core.chats.reply_steps import Asking, ConversationState, Outcome, Reply
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.errors import ConfigError
@@ -105,7 +105,7 @@ class ChatExchange:
             case Relayed(agent=agent, speaker=speaker, recipients=recipients):
                 # Only a group manager's flow relays messages.
                 leader = cast("GroupLeader", agents[agent])
-                message = relayed(self._state, agent, speaker)
+                message = relayed_message(self._state, agent, speaker)
                 leader.pass_on(message, agents[speaker], [agents[name] for name in recipients])
             case MessagesAsked(agent=agent, peer=peer):
                 self._hook_pair = agents[agent], agents[peer]

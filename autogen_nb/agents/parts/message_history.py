@@ -7,7 +7,7 @@ from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.core.chats.message_roles import to_stored_message
-from autogen_nb.core.chats.reply_steps import unfolded
+from autogen_nb.core.chats.reply_steps import expand_kept
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
 from autogen_nb.run import runtime_log
@@ -123,7 +123,7 @@ class MessageHistory(Agent):
             Kept(item.start + offset, item.stop + offset) if isinstance(item, Kept) else item.to_dict()
             for item in messages
         )
-        self._heard[peer] = unfolded(heard, self._messages[peer])
+        self._heard[peer] = expand_kept(heard, self._messages[peer])
         if lasting:
             self._messages[peer][-1] = self._heard[peer][-1]
             self._said[peer] = self._said.get(peer, [])[:-1]

@@ -14,7 +14,7 @@ from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
 from autogen_nb.core.chats.message_roles import to_stored_message, wire
-from autogen_nb.core.chats.reply_steps import answered_by
+from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
     CodeRan,
@@ -147,7 +147,7 @@ class RunFollower:
             )
             for call, content in zip(self._calls, contents, strict=True)
         ]
-        answer = answered_by(self._call_message, contents)
+        answer = tool_result_message(self._call_message, contents)
         self._draft += wire([to_stored_message(answer, self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 

@@ -9,7 +9,7 @@ from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.chats.speaker_selection import mentioned
+from autogen_nb.core.chats.speaker_selection import mentioned_names
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import Answer, CandidatesAsked, CandidatesGiven, SpeakerAsked, SpeakerGiven
@@ -77,7 +77,7 @@ class SpeakerSelector:
         conversation: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
         for words in question.tried:
             again = fill_template(
-                NAMED_SEVERAL if len(mentioned(words, names)) > 1 else NAMED_NOBODY, agentlist=str(list(names))
+                NAMED_SEVERAL if len(mentioned_names(words, names)) > 1 else NAMED_NOBODY, agentlist=str(list(names))
             )
             conversation += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
         return ModelRequest(tuple(conversation))

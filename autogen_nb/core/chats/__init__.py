@@ -1,1 +1,1 @@
-"""The flows of chats and teams, as generators of events."""
+"""Flows: chats and teams as generators of events."""

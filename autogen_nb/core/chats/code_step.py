@@ -1,8 +1,8 @@
 """The step that runs the code of a message.
 
-1. The agent runs the code of the newest message within reach that contains code, and never twice.
+1. The agent runs the code of the newest message with code, and only once; `reach` limits how far back it looks.
 2. Blocks run in order. The first failure ends the run, and the reply says how many blocks did not run.
-3. A skipped block does not run, and the model reads the reason. The model also reads the code of an edited block.
+3. If the user skips or edits a block, the reply contains the user's reason or the edited code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class RunCode:
         return Reply(run.reply())
 
     def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-        """The approval question for the next block; None if nothing would run, or if no approval is needed."""
+        """The approval question that the step would ask first; None if it would ask none."""
         newest = self._newest(state, spec, peer)
         if newest is None or not newest[1].blocks or state.is_claimed(spec.name, peer, newest[0]):
             return None
@@ -70,7 +70,7 @@ class RunCode:
         for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
             if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
                 return
-            # Outputs and tool results may contain a fence, but nobody wrote it as code to run.
+            # A fence in an output or in a tool's result is not code that an agent wrote.
             if exchanged[index].kind not in ("output", "tools") and (
                 self.sources is None or exchanged[index].sender in self.sources
             ):

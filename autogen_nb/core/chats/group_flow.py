@@ -1,4 +1,4 @@
-"""A group chat: the step that its manager runs in place of a reply.
+"""The group chat, as the reply step of its manager.
 
 1. The message to the manager opens the first round. In each round the manager passes the last message on to all members
    except its author. Then the manager's termination condition or the limit of rounds may end the chat.
@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from autogen_nb.core.chats.message_passing import say
-from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Outcome, Stop, reply, terminated
+from autogen_nb.core.chats.reply_steps import (
+    AgentSpec,
+    Asking,
+    ConversationState,
+    Outcome,
+    Stop,
+    check_termination,
+    reply,
+)
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.events import Relayed, Said
 from autogen_nb.messages import Message
@@ -26,13 +34,13 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # `_relay` passes on the last message between author and manager, so the author's introduction must come later.
+        # `_relay` passes on the last message between author and manager, which must not be the author's introduction.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:
             number += 1
             message = yield from self._relay(state, spec, speaker)
-            if (yield from terminated(state, spec, speaker)):
+            if (yield from check_termination(state, spec, speaker)):
                 return Stop("terminated").with_detail(spec.name)
             if number >= self.max_round:
                 return Stop("max_turns", f"The group reached its limit of {self.max_round} rounds.")
@@ -52,7 +60,7 @@ class RunGroup:
                 yield from say(state, spec, member, self.introduction)
 
     def _relay(self, state: ConversationState, spec: AgentSpec, speaker: str) -> Asking[Message]:
-        message = relayed(state, spec.name, speaker)
+        message = relayed_message(state, spec.name, speaker)
         quiet: list[str] = []
         custom: list[AgentSpec] = []
         for member in self.members:
@@ -69,12 +77,12 @@ class RunGroup:
         return message
 
 
-def relayed(state: ConversationState, manager: str, speaker: str) -> Message:
-    """The speaker's last message to the manager, in the form in which the members receive it."""
-    return spoken_by(state.last(manager, speaker), speaker)
+def relayed_message(state: ConversationState, manager: str, speaker: str) -> Message:
+    """The speaker's last message to the manager, as the members receive it."""
+    return with_author(state.last(manager, speaker), speaker)
 
 
-def spoken_by(message: Message, speaker: str) -> Message:
+def with_author(message: Message, speaker: str) -> Message:
     """The message with the speaker as its author; missing content becomes an empty string."""
     # A function result keeps the function's name.
     name = message.name if message.role == "function" else speaker

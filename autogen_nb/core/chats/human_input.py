@@ -9,34 +9,32 @@ from typing import Literal, TypeAlias
 Mode: TypeAlias = Literal["ALWAYS", "TERMINATE", "NEVER"]
 MODES: tuple[Mode, ...] = ("ALWAYS", "TERMINATE", "NEVER")
 
-WORDS = "Your words to "
-"""The beginning of the default prompt."""
+PROMPT_START = "Your words to "
 
 EXIT = "exit"
-"""The exact answer that ends a chat; "Exit" and " exit" are sent as messages."""
+"""The answer that ends a chat; "Exit" and " exit" are ordinary messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the person; an empty answer stops the chat, triggers an automatic reply, or is sent."""
+    """Ask the person; `empty` is what an empty answer does."""
 
     empty: Literal["auto", "send", "stop"]
 
 
 Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
-"""Ask the person, reply automatically, or stop for one of two reasons."""
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
-    met = count >= limit
+    is_limit_reached = count >= limit
     match mode:
         case "NEVER" if terminated:
             return "terminated"
-        case "NEVER" if met:
+        case "NEVER" if is_limit_reached:
             return "max_auto_replies"
         case "NEVER":
             return "auto"
-        case "TERMINATE" if not (met or terminated):
+        case "TERMINATE" if not (is_limit_reached or terminated):
             return "auto"
         case _ if terminated:
             return Ask("stop")

@@ -7,11 +7,11 @@ from autogen_nb.events import ReceiveAsked, ReceiveGiven, Said, SendAsked, SendG
 from autogen_nb.messages import Message
 
 WantsReply: TypeAlias = bool | None
-"""None leaves the decision to the recipient."""
+"""None: the recipient decides."""
 
 
 def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
-    """Sends a message; returns True if it requests a reply, and False if it does not or if nothing arrived."""
+    """Sends a message; returns whether the recipient must reply, and False if the message did not arrive."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
     answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)

@@ -11,7 +11,7 @@ from autogen_nb.messages import Message
 
 
 def to_stored_message(message: Message, sender: str, *, own: bool) -> dict[str, Any]:
-    """The message for the history of its sender (`own`) or its recipient."""
+    """`own` is True for the history of the sender."""
     stored = message.to_dict()
     if message.carries_calls:
         return stored | {"role": "assistant"}
@@ -20,7 +20,7 @@ def to_stored_message(message: Message, sender: str, *, own: bool) -> dict[str, 
 
 
 def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The stored messages in the format of OpenAI's chat completions API, with separate tool responses."""
+    """The stored messages in the format of OpenAI's API, which has a message for each tool response."""
     for message in messages:
         if "tool_responses" not in message and "context" not in message:
             yield message

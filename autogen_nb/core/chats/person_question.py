@@ -12,8 +12,8 @@ from autogen_nb.core.chats.reply_steps import (
     Outcome,
     Reply,
     Stop,
-    answered_by,
     ask,
+    tool_result_message,
 )
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import FunctionsAsked, FunctionsReturned, HumanInputAsked, HumanInputGiven
@@ -25,7 +25,6 @@ DESCRIPTION = (
     "and not for what you can find out yourself."
 )
 NOBODY = "Nobody is there to answer. Go on with what seems best to you, and say what you assumed."
-"""The tool's result if no person is available."""
 SILENCE = "The person gave no answer. Go on with what seems best to you, and say what you assumed."
 NO_AUTHOR = "nobody"  # the author of automatic replies
 _MAX_CHOICES = 20
@@ -72,7 +71,7 @@ class CallAndAsk:
             if result is None:
                 return Stop("exit")
             contents.append(result)
-        return Reply(answered_by(message, contents)) if contents else None
+        return Reply(tool_result_message(message, contents)) if contents else None
 
 
 def _ask_person(call: FunctionCall, spec: AgentSpec, peer: str) -> Asking[str | None]:

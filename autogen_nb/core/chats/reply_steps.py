@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from autogen_nb.core.chats.human_input import EXIT, WORDS, Ask, Mode, decide
+from autogen_nb.core.chats.human_input import EXIT, PROMPT_START, Ask, Mode, decide
 from autogen_nb.core.chats.termination_checks import Condition
 from autogen_nb.core.text.code_blocks import CodeReading, defined, read
 from autogen_nb.events import (
@@ -58,18 +58,17 @@ class Stop:
     detail: str = ""
 
     def with_detail(self, name: str) -> "Stop":
-        """Adds a sentence for the person; `name` is the agent without a reply."""
+        """The stop with a sentence for the person; `name` is the agent that does not reply."""
         return Stop(self.reason, self.detail or _ENDS[self.reason].format(name=name))
 
 
-Outcome: TypeAlias = Reply | Stop | None
-"""The result of a step; None continues with the next step."""
+Outcome: TypeAlias = Reply | Stop | None  # None: the next step follows
 
 
 @runtime_checkable
 class ForeseeingStep(Protocol):
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """The question that the step would ask now; None if it would ask no question."""
+        """The question that the step would ask first; None if it would ask none."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -135,7 +134,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message exchanged with a peer; later readings know the names that the code defines."""
+        """The code in a message; the names that the code defines help to recognise later code."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
@@ -152,12 +151,12 @@ class ConversationState:
         if index == len(exchanged) - 1:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
-        replaced = unfolded(heard, own)
-        # If hooks removed messages, the indices of all but the last message no longer match.
+        replaced = expand_kept(heard, own)
+        # A hook that removes messages shifts the indices of all messages but the last.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
-        """Marks the message's code as run by the agent; False if it was marked before."""
+        """Marks the message's code as run by the agent; returns False if it was marked before."""
         new = not self.is_claimed(agent, peer, index)
         self._ran.add((agent, frozenset((agent, peer)), index))
         return new
@@ -171,14 +170,14 @@ class ConversationState:
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
-    """Yields a question and returns its answer; raises TypeError if the driver sends another type of answer."""
+    """Yields a question, and returns its answer."""
     answer = yield question
     if not isinstance(answer, kind):
         raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")
     return answer
 
 
-def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
+def expand_kept(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
     """The messages, with each `Kept` range replaced by the messages in it."""
     result: list[M] = []
     for each in messages:
@@ -187,9 +186,9 @@ def unfolded(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
 
 
 def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """The agent's reply to the peer's last message, from its own ``generate_reply`` method if it has one."""
+    """The agent's reply to the peer's last message; an agent that overrides ``generate_reply`` forms it there."""
     if "generate_reply" not in spec.own:
-        return (yield from generated(state, spec, peer))
+        return (yield from run_reply_steps(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
     answer = yield from ask(ReplyAsked(spec.name, peer, count), ReplyGiven)
     state.auto_replies[spec.name, peer] = answer.auto_replies
@@ -198,7 +197,7 @@ def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply 
     return Stop("answered") if answer.message is None else Reply(answer.message)
 
 
-def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
+def run_reply_steps(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
     if "messages" in spec.own:
         count = len(state.exchanged(spec.name, peer))
         answer = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
@@ -213,8 +212,8 @@ def generated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Re
 
 
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that may stop the chat or ask a person, by the table in `human_input`."""
-    is_terminated = yield from terminated(state, spec, peer)
+    """The step that stops the chat or asks a person, by the table in `human_input`."""
+    is_terminated = yield from check_termination(state, spec, peer)
     pair = spec.name, peer
     limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)
     move = decide(spec.human_input_mode, terminated=is_terminated, count=state.auto_replies[pair], limit=limit)
@@ -244,10 +243,10 @@ def generate_function_call_reply(state: ConversationState, spec: AgentSpec, peer
     if not calls:
         return None
     returned = yield from ask(FunctionsAsked(spec.name, calls), FunctionsReturned)
-    return Reply(answered_by(message, returned.contents))
+    return Reply(tool_result_message(message, returned.contents))
 
 
-def answered_by(message: Message, contents: Sequence[str]) -> Message:
+def tool_result_message(message: Message, contents: Sequence[str]) -> Message:
     if message.function_call:
         return Message(contents[0], role="function", name=message.calls[0].name)
     responses = _responses(message.calls, contents)
@@ -276,8 +275,7 @@ class AskFunction:
         return Stop("answered") if returned.message is None else Reply(returned.message)
 
 
-def terminated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
-    """True if the agent's termination condition ends the chat at the last message."""
+def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[bool]:
     if spec.termination != "ask":
         return spec.termination(state.last(spec.name, peer))
     question = TerminationAsked(spec.name, peer, len(state.exchanged(spec.name, peer)))
@@ -285,7 +283,7 @@ def terminated(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[b
 
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-    """The next question if the person enters nothing; None if it cannot be predicted."""
+    """The question after an empty answer of the person; None if it cannot be predicted."""
     for step in spec.steps:
         if isinstance(step, ForeseeingStep):
             return step.foresee(state, spec, peer)
@@ -302,7 +300,7 @@ def _prompt(peer: str, move: Ask) -> str:
         "send": "press Enter to send an empty message",
         "stop": "press Enter to end the chat",
     }[move.empty]
-    return f"{WORDS}{peer} ({empty}, type {EXIT!r} to end the chat): "
+    return f"{PROMPT_START}{peer} ({empty}, type {EXIT!r} to end the chat): "
 
 
 def _person_reply(text: str, last: Message) -> Message:

@@ -1,11 +1,11 @@
 """Selects the next speaker of a group; asks only if there is a choice.
 
 1. The caller's function goes first: it may name a member, choose a method, or end the chat.
-2. After a message with calls, only members who can run them are candidates; a single such member speaks.
-3. Of these, only those who may follow the last speaker remain. If nobody remains, all members are candidates. If
-   `follows` has no entry for the last speaker, the chat ends.
-4. A single candidate speaks without a question. Otherwise the method selects: by turns, by chance, a person or a model.
-5. A model that names nobody, or several members, gets the question again; after `retries`, the next in turn speaks.
+2. After a message with calls, only members who can run the calls are candidates; if there is one, this member speaks.
+3. `follows` limits the candidates to members who may follow the last speaker. If none is left, all members are
+   candidates. If `follows` has no entry for the last speaker, the chat ends.
+4. A single candidate speaks. Among several, the method selects: in turn, at random, by a person or by a model.
+5. If the model names nobody, or several members, it gets the question again; after `retries`, the next in turn speaks.
 """
 
 import re
@@ -31,7 +31,7 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""The number of questions to a person before the next in turn speaks, as in AutoGen 0.2."""
+"""As in AutoGen 0.2, the next in turn speaks after this number of unclear answers of a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """Selects the speaker after `message`, which `last` wrote; `last` need not be a member."""
+        """The speaker after `message`, which `last` wrote; `last` need not be a member."""
         method = self.method
         if method == "function":
             choice = yield from self._by_function(last)
@@ -70,7 +70,7 @@ class Selection:
                 return (yield from group.by_model(last, candidates))
 
     def candidates(self, last: str, message: Message) -> tuple[str, ...]:
-        """The members who may speak next, in the order of turns; empty if the chat ends after the last speaker."""
+        """The members who may speak next, in the order of turns; empty if the chat ends."""
         able = self._able([call.name for call in message.calls])
         if able is None:
             able = self.members
@@ -83,13 +83,13 @@ class Selection:
         return able or self.members
 
     def after(self, last: str, candidates: Sequence[str]) -> str:
-        """The next candidate in turn after a speaker; the first one after a speaker who is not a member."""
+        """The next candidate in turn; the first candidate if `last` is not a member."""
         begin = self.members.index(last) + 1 if last in self.members else 0
         turns = self.members[begin:] + self.members[:begin]
         return next(member for member in turns if member in candidates)
 
     def _able(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The members who can call all of the functions, or else any function; None if all members can speak."""
+        """The members who can call all these functions, else those who can call any; None if the calls set no limit."""
         if self.functions is None or not names:
             return None
         able = tuple(member for member in self.members if self.functions.get(member, frozenset()) >= set(names))
@@ -116,7 +116,6 @@ class Selection:
         return replace(self, members=tuple(checked_member(name, self.members) for name in names), follows=None)
 
     def by_person(self, last: str, candidates: tuple[str, ...]) -> Asking[str | Stop]:
-        """The candidate whom the person names; the next in turn if they name nobody."""
         prompt = first = _prompt(candidates, self.after(last, candidates))
         for _ in range(ATTEMPTS):
             question = HumanInputAsked(self.agent, last, prompt, empty_means="auto")
@@ -132,19 +131,18 @@ class Selection:
         return self.after(last, candidates)
 
     def by_model(self, last: str, candidates: tuple[str, ...]) -> Asking[str]:
-        """The candidate whom the model names; the next in turn if it names nobody."""
         tried: tuple[str, ...] = ()
         for _ in range(1 + self.retries):
             answer = yield from ask(SpeakerAsked(self.agent, last, candidates, "auto", tried), SpeakerGiven)
             words = answer.said or ""
-            mentioned_names = mentioned(words, candidates)
-            if len(mentioned_names) == 1:
-                return mentioned_names[0]
+            named = mentioned_names(words, candidates)
+            if len(named) == 1:
+                return named[0]
             tried += (words,)
         return self.after(last, candidates)
 
 
-def mentioned(words: str, names: Sequence[str]) -> tuple[str, ...]:
+def mentioned_names(words: str, names: Sequence[str]) -> tuple[str, ...]:
     """The names that occur in the text as whole words.
 
     Underscores in a name may be written as spaces, or escaped as in Markdown; case matters.
@@ -171,7 +169,6 @@ def _parsed_choice(text: str, candidates: Sequence[str]) -> str | None:
 
 
 def checked_member(name: str | None, names: Sequence[str]) -> str:
-    """The name of a member; raises `SessionError` for any other name, which means that the log is of another chat."""
     if name is not None and name in names:
         return name
     raise SessionError(f"the log does not belong to this chat: {name!r} cannot speak next, only {', '.join(names)}")

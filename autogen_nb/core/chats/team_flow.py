@@ -4,8 +4,8 @@
    message, and the log holds it once.
 2. After the task and after each turn, the condition sees the new events; then the limit of turns applies.
 3. In round-robin order, the first member begins each task. A run without a task continues after the last speaker.
-4. In other orders, the caller's function goes first. It may leave the choice to a model, which chooses among the
-   candidates of the caller, or among all members except the last speaker.
+4. Otherwise the caller's function selects the speaker, or leaves the choice to a model. The model chooses among the
+   caller's candidates, or among all members except the last speaker.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
-from autogen_nb.core.chats.team_replies import Respond, TeamState, observed
+from autogen_nb.core.chats.team_replies import Respond, TeamState, watch_events
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
     Answer,
@@ -33,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """Input of a condition: a message of the team, or an event that led to the message."""
+    """What a condition sees: a message of the team, or an event of the turn before the message."""
 
     source: str
     kind: Kind | Literal["event"]
@@ -51,7 +51,7 @@ class TeamTurn:
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
-"""A condition of one run: it receives each turn once and in order, and returns its reason when it is met."""
+"""The condition of one run: it receives each turn in order, and returns a reason to end the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,6 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
     end = yield from check([_spoken(said) for said in run.task])
     turns = 0
     while end is None:
-        # In round-robin order, each task begins with the first member.
         begins = turns == 0 and bool(run.task) and run.selection.method == "round_robin"
         last = run.team if begins else state.last_speaker
         speaker = yield from run.selection.next(last, state.said[-1].message)
@@ -108,11 +107,11 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
         heard.extend(each for each in observations if each is not None)
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
-                # An earlier reply in this turn was not the final message.
+                # The model's earlier reply in this turn did not become the message.
                 heard.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 
-    team_reply = yield from observed(run.members[speaker](state, speaker), see)
+    team_reply = yield from watch_events(run.members[speaker](state, speaker), see)
     if isinstance(team_reply, Stop):
         return replace(team_reply, detail=team_reply.detail or "The person stopped the run.")
     state.last_speaker = speaker
@@ -123,7 +122,6 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
 
 
 def _observation(agent: str, event: Recorded) -> Observation | None:
-    """The condition's view of an event in the turn of an agent; `_spoken` covers the message."""
     match event:
         case ModelReplied(message=message, usage=usage):
             return Observation(agent, "event", usage=usage) if message.carries_calls else None

@@ -1,4 +1,4 @@
-"""The ways in which a member of a team forms its answer in one turn, as generators of events.
+"""The ways in which a member of a team answers in its turn, as generators of events.
 
 1. `Think` asks a model and runs its calls, a limited number of times. Then the results are the answer, or the model
    summarises them.
@@ -50,13 +50,10 @@ class TeamReply:
     usage: Usage | None = None
 
 
-Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]
-"""Forms the answer of the member with this name."""
+Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # the member's name is the second argument
 
 
 class TeamState(ConversationState):
-    """The conversation that all members of a team share."""
-
     def __init__(self, team: str, earlier: Sequence[Said] = (), last: str = "user") -> None:
         self.team = team
         self.said = list(earlier)
@@ -74,14 +71,14 @@ class TeamState(ConversationState):
         return read(message.text, self.names)
 
     def claim_answered(self, agents: Sequence[str]) -> None:
-        """Marks the code of earlier messages as run by these agents."""
+        """Marks the code of messages before an agent's last one as run by the agent."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
             for index in range(last):
                 self.claim(agent, self.team, index)
 
 
-def observed(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
+def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
     """Yields the events of a generator, and calls `see` with each event and the answer to it."""
     answer: AnyAnswer | None = None
     while True:
@@ -134,10 +131,7 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """A member whose model writes code that runs at once; the model may retry failed code `retries` times.
-
-    Only the member sees the code and its output; the model then writes the result to the team.
-    """
+    """Runs the code of the model's reply at once, then lets the model write the result to the team."""
 
     code: RunCode
     retries: int = 0
@@ -165,9 +159,9 @@ class WriteAndRun:
                 codes.append(answer.exit_code)
 
         step = self.code(workspace, AgentSpec(name), state.team)
-        outcome = yield from observed(step, see)
+        outcome = yield from watch_events(step, see)
         if not isinstance(outcome, Reply):
-            # With code present, only a person who stops the chat can prevent a reply.
+            # The message contains code, so there is a reply unless a person stops the chat.
             return Stop("stopped")
         yield Said(name, name, outcome.message, kind="output")
         return not any(codes)

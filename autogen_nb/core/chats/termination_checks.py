@@ -20,11 +20,11 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 """Characters that may surround the word on its line."""
 _RECENT = 120
-"""The number of characters at the end of a line that are searched for the word after the last sentence."""
+"""Only this number of characters at the end of a line may contain the word after the last sentence."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
-"""Returns True if the message ends the chat; depends on the message only."""
+"""True if the message ends the chat; the result depends only on the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class OwnLine:
-    """True if a line of prose consists of the word, and the message contains no complete or unfinished code.
+    """True if a line of prose consists of the word, and the message contains no code.
 
-    A model that writes code and the word in one message has not seen the results, so its chat continues.
+    A model that writes code and the word in one message has not seen the output of the code, so the chat continues.
     """
 
     word: str = END_WORD
@@ -55,10 +55,7 @@ class OwnLine:
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
-    """True if the message contains no code to run, so it is an answer.
-
-    A message with code is not an answer, whatever its text says: its author has not seen the results.
-    """
+    """True if the message contains no code and no calls, so it is an answer."""
 
     def __call__(self, message: Message, /) -> bool:
         if message.carries_calls:
@@ -74,10 +71,7 @@ def without(word: str, text: str) -> str:
 
 
 class WordFilter:
-    """Removes the word from streamed text: lines that consist of it, and the word after the last sentence.
-
-    Text that may become the word is held back.
-    """
+    """Does the same as `without` for streamed text; waits with text that may become the word."""
 
     def __init__(self, word: str) -> None:
         self._word = word
@@ -129,7 +123,7 @@ class WordFilter:
             self._fence = mark[1]
         self._line, self._is_shown, self._unshown, self._recent = [], False, "", ""
         shown = self._shown(text)
-        # The word after a sentence is shown only if more text follows.
+        # If more text follows, the word after a sentence is part of the text.
         self._gap.append(closing)
         return shown
 

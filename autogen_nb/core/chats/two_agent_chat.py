@@ -1,7 +1,7 @@
 """The two-agent chat as a generator of events.
 
 The initiator sends the first message. Then the agents answer each other, until one of them has no reply, or until the
-initiator has answers to `max_turns` messages. The flow does no input or output: it yields questions.
+initiator has received `max_turns` replies.
 """
 
 from collections.abc import Set as AbstractSet
@@ -51,7 +51,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """Delivers a message outside of a chat, without the sender's own ``send`` method, then delivers the replies."""
+    """A message without a chat, and the replies to it. The sender's own ``send`` method has called this function."""
     speaker, listener = sender, recipient
     expects_reply = yield from arrive(state, speaker, listener, message)
     expects_reply = request_reply if expects_reply is None else expects_reply

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import ipywidgets as widgets
 
-from autogen_nb.core.chats.human_input import EXIT, WORDS
+from autogen_nb.core.chats.human_input import EXIT, PROMPT_START
 from autogen_nb.events import CodeInputAsked, CodeInputGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
@@ -42,7 +42,7 @@ class MessagePanel(Panel):
 
 def _message_question(asked: HumanInputAsked) -> str:
     prompt = asked.prompt.strip().removesuffix(":").rstrip()
-    usual = prompt.startswith(WORDS) or not any(map(str.isalnum, prompt))
+    usual = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
     return f"Your turn: a message to {asked.peer}?" if usual and not asked.by_tool else prompt
 
 
