@@ -19,10 +19,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A complete reply of a model; `usage` and `cost` (in dollars) are None if they are unknown.
-
-    `note` tells the person something about the request; `host` is the server, or "" without a server.
-    """
+    """A complete reply of a model, with its cost in dollars, a note for the person, and the host of its server."""
 
     message: Message
     model: str
@@ -37,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A pause before the next request to the server; `why` is "" when the pause ends."""
+    """A pause before the next request to the server; `why` is "" at its end."""
 
     why: str
 
@@ -71,18 +68,16 @@ class Executor(Protocol):
 
 
 class Inquirer(Protocol):
-    """Passes the questions of running code to a person; its methods run on the engine's loop."""
+    """Passes the questions of running code to a person, on the engine's loop."""
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Decides about an effect; `line` is the line of code that waits for the decision, if known."""
+        """Returns the decision about an effect; `line` is the line of code that waits for it, if known."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
-        """Returns what the person types; None closes the code's input."""
+        """Returns the person's input; None ends the input of the code."""
 
 
 class AttendedExecutor(Executor, Protocol):
-    """An executor whose code may ask questions while it runs."""
-
     def attended(
         self,
         blocks: Sequence[CodeBlock],
@@ -91,4 +86,4 @@ class AttendedExecutor(Executor, Protocol):
         scope: PathScope | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Output | RunEnded]:
-        """Runs blocks like `run`; `inquirer` receives the questions, or is None if nobody can answer."""
+        """Runs blocks like `run`; the code asks its questions through `inquirer`, if there is one."""

@@ -1,6 +1,6 @@
-"""Normalises the targets of effects, so that paths, hosts, commands and packages can be compared.
+"""Normalises paths, hosts, commands and packages, so that they can be compared.
 
-The functions do not read the disk; a target that only the disk could resolve becomes None.
+The functions do not read the disk. A path in which ``..`` may follow a link becomes None.
 """
 
 import re
@@ -11,32 +11,28 @@ _WEB = frozenset({"http", "https", "ws", "wss", "ftp"})
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*|[0-9a-f:.]*:[0-9a-f:.]*")
 _PORT = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+):(\d{1,5})")
 _LONGEST_HOST = 300
-"""Maximum number of characters of a host."""
 _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )
 _SHELL = frozenset(";|&<>()$`\\\n\r{}*?[]!#~")
-"""Shell syntax; a command line with such a character may start several programs."""
+"""Shell syntax: a command line with one of these characters may start several programs."""
 
 
 def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
-    """The absolute path, including a trailing ``/``; None if it cannot be determined.
-
-    Leading ``..`` parts are resolved against `folder`. Later ones are not resolved, since they may follow a link.
-    """
+    """The absolute path, with its trailing ``/``; None if it depends on the disk or on an unknown folder."""
     if path == "~" or path.startswith("~/"):
         path = home + path[1:] if home else ""
     elif folder and path and not path.startswith("/"):
         path = _resolve_leading_dots(folder, path)
     if not path.startswith("/") or ".." in path.split("/"):
         return None
-    # POSIX and `normpath` keep two slashes at the beginning.
+    # `normpath` keeps two slashes at the beginning.
     whole = "/" + normpath(path).lstrip("/")
     return f"{whole}/" if path.endswith("/") and whole != "/" else whole
 
 
 def below(top: str, path: str) -> bool:
-    """True if an absolute path is `top` or lies below it, outside of hidden files and folders."""
+    """True if `path` is `top`, or is below `top` and not in a hidden folder or file."""
     whole = absolute(path)
     if whole is None:
         return False
@@ -75,19 +71,17 @@ def same_host(pattern: str, text: str) -> bool:
 
 
 def program(line: str) -> str | None:
-    """The program that a command line starts; None if it may start several."""
     if _SHELL & set(line):
         return None
     try:
         words = shlex.split(line)
     except ValueError:
         return None
-    # A first word with "=" sets an environment variable for the program after it.
+    # In `NAME=value program`, the first word sets an environment variable.
     return words[0] if words and "=" not in words[0] else None
 
 
 def package(requirement: str) -> str | None:
-    """The normalised name of the package in a requirement; None for anything else."""
     match = _REQUIREMENT.fullmatch(requirement.strip())
     return re.sub(r"[-_.]+", "-", match[1]).lower() if match else None
 

@@ -1,6 +1,6 @@
-"""The policy that an organisation sets for everyone on a machine; a person's settings may only be stricter.
+"""The policy that an organisation sets for everyone on a machine; a user's settings may only be stricter.
 
-An unknown key makes the whole policy invalid, since it could be a restriction.
+A policy with an unknown key is invalid, since the key may be a restriction.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,6 @@ class OrganisationPolicy:
 
     @property
     def text(self) -> str:
-        """A short description of the policy; "" if it requires nothing."""
         walls = f"sandbox {self.sandbox}" if self.sandbox != "none" else ""
         approval = f"confirm {self.confirm}" if self.confirm != "never" else ""
         budget = f"budget {self.budget}" if self.budget else ""
@@ -45,10 +44,7 @@ class OrganisationPolicy:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Raises an error if this sandbox is weaker than the policy requires.
-
-        `what` names what runs in the sandbox, such as "this cell".
-        """
+        """Raises an error if the sandbox is too weak; `what` runs in the sandbox, such as "this cell"."""
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "
@@ -100,4 +96,4 @@ _KEYS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     },
     "cells": {"budget": (_is_budget, "dollars (5.0) or tokens ('20000 tokens')")},
 }
-"""The keys of each table, with their validators and the expected values."""
+"""The keys of each table, with a validator and a description of the valid values."""

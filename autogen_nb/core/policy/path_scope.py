@@ -1,7 +1,4 @@
-"""Classifies paths as the chat's own, the notebook's, private, or elsewhere, without reading the disk.
-
-Links are not followed, and ``..`` is resolved in the path's text.
-"""
+"""Classifies paths by their text, without reading the disk: links are not followed."""
 
 import posixpath
 import re
@@ -21,7 +18,7 @@ _SECRET = re.compile(
     | oai_config_list(\.\w+)?
     """
 )
-"""Names of files that usually hold keys or passwords; hidden files count as private too."""
+"""Names of files that usually contain keys or passwords."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +29,7 @@ class PathScope:
     private_temporary: bool = False
 
     def where(self, path: str) -> Whose:
-        """Classifies a path.
-
-        Hidden files and files with names of keys or credentials are private even in the notebook's folder.
-        """
+        """Hidden files and files with secrets are private, even in the notebook's folder."""
         full = self.full(path)
         if full is None:
             return "elsewhere"
@@ -48,9 +42,9 @@ class PathScope:
         return "private" if any(hidden) else "below"
 
     def full(self, path: str) -> str | None:
-        """The absolute path, as far as it is known; None for text that is no path on this machine."""
+        """The absolute path, or a relative path if `folder` is unknown; None for text that is no path here."""
         known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
-        # The name of a known folder may contain a backslash, an ordinary character in POSIX.
+        # In POSIX, a backslash is an ordinary character, so it stays in the name of a known folder.
         path = path[: len(known)] + path[len(known) :].replace("\\", "/")
         if not path or _DRIVE.match(path) or "\0" in path:
             return None
@@ -59,12 +53,11 @@ class PathScope:
             if name or not self.home:
                 return None
             path = f"{self.home}/{rest}"
-        # POSIX gives two leading slashes a meaning of their own, but no system uses it.
+        # `normpath` keeps two slashes at the beginning, but systems treat them as one.
         return _ROOT.sub("/", posixpath.normpath(posixpath.join(self.folder, path)))
 
 
 def _within(path: str, folder: str) -> str | None:
-    """The path relative to the folder; None if it lies outside."""
     if not folder:
         return None if path.startswith(("/", "../")) or path == ".." else path
     folder = posixpath.normpath(folder)

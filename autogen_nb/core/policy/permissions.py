@@ -1,12 +1,12 @@
-"""Decides if a running block may have an effect without a question.
+"""Decides whether a running block may have an effect without a question.
 
 1. Harmless effects need no permission.
 2. A permission covers effects of its kind. If it has a target, it covers only effects on that target. A path includes
    everything below it (and for writing, the folders above it), a host includes all its ports, a command includes all
    commands of the same program, and an installation includes only the named packages.
-3. A permission for unreadable code covers no other effect, since nobody has approved what the code does.
+3. A permission for code that cannot be read covers no other effect, since the user did not see the effects.
 
-The module also runs in the agent's kernel without the rest of the package, so it imports nothing of it.
+The agent's kernel runs this module without the rest of the package, so the module imports only the standard library.
 """
 
 import re
@@ -52,7 +52,7 @@ def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
     if path == permitted or path.startswith(f"{permitted.rstrip('/')}/"):
         return True
     if "*" in permitted and fnmatchcase(path, permitted) and path.count("/") == permitted.count("/"):
-        # A "*" stands for unknown letters in a predicted file name.
+        # A `*` stands for the unknown letters of a predicted file name.
         return True
     return above and permitted.startswith(f"{path.rstrip('/')}/")
 

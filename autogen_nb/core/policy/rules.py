@@ -1,8 +1,8 @@
-"""A person's lasting rules: effects that need no question in any code.
+"""The user's saved rules: effects that need no question in any code.
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
 2. Only a rule for a whole kind covers effects with an unknown target.
-3. A path covers everything below it, except hidden files and paths with ``..``, whose target depends on links.
+3. A path covers everything below it, except hidden files, and paths with ``..``, which may lead through links.
 4. A program's name covers command lines that start only this program.
 """
 
@@ -16,7 +16,7 @@ from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
 RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
-"""Kinds of effects that rules can cover; the others need no question."""
+"""The kinds of effects that a rule can cover; the other kinds need no question."""
 
 PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 
@@ -29,14 +29,14 @@ _ALIASES: Mapping[EffectKind, str] = {
     "environment": "env variable",
 }
 ALIASES: Mapping[str, EffectKind] = {word: kind for kind, words in _ALIASES.items() for word in words.split()}
-"""Other names for the kinds in a written rule."""
+"""Other words for the kinds in the text of a rule."""
 
 INTERPRETERS = frozenset(
     "awk bash busybox cmd dash doas env eval exec find fish gawk ipython jupyter ksh lua make nice node nohup npx "
     "osascript parallel perl php pipx powershell pwsh R Rscript ruby sh ssh strace sudo su tclsh time timeout uv uvx "
     "watch xargs zsh".split()
 )
-"""Programs that run arbitrary commands; their names are never proposed as rules."""
+"""Programs that run other programs or code, so a question never proposes a rule for them."""
 
 _DOING: Mapping[EffectKind, tuple[str, str]] = {
     "read_private": ("reading {}", "reading any file"),
@@ -50,7 +50,7 @@ _DOING: Mapping[EffectKind, tuple[str, str]] = {
 }
 _HOME = re.compile(r"/(home|Users)/[^/]+$")
 _SHORTEST = 2
-"""The minimum depth of a proposed folder: ``/data`` and ``/home`` are too broad."""
+"""The minimum depth of a proposed folder; ``/data`` and ``/home`` are too broad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Rule:
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
-        """True if the rule covers the effect; `with_absolute_path` must have made its path absolute."""
+        """True if the rule covers the effect, whose path must be absolute (see `with_absolute_path`)."""
         if effect.kind != self.kind:
             return False
         if not self.target:
@@ -107,14 +107,13 @@ def parse(text: str, *, folder: str = "", home: str = "") -> Rule:
 
 
 def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
-    """The effect with an absolute path, or without a path if it contains ``..``."""
     if effect.kind not in PATHS:
         return effect
     return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
 
 
 def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover all of the effects, without duplicates; None if they do not cover every effect."""
+    """The rules that cover the effects; None if an effect is not covered."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:
@@ -128,16 +127,13 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
-    """The rules to propose in a question about these effects, the narrowest rule for each effect first.
-
-    Each has a target; only a person writes a rule for a whole kind.
-    """
+    """The rules to propose in a question about these effects, for each effect the narrowest rule first."""
     offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
     return tuple(dict.fromkeys(offered))
 
 
 def _lasts(rule: Rule) -> bool:
-    """True if `parse` reads the rule's text as the same rule; a name that begins with a space would differ."""
+    """False if the rule would change when it is saved as text, such as one for a name that begins with a space."""
     try:
         return parse(str(rule)) == rule
     except ConfigError:
@@ -208,7 +204,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
         return
     yield path
     folder, _, name = path.rstrip("/").rpartition("/")
-    # Propose the folder too, except for deletions, hidden files, home folders and folders near the root.
+    # A rule for the folder is too broad for deletions, hidden files, home folders and folders near the root.
     if (
         effect.kind != "delete"
         and not name.startswith(".")
@@ -220,7 +216,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
 
 def _offered_commands(line: str) -> Iterator[str]:
     name = effect_targets.program(line)
-    # `parse` reads a single word as a program's name.
+    # A rule with a single word covers the program with any arguments.
     if line != name and " " in line:
         yield line
     base = (name or "").rpartition("/")[2]

@@ -1,1 +1,1 @@
-"""Text in and out: code blocks in Markdown, reports, tracebacks, bounded output."""
+"""Reads and formats text: code blocks in Markdown, reports for models, tracebacks, outputs."""

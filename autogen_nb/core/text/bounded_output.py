@@ -1,4 +1,4 @@
-"""Bounded output: the head, the tail, and the amount of text between them."""
+"""Limits output to its beginning and its end, and counts the part between them."""
 
 import sys
 from collections.abc import Iterable
@@ -8,19 +8,15 @@ from typing import Literal, TypeAlias
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 LIMIT = 1_000_000
-"""Maximum number of characters of one text that a person sees."""
+"""The longest text that a person sees, in characters."""
 
-MOST = 200
-"""Maximum number of rich outputs of one run."""
+MOST = 200  # outputs of one run
 
 Kept: TypeAlias = Stream | Display | Result | Failure
 
 
 class HeadAndTail:
-    """Collects text piece by piece and keeps `limit` characters: half from the start, half from the end.
-
-    The caller writes the whole text to a file if it is needed.
-    """
+    """Collects text piece by piece, and keeps `limit` characters: half from the start, half from the end."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._room = limit - limit // 2
@@ -49,7 +45,7 @@ class HeadAndTail:
         return self.total - sum(map(len, self._head)) - self._held
 
     def text(self, where: str = "") -> str:
-        """Head and tail, and between them a line about the omitted part; `where` names the whole text's file."""
+        """The start and the end, with a line about the omitted part; `where` names a file with the whole text."""
         missing = self.left_out
         head, tail = "".join(self._head), "".join(self._tail)
         self._head = [head]
@@ -70,13 +66,12 @@ class _TextRun:
 
 
 class BoundedOutputs:
-    """Collects outputs and keeps those that are visible in the end, bounded.
+    """Collects outputs, and limits their number and their text.
 
-    1. Outputs that are cleared or replaced later are dropped.
-    2. Each run of text of one stream keeps its head and tail: the first run `limit` characters, the second `limit / 2`,
-       the third `limit / 3`. Together they keep less than eight times `limit`.
-    3. The first and the last outputs are kept, `most` in total; a run of text counts as one output. A line between
-       them contains the number of omitted outputs.
+    1. It drops outputs that are cleared or replaced later.
+    2. It joins consecutive texts of one stream. The first joined text keeps `limit` characters, the second `limit / 2`,
+       the third `limit / 3`; together they keep less than eight times `limit`.
+    3. It keeps `most` outputs, the first and the last ones, with a line between them that counts the omitted ones.
     """
 
     def __init__(self, limit: int = LIMIT, most: int = MOST) -> None:
@@ -93,7 +88,7 @@ class BoundedOutputs:
             self._clear_next = output.wait
             if not output.wait:
                 self._clear()
-        # As in Jupyter, an update does not trigger a waiting clear_output.
+        # As in Jupyter, an update of a display does not trigger `clear_output(wait=True)`.
         elif isinstance(output, Display) and output.update:
             self._update(output)
         else:
@@ -103,7 +98,6 @@ class BoundedOutputs:
             self._keep(output)
 
     def all(self, where: str = "") -> tuple[Kept, ...]:
-        """The kept outputs, with a line about omitted ones; `where` names the file with the whole output."""
         shown = [
             Stream(output.name, output.text.text(where)) if isinstance(output, _TextRun) else output
             for output in self._kept
@@ -141,7 +135,7 @@ class BoundedOutputs:
 
 
 def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
-    """The outputs that are visible in the end: cleared ones dropped, updates applied, streams joined."""
+    """The outputs without cleared ones, with updates applied and consecutive texts of a stream joined."""
     merged = BoundedOutputs(sys.maxsize, sys.maxsize)
     for output in outputs:
         merged.add(output)

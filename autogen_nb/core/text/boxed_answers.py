@@ -16,7 +16,7 @@ _SIMPLIFIED: tuple[tuple[str, str], ...] = (
     (r"^0\.5$", r"\\frac{1}{2}"),
     (r"^(-?\d+)/(-?\d+)$", r"\\frac{\1}{\2}"),
 )
-"""Patterns of spellings, and the spelling that stands for them; in this order."""
+"""Patterns and their replacements, in the order in which they apply."""
 
 
 def last_boxed_only_string(string: str) -> str | None:
@@ -33,7 +33,7 @@ def last_boxed_only_string(string: str) -> str | None:
 
 
 def remove_boxed(string: str | None) -> str | None:
-    r"""What ``\boxed{...}`` holds; None for another text."""
+    r"""The content of ``\boxed{...}``; None for other text."""
     match = re.fullmatch(r"\\boxed\{(.*)\}", string or "", re.DOTALL)
     return match[1] if match else None
 
@@ -43,7 +43,7 @@ def get_answer(solution: str | None) -> str | None:
 
 
 def is_equiv(str1: str | None, str2: str | None) -> float:
-    """1.0 if both are the same answer apart from its spelling, else 0.0; two missing answers are the same."""
+    """1.0 if the answers differ at most in spelling, or are both missing; else 0.0."""
     if str1 is None or str2 is None:
         return float(str1 is str2)
     return float(_simplified(str1) == _simplified(str2))

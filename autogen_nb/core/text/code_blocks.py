@@ -1,11 +1,10 @@
 """Finds the code blocks in Markdown text that are meant to run.
 
 1. Fences follow CommonMark; the first word of the info string is the language.
-2. Only closed fences contain code: an unclosed one means a reply that was cut off, unless its language is display-only.
-   Indented text is prose.
+2. Only closed fences contain code: in a reply that was cut off, the last fence is unclosed. Indented text is prose.
 3. A fence without a language is a shell block if it begins like a shell command, Python if it parses as Python, and
    prose otherwise.
-4. Fences in display-only languages (output, data, diagrams) never contain code.
+4. Fences in the languages of `SHOWN`, such as output, data and diagrams, never contain code.
 """
 
 import ast
@@ -26,14 +25,14 @@ SHOWN = frozenset(
     "tsv output out stdout stderr console pycon traceback error diff patch latex tex bibtex log dot "
     "graphviz http".split()
 )
-"""Display-only languages of fences."""
+"""Languages of fences that are shown, and never run."""
 
 COMMANDS = frozenset(
     "awk basename cat cd chmod chown cp curl cut date df diff dirname du echo env export file find free "
     "git grep gunzip gzip head hostname id jq kill ls make mkdir mv nproc pip pip3 ps pwd rm rmdir rsync "
     "sed sort ssh stat sum tail tar tee touch tr uname uniq unzip wc wget which whoami xargs zip".split()
 )
-"""Commands with which a one-line block without a language may begin; a fixed list keeps replays stable."""
+"""The first words of a shell block without a language. The list is fixed, so a replay finds the same blocks."""
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LANGUAGE = re.compile(r"[\w.+#-]+")
@@ -43,7 +42,7 @@ _ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """The code blocks of a text in order, a flag for an unclosed fence, and the prose around the fences."""
+    """The code blocks of a text, and the prose around the fences; `unclosed` is True if a fence is unclosed."""
 
     blocks: tuple[CodeBlock, ...] = ()
     unclosed: bool = False
@@ -59,7 +58,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # With the added newline, every line of a fence ends with a newline.
+    # The added newline ends the last line, so that the newlines of a fence count its lines.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue
@@ -79,7 +78,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
 
 
 def defined(code: str) -> set[str]:
-    """The names that Python code binds anywhere; empty if the code is not Python."""
+    """The names that Python code binds; empty if the code is not Python."""
     tree = parse_python(code)
     if tree is None:
         return set()
@@ -100,7 +99,7 @@ def defined(code: str) -> set[str]:
 def parse_python(code: str) -> ast.Module | None:
     """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
-        # The parser's warnings, such as for "\\d", appear again when the code runs.
+        # The parser warns about code such as "\\d"; the same warning appears when the code runs.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(code)
@@ -126,12 +125,12 @@ def _dedent(code: str) -> str:
 
 
 def _tag(info: str) -> str:
-    """The first word of an info string as people write it: ``python``, ``{.python}``, ``python:main.py``."""
+    """The language in an info string such as ``python``, ``{.python}`` or ``python:main.py``."""
     return _TAG_END.split(info.lstrip(" \t{."))[0].lower()
 
 
 def _language(tag: str, code: str, known: AbstractSet[str]) -> str:
-    """The normalised name of a block's language; "" if the block is not code."""
+    """The language of a block; "" if the block is not code."""
     if tag in PYTHON:
         return "python"
     if tag in BASH:

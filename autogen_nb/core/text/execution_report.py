@@ -11,16 +11,14 @@ from autogen_nb.core.text.tracebacks import shortened
 from autogen_nb.outputs import Bundle, Failure, Output, Stream
 
 LIMIT = 8_000
-"""Maximum number of characters of output for a model."""
+"""The longest output for a model, in characters."""
 
 _DESCRIBED = 200
-"""Maximum number of characters of a picture's description."""
 
 _SMALL_FRAME = 1_000
-"""Maximum number of characters of a data frame that keeps its padding."""
+"""The longest data frame that keeps its padding, in characters."""
 
 _FRAME = 3_000
-"""Maximum number of characters of a data frame."""
 
 _HTML_HEAD = 2_000
 _UP = re.compile(r"\x1b\[\d{0,4}A")
@@ -39,18 +37,15 @@ def report(exit_code: int, output: str) -> str:
 
 
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
-    """The outputs as text: streams in order, one line for each rich output, then a traceback.
-
-    Beyond `limit` characters the middle is omitted, and a line says how much; None sets no limit.
-    """
-    # Joining both streams keeps the order in which the text arrived.
+    """The outputs as text, with one line for each picture or other rich output."""
+    # As one stream, stdout and stderr keep the order in which their text arrived.
     joined = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else elided(text, limit)
 
 
 def elided(text: str, limit: int) -> str:
-    """Replaces the middle of a text that is longer than `limit` by a line about the omitted part."""
+    """Replaces the middle of a long text by a line about the omitted part."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
@@ -59,7 +54,7 @@ def elided(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without escape sequences, and without text that a carriage return overwrites."""
+    """The text as a terminal shows it, without colours: a carriage return begins the line again."""
     if _UP.search(text):
         text = _apply_cursor_up(text)
     lines = _ESCAPES.sub("", text).split("\n")
@@ -74,7 +69,7 @@ def _apply_cursor_up(text: str) -> str:
             lines += [""] if row == len(lines) else []
         elif _UP.fullmatch(piece):
             row = max(0, row - int(piece[2:-1] or 1))
-            # Progress bars are redrawn from the start of the line, so the rest of the line is dropped.
+            # A program that moves the cursor up, such as a progress bar, writes the line again from its start.
             lines[row] += "\r"
         else:
             lines[row] += piece
@@ -92,7 +87,7 @@ def _text(output: Kept) -> str:
 
 
 def joined_text(value: object) -> str | None:
-    """Jupyter's text, a string or a list of lines; None for other values."""
+    """The text of a MIME bundle's value, which is a string or a list of lines; None for other values."""
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return "".join(value)
     return value if isinstance(value, str) else None

@@ -1,6 +1,6 @@
-"""AutoGen 0.2's functions for code and content of messages, as its programs call them.
+"""AutoGen 0.2's functions that find the text and the code of a message.
 
-Agents read code by the rules of `code_blocks`; AutoGen's pattern is simpler and finds more.
+Agents use the rules of `code_blocks` instead; AutoGen's pattern also finds code that should not run.
 """
 
 import re
@@ -14,8 +14,7 @@ UserMessageTextContentPart: TypeAlias = dict[str, str]
 UserMessageImageContentPart: TypeAlias = dict[str, Any]
 MessageContentType: TypeAlias = str | list[dict[str, Any] | str] | None
 
-UNKNOWN = "unknown"
-"""The language of text without a code block."""
+UNKNOWN = "unknown"  # the language of text without code
 
 CODE_BLOCK_PATTERN = r"```[ \t]*(\w+)?[ \t]*\r?\n(.*?)\r?\n[ \t]*```"
 
@@ -32,7 +31,7 @@ def content_str(content: str | Sequence[Mapping[str, Any]] | None) -> str:
 
 
 def infer_lang(code: str) -> str:
-    """The language of code: "sh" if it begins with pip or python, "python" if it parses, otherwise `UNKNOWN`."""
+    """Returns "sh" for code that begins with pip or python, "python" for code that parses, else `UNKNOWN`."""
     if code.startswith(("python ", "pip", "python3 ")):
         return "sh"
     return UNKNOWN if parse_python(code) is None else "python"

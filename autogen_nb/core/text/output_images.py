@@ -1,7 +1,7 @@
-"""Pictures in outputs, as message parts for models that can see.
+"""Pictures in outputs, as parts of a message in the format of OpenAI's API.
 
-The parts have the format of OpenAI's chat completions API. Pictures keep their size here, so a chat does not depend on
-installed libraries; `autogen_nb.models.openai.image_scaling` scales them for a request.
+The pictures keep their size, so that a log does not depend on installed libraries;
+`autogen_nb.models.openai.image_scaling` scales them for a request.
 """
 
 import base64
@@ -14,13 +14,13 @@ from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
-"""Maximum number of pictures of one run for a model, which gets the last ones."""
+"""A model receives only this number of pictures of one run, the last ones."""
 
 LARGEST = 20_000_000
-"""Maximum number of base64 characters of a picture."""
+"""The largest picture, in characters of base64."""
 
 MOST_PIXELS = 50_000_000
-"""Maximum number of pixels of a picture; each takes four bytes once it is unpacked."""
+"""The largest picture, in pixels; each pixel needs four bytes of memory."""
 
 MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -32,14 +32,14 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
 
 _SEEN = ("image/png", "image/jpeg")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""JPEG markers before the size: SOF0 to SOF15, without DHT, JPG and DAC (ITU T.81)."""
+"""The JPEG markers SOF0 to SOF15, which the size follows; DHT, JPG and DAC lie between them (ITU T.81)."""
 _JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 """JPEG markers without a length."""
 _JPEG_MARKER = re.compile(rb"\xff([^\x00\xff])")
 
 
 def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
-    """The PNG and JPEG pictures as message parts with data URLs, in order; invalid data is skipped."""
+    """The last PNG and JPEG pictures as parts with data URLs; invalid pictures are left out."""
     urls = list(_pictures(outputs))[-MOST:]
     return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
 
@@ -54,18 +54,17 @@ def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
 
 
 def image_base64(mime: str, value: object) -> str:
-    """The base64 text without line breaks, if it is an image of this type within the limits; else ""."""
+    """The base64 text without line breaks; "" if it is too large or no image of this type."""
     data = image_bytes(mime, value)
     return base64.b64encode(data).decode() if data and pixels(mime, data) <= MOST_PIXELS else ""
 
 
 def image_bytes(mime: str, value: object) -> bytes:
-    """The decoded data, if it begins like an image of this type; else b""."""
+    """The decoded image; b"" if the value is too large or no image of this type."""
     if not isinstance(value, str) or len(value) > LARGEST:
         return b""
     try:
         data = base64.b64decode("".join(value.split()), validate=True)
-    # The text is not base64, or not ASCII.
     except ValueError:
         return b""
     return data if MAGIC[mime].match(data) else b""
@@ -90,6 +89,6 @@ def _jpeg_pixels(data: bytes) -> int:
             height, width = struct.unpack_from(">HH", data, position + 3)
             return int(width * height)
         if marker not in _JPEG_STANDALONE:
-            # A length includes its own two bytes; a smaller value would move backwards.
+            # A length includes its own two bytes; a smaller value is invalid, and could loop forever.
             position += max(2, struct.unpack_from(">H", data, position)[0])
     return 0

@@ -1,9 +1,9 @@
 """Separates a model's reasoning from its answer if the server returns both in one text.
 
-1. A leading ``<think>`` begins a thought, which ends at the next ``</think>`` or with the text; more may follow.
-2. Some templates put the opening tag into the prompt: a ``</think>`` without an opening tag ends a thought that begins
-   with the text.
-3. Other tags belong to the answer: later pairs, tags in inline code, and tags within a line of a fenced block.
+1. ``<think>`` at the start of the text begins a thought, which ends at ``</think>`` or at the end of the text. Further
+   thoughts may follow it.
+2. Some chat templates put ``<think>`` into the prompt, so the text begins with the thought and has only ``</think>``.
+3. Tags within the answer, in inline code or in a line of a fenced block are part of the answer.
 """
 
 import re
@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
 class ReasoningSplitter:
-    """Splits streamed text; text that may become a tag is held back."""
+    """Splits streamed text; waits with text that may become a tag."""
 
     def __init__(self) -> None:
         self._thinking = False
@@ -26,7 +26,7 @@ class ReasoningSplitter:
         self._pending = ""
 
     def add(self, text: str) -> tuple[str, str]:
-        """The new parts of the thought and of the answer."""
+        """Returns the new text of the thought and of the answer."""
         thought: list[str] = []
         self._pending += text
         while not self._answering:
@@ -58,7 +58,7 @@ class ReasoningSplitter:
 
 
 def split_unopened(text: str) -> tuple[str, str]:
-    """The thought and the answer of a text whose opening tag may be missing; the thought may be ""."""
+    """The thought, or "", and the answer of a whole text, whose opening tag may be missing."""
     depth = cut = 0
     for tag in _unquoted_tags(text):
         if tag[0] == OPEN:
@@ -74,7 +74,7 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
     line = ""
     begin, end, read = 0, -1, 0
     fenced = in_code = False
-    # A looping model may write a million tags, so no text is scanned twice.
+    # A model that repeats itself may write a million tags, so no text is scanned twice.
     for tag in _TAGS.finditer(text):
         if tag.start() > end:
             before, begin = begin, text.rfind("\n", 0, tag.start()) + 1

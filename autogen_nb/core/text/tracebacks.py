@@ -1,6 +1,6 @@
-"""Shortens tracebacks for a model: frames of its own code in full, frames of libraries as one line.
+"""Shortens tracebacks for a model: each series of library frames becomes one line.
 
-IPython sends one entry per frame. Other entries (the exception, links between exceptions) stay.
+IPython sends a traceback as a list with an entry for each frame. The other entries, such as the exception, stay.
 """
 
 import re
@@ -12,7 +12,7 @@ _LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNO
 _RULE = re.compile(r"-{10,}")
 _TITLE = "Traceback (most recent call last)"
 _AROUND = 3
-"""The number of frames of own code before and after the omitted ones."""
+"""In a long series of frames of the model's code, this number of frames stays at both ends."""
 
 
 def shortened(entries: Iterable[str]) -> str:

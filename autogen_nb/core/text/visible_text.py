@@ -4,8 +4,8 @@ import re
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# Bidirectional controls, characters without width, and controls except tab and newline can disguise code.
-# Zero-width (non-)joiners stay: many scripts and emoji need them.
+# These characters can make code look different from what runs: bidirectional controls, characters without width, and
+# control characters except tab and newline. Many scripts and emoji need zero-width joiners, so those are not listed.
 _DECEPTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -19,10 +19,9 @@ def encodable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """The text without colours and terminal controls; tabs and newlines stay."""
     return _CONTROLS.sub("", text)
 
 
 def visible(text: str) -> str:
-    """The text with each deceptive character written out, as in ``[U+202E]``."""
+    """The text with its code point in place of each deceptive character, as in ``[U+202E]``."""
     return _DECEPTIVE.sub(lambda match: f"[U+{ord(match[0]):04X}]", encodable(text))
