@@ -1,1 +1,1 @@
-"""Answers a chat's questions: by a person at a terminal, by saved rules, or not at all."""
+"""Answers a chat's questions by a person at a terminal or by saved rules."""

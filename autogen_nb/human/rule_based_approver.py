@@ -1,10 +1,10 @@
 """Answers questions by saved rules, and asks the person about the rest.
 
-1. Rules answer questions about the effects of code. With `confirm="always"`, the person is asked about every block
-   before it runs, and rules apply only to questions of running code.
-2. "Run all from here" answers all later questions about code in the same cell, or in the same task at a terminal, and
-   is never stored. It is not available with `confirm="always"`.
-3. The log stores the rules' answers like any others, so a replay works after a rule is revoked.
+1. Rules answer questions about the effects of code. With `confirm="always"`, the person decides about every block, and
+   rules answer only the questions of running code.
+2. "Run all from here" approves all later code of the same cell, or of the same task at a terminal. It is never saved,
+   and is not available with `confirm="always"`.
+3. The log contains the answers of rules like all other answers, so a replay does not need the rules.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,14 +29,11 @@ from autogen_nb.human.rules_file import RulesFile
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
-ONWARDS = "you (run all from here)"
-"""The author of decisions after "run all from here"."""
+ONWARDS = "you (run all from here)"  # the author of these decisions
 
-RULED = "your rule: "
-"""The prefix of the author of decisions by a rule."""
+RULED = "your rule: "  # begins the author of a decision by a rule
 
-UNATTENDED = "nobody can be asked while code runs"
-"""The reason for denied effects in an unattended run."""
+UNATTENDED = "nobody can be asked while code runs"  # the reason of the denial
 
 
 class NobodyToAsk:
@@ -59,7 +56,7 @@ class ApproveAll:
 
     chosen: bool = False
     offered: bool = True
-    # True if the agents' own `confirm` settings apply; agents with "always" are then added to `excepted`.
+    # If True, each agent's `confirm` setting applies, and `excepted` collects the agents with "always".
     agents_decide: bool = True
     excepted: set[str] = field(default_factory=set)
 
@@ -82,7 +79,7 @@ class RuleBasedApprover:
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; omits a follow-up question about code that the rules already approve."""
+        """Asks the person; drops the next question, about code, if the rules approve the code."""
         if question.then is not None:
             then = self._with_offers(question.then)
             question = replace(question, then=None if self._approved_by(then) else then)
@@ -92,7 +89,6 @@ class RuleBasedApprover:
         return self._answerer.typed(question) if hasattr(self._human, "typed") else CodeInputGiven(None)
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """Decides about a block by the rules, or asks the person."""
         question = self._with_offers(question)
         by = self._approved_by(question)
         if by:
@@ -104,7 +100,6 @@ class RuleBasedApprover:
         return _then(self._human.approve(question), save)
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        """Decides about an effect by the rules, or asks the person."""
         if self._runs_all(question.agent):
             return EffectJudged(allowed=True, by=ONWARDS)
         (effect,) = self._with_absolute_paths((question.effect,))
@@ -132,13 +127,13 @@ class RuleBasedApprover:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _approved_by(self, question: ApprovalAsked) -> str:
-        """Returns the author of an approval without a question, or "" if the person must be asked."""
+        """Returns the author of the approval; "" if the person must decide."""
         if self._runs_all(question.agent):
             return ONWARDS
         return "" if question.always else self._approving_rules(question.effects)
 
     def _approving_rules(self, effects: Sequence[Effect]) -> str:
-        """Returns the rules that cover all effects, in words, or ""."""
+        """Returns the text of the rules that cover all effects; "" if an effect is not covered."""
         try:
             used = covered(self._rules.rules(), effects)
         except ConfigError as error:
@@ -154,7 +149,7 @@ class RuleBasedApprover:
             try:
                 self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
-                # The decision applies to this question, but no rule is saved.
+                # The decision still answers the question.
                 self._complain(f"The rule was not saved: {error}")
                 return replace(answer, rules=())
         return answer

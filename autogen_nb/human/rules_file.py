@@ -1,7 +1,7 @@
-"""The saved rules: one small file for all notebooks, which only the user can write.
+"""The file with the user's saved rules, one for all notebooks.
 
-1. A file that is unreadable, or writable by others, counts as empty and is never overwritten.
-2. A change takes a lock, reads the file again and replaces it atomically, so notebooks do not lose each other's rules.
+1. A file that is invalid, or that other users can write, is an error, and is never overwritten.
+2. A change takes a lock, reads the file again and replaces it atomically, so that notebooks lose no rules.
 """
 
 import fcntl
@@ -22,15 +22,13 @@ from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
-"""Seconds to wait for the lock; another notebook keeps it only while it writes the file."""
+"""Seconds to wait for the lock, which another notebook holds only while it writes the file."""
 _LOCK_INTERVAL = 0.02
 _MAX_RULES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SavedRule:
-    """A rule in the file; `made` is its creation time in UTC."""
-
     rule: Rule
     made: datetime
 
@@ -51,7 +49,6 @@ class RulesFile:
         return tuple(saved.rule for saved in self.saved_rules())
 
     def saved_rules(self) -> tuple[SavedRule, ...]:
-        """Returns the rules with their times, oldest first."""
         text = owned_files.read(self.path, frozenset({os.geteuid()}))
         return () if text is None else self._read(text)
 
@@ -64,7 +61,7 @@ class RulesFile:
         return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Revokes rules, and returns those that existed."""
+        """Removes rules, and returns those that existed."""
         with self._edit_rules() as saved:
             removed = tuple(saved_rule.rule for saved_rule in saved if saved_rule.rule in rules)
             saved[:] = [saved_rule for saved_rule in saved if saved_rule.rule not in rules]
@@ -129,7 +126,6 @@ class RulesFile:
 
 
 def _parse_rule(text: str, moment: str) -> SavedRule:
-    """Parses a rule, which must have the exact form that `_write` gives it."""
     rule, made = parse(text), datetime.fromisoformat(moment)
     if str(rule) != text:
         raise ValueError(f"{text!r} is not the form of a saved rule")

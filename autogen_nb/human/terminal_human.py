@@ -40,23 +40,19 @@ _WAY_OUT = (
 
 
 class TerminalHuman:
-    """Asks questions in text, and reads the answers with ``input()``."""
-
     def __init__(self, announce: Callable[[], None] = lambda: None, *, terminal: Path | None = None) -> None:
         self._announce = announce
         self._terminal = terminal
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """Reads the person's message, or the choice with the typed number."""
         self._announce()
         if question.choices:
             IOStream.get_default().print(f"\n{_numbered(question.choices)}\n")
-        # A model's question may be long or contain control characters, so it is printed before the prompt.
+        # `visible` replaces control characters in the question of a model.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_choice(text, question.choices) or text, by="terminal")
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        """Shows the code and reads the decision; repeats the question after an unclear answer."""
         self._announce()
         IOStream.get_default().print(_approval_text(question))
         offered = proposed(question.effects_for_rules)
@@ -81,7 +77,6 @@ class TerminalHuman:
                     continue
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        """Reads the decision about an effect; repeats the question after an unclear answer."""
         self._announce()
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         IOStream.get_default().print(f"\nThe running code {visible(question.effect.words)}{line}")
@@ -91,7 +86,7 @@ class TerminalHuman:
             return EffectJudged(allowed=False, reason=_GONE)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """Reads input for running code; an end of file is passed on to the code."""
+        """Reads input for running code; None passes an end of file to the code."""
         try:
             text = IOStream.get_default().input(visible(question.prompt), password=question.password)
             return CodeInputGiven(text, by="terminal")
@@ -115,7 +110,6 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
 
 
 def _read_rule(offered: Sequence[Rule]) -> str:
-    """Shows the rules in words, and returns the one that the person chooses, or ""."""
     IOStream.get_default().print(f"\n{_numbered([rule.words for rule in offered])}\n")
     return _choice(read_line(_WHICH), list(map(str, offered)))
 
@@ -125,12 +119,12 @@ def _numbered(texts: Sequence[str]) -> str:
 
 
 def _choice(text: str, choices: Sequence[str]) -> str:
-    """Returns the choice with the typed number, or ""."""
+    """The choice with the number that the person typed; "" for other text."""
     number = text.strip()
     return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
 
 
-# Jupyter front ends without input raise a subclass of NotImplementedError.
+# A front end of Jupyter without input raises a subclass of NotImplementedError.
 _NO_INPUT = (EOFError, NotImplementedError)
 
 
@@ -144,13 +138,13 @@ def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
 def _approval_text(question: ApprovalAsked) -> str:
     why = f" ({'; '.join(question.reasons)})" if question.reasons else ""
     which = "this code" if question.total == 1 else f"block {question.index + 1} of {question.total}"
-    # The code may have looked different while the message streamed, so it is printed again.
+    # The code is printed again, since the streamed message may have shown other characters.
     code = "\n".join(f"    {line}" for line in visible(question.block.code).split("\n"))
     return f"\n{visible(f'{question.agent} asks to run {which}{why}')}:\n\n{code}\n"
 
 
 def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
-    """Returns the edited code; None if the editor failed, and nothing runs."""
+    """Returns the edited code; None if the editor failed."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
         first = read_line(f"The new code, ended by a line with only {_LAST_LINE!r}:\n")

@@ -1,10 +1,9 @@
-"""Drives flows (chats as generators of events) for sync and async callers.
+"""Drives flows, which are chats as generators of events, for sync and async callers.
 
-1. The flow runs in the caller's thread, and so does the caller's code: overridden methods, functions, views, humans.
-   Models and executors are async and run on the engine's thread (`engine`).
-2. The driver logs a question before it gets the answer. If the log already holds events, the driver compares them with
-   the flow's, sends their answers in, and continues at the first open question (`driver`).
-3. Only `sync_bridge` distinguishes sync from async callers.
+1. The flow, the views and the user's functions run in the caller's thread; models and executors run in the thread of
+   the engine.
+2. The driver logs a question before it gets the answer. If the log already contains events, the driver compares them
+   with the events of the flow, answers from the log, and continues at the first question without an answer.
 """
 
 from autogen_nb.engine import Engine, StreamBridge, engine, wait_interruptibly

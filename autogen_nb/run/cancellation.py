@@ -13,7 +13,6 @@ class CancellationToken:
         self._callbacks: list[Callable[[], object]] = []
 
     def cancel(self) -> None:
-        """Cancels all work that uses the token; further calls do nothing."""
         if self._cancelled:
             return
         self._cancelled = True

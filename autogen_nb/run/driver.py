@@ -1,6 +1,6 @@
 """Drives a flow: gets the answers to its questions, and writes and replays its log.
 
-`drive` holds the logic; `events` and `aevents` differ only in how they wait for answers.
+`events` and `aevents` run `drive` for sync and async callers, and differ only in how they wait for an answer.
 """
 
 import asyncio
@@ -33,11 +33,9 @@ from autogen_nb.events import (
 from autogen_nb.run.sync_bridge import heartbeat, in_a_loop, interruptible, mark_blocked, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
-"""The events of a flow in order, with its questions and their answers, such as a list."""
 
 _QUESTIONS = get_args(Question)
-_CHECK_SECONDS = 0.1
-"""Seconds between two checks for new and withdrawn questions."""
+_INQUIRY_CHECK_SECONDS = 0.1
 
 
 InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
@@ -45,10 +43,10 @@ InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question that arises during the answer of another question, such as `input()` in running code.
+    """A question of running code, such as `input()`; it arises before the question that runs the code has its answer.
 
-    The stream that yields an inquiry waits for its answer. The caller's thread calls the functions: `answer` sends the
-    answer, `withdrawn` is True if none is needed any more, and `simultaneous` returns inquiries that arose meanwhile.
+    The stream that yields an inquiry waits until the caller's thread calls `answer`. `withdrawn` returns True if the
+    code no longer needs an answer, and `simultaneous` returns inquiries that arose after this one.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -59,23 +57,20 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class OnCaller:
-    """The caller's thread answers the question with this call; the result may be awaitable."""
+    """A call in the caller's thread that returns the answer or an awaitable."""
 
     call: Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """A stream on the engine's loop answers the question with its last item.
-
-    An `Inquiry` in the stream is answered before the next item is read.
-    """
+    """A stream on the engine's loop, whose last item is the answer."""
 
     stream: Callable[[], AsyncIterator[Transient | Inquiry | Answer]]
 
 
 World: TypeAlias = Callable[[Question], OnCaller | OnEngine]
-"""Returns the source of the answer to a question."""
+"""Chooses how a question gets its answer."""
 
 
 Stage: TypeAlias = StreamBridge[Transient | Inquiry | Answer]
@@ -149,10 +144,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
 
 
 def _show_inquiry(inquiry: Inquiry, world: World, known: dict[int, Inquiry]) -> Generator[Step, Any, None]:
-    """Shows an inquiry and simultaneous ones; for the log, they are part of the answer to the outer question.
-
-    `known` maps the `id` of each inquiry to the inquiry, so that Python does not reuse the id for another one.
-    """
+    # `known` keeps each inquiry alive, so that Python does not give its id to another inquiry.
     if id(inquiry) in known or inquiry.withdrawn():
         return
     known[id(inquiry)] = inquiry
@@ -181,7 +173,7 @@ async def _settle_together(
     try:
         while waiting:
             tasks = [task for _, task in waiting.values()]
-            await asyncio.wait(tasks, timeout=_CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, timeout=_INQUIRY_CHECK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             for inquiry, task in list(waiting.values()):
                 if task.done():
                     settled.append(_send(inquiry, task.result()))
@@ -203,7 +195,7 @@ async def _settle_together(
     finally:
         for _, task in waiting.values():
             await _cancel(task)
-    # The first question has already been shown.
+    # `_show_inquiry` has shown the first question, and expects it first.
     return sorted(settled, key=lambda item: item[0] is not first.question)
 
 
@@ -239,16 +231,13 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnsw
 def events(
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None
 ) -> Generator[Event, None, None]:
-    """Yields the events of a flow to a sync caller; Ctrl-C raises in the caller and cancels the engine's work.
-
-    `tick` is called ten times a second while the engine works.
-    """
+    """Yields the events of a flow, and calls `tick` regularly while it waits; Ctrl-C cancels the engine's work."""
     if engine.is_current_thread():
         raise ConfigError("a sync chat was started on the engine's own thread; await its async form instead")
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
     result: object = None
-    # In a running loop, asyncio's signal handler would only cancel the blocked task.
+    # In a running loop, asyncio's handler of Ctrl-C cannot interrupt this blocking code.
     with interruptible() if in_a_loop() else contextlib.nullcontext():
         try:
             while True:
@@ -273,7 +262,7 @@ def events(
 
 
 async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGenerator[Event, None]:
-    """Yields the events of a flow to an async caller; cancelling the caller cancels the engine's work."""
+    """Yields the events of a flow; cancelling the caller cancels the engine's work."""
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
     result: object = None

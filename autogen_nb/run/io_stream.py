@@ -1,6 +1,6 @@
-"""AutoGen 0.2's streams: a program sets one to get the text of its chats and to answer their questions.
+"""AutoGen 0.2's streams: a program sets a stream that receives the text of its chats and answers their questions.
 
-The text view and the person at a terminal use it. A notebook has its own view and panels.
+`PlainView` and `TerminalHuman` use the stream; the view and the panels of a notebook do not.
 """
 
 import getpass
@@ -22,7 +22,7 @@ class InputStream(Protocol):
 
 @runtime_checkable
 class IOStream(InputStream, OutputStream, Protocol):
-    """A stream in both directions, and the default streams of the process and of a context."""
+    """A stream for output and input; `set_default` sets it for a context, `set_global_default` for the process."""
 
     _global: ClassVar["IOStream | None"] = None
     _context: ClassVar[ContextVar["IOStream | None"]] = ContextVar("io_stream", default=None)

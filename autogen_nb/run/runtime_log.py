@@ -1,7 +1,4 @@
-"""AutoGen 0.2's runtime logging: a program starts it, and rows about agents, requests and messages are written.
-
-API keys and addresses of servers are left out.
-"""
+"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and addresses."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""The surface of chats: the views that show them, and the person who answers their questions."""
+"""The surface of chats: a view that shows their events, and a person who answers their questions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class View(Protocol):
         """Updates durations and other texts that depend on the time."""
 
     def close(self) -> None:
-        """Ends the view; called once, even if the chat raised."""
+        """Ends the view; the chat calls this once, also after an exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ _describe: Callable[[Bundle], str | None] | None = None
 
 
 def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], str | None]) -> None:
-    """Sets the functions that return the surface and describe outputs; `autogen_nb/__init__.py` calls this."""
     global _find, _describe
     _find, _describe = find, describe
 
 
 def shown_as(data: Bundle) -> str | None:
-    """Describes how the surface shows an output: "" means unchanged, None means that it shows only text."""
+    """How the surface shows an output, for the model: "" means as it is, None means as text only."""
     return None if _describe is None else _describe(data)
 
 

@@ -1,4 +1,4 @@
-"""Bridges two kinds of callers: sync callers block their thread, and async callers await."""
+"""Waits for work of the engine, and for awaitables of the caller, in sync and async callers."""
 
 import asyncio
 import contextlib
@@ -15,16 +15,15 @@ from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]
-"""How the caller gets a result: "sync" blocks its thread, "async" awaits."""
+"""How the caller waits for a result: "sync" blocks its thread, "async" awaits."""
 
-_BEAT = 0.05
-"""Seconds between two heartbeats."""
+_HEARTBEAT_SECONDS = 0.05
 
 _caller_blocked: ContextVar[bool] = ContextVar("caller_blocked", default=False)
 
 
 def is_caller_blocked() -> bool:
-    """True if the thread that started the chat is blocked until one of the chat's questions is answered."""
+    """True if the thread of the chat's caller is blocked until a question has its answer."""
     return _caller_blocked.get()
 
 
@@ -38,10 +37,7 @@ def mark_blocked() -> Generator[None, None, None]:
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
-    """The result of a coroutine on the engine; an interrupted caller cancels it.
-
-    For a sync caller, this never suspends, so `run_to_completion` can run a coroutine that awaits it.
-    """
+    """Runs a coroutine on the engine; with "sync", this never suspends, as `run_to_completion` requires."""
     if waits == "sync":
         return engine.call(work)
     bridge = StreamBridge(lambda: single_item(work))
@@ -66,7 +62,7 @@ def ticking(tick: Callable[[], None]) -> Generator[None, None, None]:
 
 
 def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine that never suspends, in the caller's thread."""
+    """Runs a coroutine that never suspends, without a loop."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -78,12 +74,11 @@ def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
 
 @contextlib.contextmanager
 def heartbeat() -> Generator[None, None, None]:
-    """Wakes the loop every 50 ms, since neither Jupyter's kernel nor asyncio's handler wakes it on SIGINT."""
+    """Wakes the loop regularly: Ctrl-C alone does not wake it, so a waiting loop would not see the interrupt."""
 
     async def beat() -> None:
-        # Waking the loop is the only purpose.
-        while True:  # noqa: ASYNC110
-            await asyncio.sleep(_BEAT)
+        while True:  # noqa: ASYNC110  # it waits for nothing; it only wakes the loop
+            await asyncio.sleep(_HEARTBEAT_SECONDS)
 
     task = asyncio.ensure_future(beat())
     try:
@@ -94,7 +89,7 @@ def heartbeat() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise `KeyboardInterrupt` at once in the synchronous code of an async caller."""
+    """Lets Ctrl-C raise `KeyboardInterrupt` at once, in place of asyncio's handler."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,11 +101,7 @@ def interruptible() -> Generator[None, None, None]:
 
 
 def settle(work: Awaitable[T]) -> T:
-    """Waits for an awaitable of the caller.
-
-    If a loop is running, as in a notebook's cell, the awaitable runs on a new loop in another thread. An interrupted
-    caller cancels it.
-    """
+    """Waits for an awaitable; below a running loop, as in a notebook, on a new loop in another thread."""
 
     async def main() -> T:
         with heartbeat():
@@ -135,7 +126,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     def target() -> None:
         try:
             done.put(Item(loop.run_until_complete(task)))
-        # The caller's thread raises the error.
+        # `unwrap` raises the error in the caller's thread.
         except BaseException as error:  # noqa: BLE001
             done.put(error)
         finally:
@@ -155,10 +146,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine. A caller with a running loop may await the result; others wait in this call.
-
-    In the engine's own thread, the coroutine is returned unchanged.
-    """
+    """Starts the work on the engine; returns at once in a running loop, else after the work."""
     if engine.is_current_thread():
         return work
     if in_a_loop():
@@ -169,7 +157,7 @@ def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
 
 
 class _BackgroundCall(Coroutine[Any, Any, T]):
-    """A call that runs even if nobody awaits it; Python would warn about an ordinary coroutine."""
+    """Work that is running; Python warns about a coroutine that nobody awaits, but not about this class."""
 
     def __init__(self, future: "Future[T]") -> None:
         self._future = future
@@ -191,7 +179,7 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
         self._inner().close()
 
     def _ipython_display_(self) -> None:
-        """Shows nothing, so a cell that ends with `executor.stop()` has no output."""
+        """Shows nothing, so that a cell that ends with `executor.stop()` has no output."""
 
     def _inner(self) -> Coroutine[Any, Any, T]:
         if self._awaited is None:

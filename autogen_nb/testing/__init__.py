@@ -1,7 +1,4 @@
-"""Test doubles for agents: a scripted model, person and executor, and a local server with OpenAI's API.
-
-The package itself does not use them.
-"""
+"""Test doubles for agents: a scripted model, person and executor, and a local server with OpenAI's API."""
 
 from autogen_nb.testing.fake_openai import FakeOpenAI, FakeReply, Received, Scripted
 from autogen_nb.testing.replay_client import ReplayChatCompletionClient

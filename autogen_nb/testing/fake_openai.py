@@ -1,7 +1,4 @@
-"""`FakeOpenAI`: a local server with OpenAI's chat completions API, scripted replies, and faults on demand.
-
-It listens only on 127.0.0.1, on a free port.
-"""
+"""A server of OpenAI's chat completions API on 127.0.0.1, with scripted replies and faults."""
 
 import itertools
 import json
@@ -44,19 +41,19 @@ class FakeReply:
     pieces
         The streamed pieces of `content`; by default pieces of 8 characters.
     finish_reason, model
-        By default derived from the reply and from the request.
+        By default, they follow from the reply and from the request.
     usage
         The token counts to report: "words" counts words, "none" reports nothing.
     status, error, headers
-        A status other than 200 answers ``{"error": ...}``; a string is the error's message.
+        The status and headers of the response; with a status other than 200, its body is ``{"error": error}``.
     delay, piece_delay
         Seconds before the first byte, and before each further piece.
     ending
         "cut" breaks the connection before the end of a streamed reply.
     events
-        The data of the server-sent events to stream, in place of the fields above.
+        The data of the server-sent events, in place of the fields above.
     body, content_type
-        The raw body of the response, instead of all fields above, and its media type.
+        The body of the response, in place of all fields above, and its media type.
     """
 
     content: str | None = None
@@ -134,12 +131,12 @@ class FakeOpenAI:
             self._replies.extend(replies)
 
     def wait_requests(self, count: int, timeout: float) -> bool:
-        """Waits up to `timeout` seconds for `count` requests; returns whether they have arrived."""
+        """Waits at most `timeout` seconds for `count` requests; returns whether they have arrived."""
         with self._arrived:
             return self._arrived.wait_for(lambda: len(self.requests) >= count, timeout)
 
     def wait_aborted(self, timeout: float) -> bool:
-        """Waits up to `timeout` seconds for a client to disconnect during a reply; returns whether one did."""
+        """Waits at most `timeout` seconds until a client disconnects during a reply; returns whether one did."""
         return self._aborted.wait(timeout)
 
     def __enter__(self) -> Self:
@@ -188,13 +185,12 @@ class _Server(ThreadingHTTPServer):
     def stop(self) -> None:
         self.shutdown()
         for connection in tuple(self._open):
-            with suppress(OSError):  # it may be closed already
+            with suppress(OSError):  # the client may have closed it
                 connection.shutdown(SHUT_RDWR)
         self.server_close()
         self._thread.join()
 
     def handle_error(self, *_: Any) -> None:
-        """Notes that a client has closed its connection."""
         self.fake._aborted.set()  # noqa: SLF001 - both classes form one test double
 
 
@@ -261,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _pause(self, seconds: float) -> None:
-        """Waits, but only while the client is connected; `MSG_PEEK` returns nothing after it has closed."""
+        """Waits while the client is connected; `recv` returns nothing after the client has disconnected."""
         if seconds <= 0:
             return
         self.connection.settimeout(seconds)
@@ -300,7 +296,6 @@ def _completion(reply: FakeReply, request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _events(reply: FakeReply, request: Mapping[str, Any]) -> Iterator[str]:
-    """The data of the server-sent events of a streamed reply."""
     completion = _completion(reply, request) | {"object": "chat.completion.chunk"}
     usage, (choice,) = completion.pop("usage"), completion.pop("choices")
     opening = json.dumps(completion)[:-1] + ', "choices": [{"index": 0, "delta": '

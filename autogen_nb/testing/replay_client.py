@@ -11,7 +11,7 @@ from autogen_nb.testing.scripted import ScriptedModel, ScriptedReply
 
 
 class ReplayChatCompletionClient(ChatCompletionClient):
-    """A client with scripted replies, in order.
+    """A client with scripted replies.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class ReplayChatCompletionClient(ChatCompletionClient):
         return self.scripted
 
     def reset(self) -> None:
-        """Restarts with the first reply."""
+        """Begins again with the first reply."""
         self.scripted = ScriptedModel(self._replies, "replay")
 
 

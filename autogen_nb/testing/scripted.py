@@ -54,7 +54,7 @@ class ScriptedModel:
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next scripted reply, with a usage that counts words; raises AssertionError after the last reply."""
+        """Streams the next reply, with a usage that counts words; raises AssertionError after the last reply."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):
@@ -136,7 +136,7 @@ class ScriptedHuman:
 
 
 Ran: TypeAlias = str | Output | Sequence[Output | RunEnded] | RunEnded
-"""The outcome of one block: text on stdout, an output, or several; a `RunEnded` sets the exit code and the note."""
+"""The result of a block: text on stdout, or outputs; a `RunEnded` sets the exit code and the note."""
 
 
 class ScriptedExecutor:
@@ -145,8 +145,8 @@ class ScriptedExecutor:
     Parameters
     ----------
     outputs
-        A mapping from the exact source code of each block to its outcome, or a function that takes a block and returns
-        its outcome. A `Failure` among the outputs ends the run with exit code 1.
+        A mapping from the code of each block to its result, or a function of the block that returns its result. A
+        `Failure` among the outputs ends the run with exit code 1.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class ScriptedExecutor:
         return f"<ScriptedExecutor, {len(self.blocks)} blocks run>"
 
     async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded, None]:
-        """The scripted outputs, then a `RunEnded`; raises AssertionError for code that is not in the script."""
+        """Yields the scripted outputs, then a `RunEnded`; raises AssertionError for code without a result."""
         ended = RunEnded(0, 0)
         for number, block in enumerate(blocks, 1):
             self.blocks.append(block)

@@ -1,1 +1,1 @@
-"""Safe access to files and folders that other code or other users may have changed."""
+"""Safe access to files and folders that other code or other users may change."""

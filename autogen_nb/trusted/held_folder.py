@@ -1,7 +1,7 @@
 """Accesses files in a folder that other code may change at any moment, such as a sandbox's folder.
 
-A path is opened folder by folder, each relative to the descriptor of its parent, without links and `..`. So other code
-cannot redirect an access to the outside by replacing a folder or a file.
+The methods open each folder of a path relative to the descriptor of its parent, and refuse links and `..`. Therefore
+other code cannot lead an access out of the folder by replacing a folder or a file by a link.
 """
 
 import errno
@@ -16,14 +16,14 @@ from typing import IO, Any, Self
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _STEP = _FOLDER | getattr(os, "O_NOFOLLOW", 0)
-# Opening must not wait for a pipe.
+# Without O_NONBLOCK, opening a pipe waits for its other end.
 _FILE = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _MODES = 0o777
 _MAX_NAMES = 1_000_000
 
 
 class HeldFolder:
-    """A folder with an open descriptor, so that replacing its path has no effect; file names are relative to it."""
+    """A folder with an open descriptor, which stays valid if other code replaces the path; names are relative to it."""
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)
@@ -36,14 +36,13 @@ class HeldFolder:
         self.close()
 
     def __deepcopy__(self, _: object) -> Self:
-        # A copy would share the descriptor, which becomes invalid when the original is closed.
+        # A copy would share the descriptor, which the original closes.
         return self
 
     def close(self) -> None:
         self._close()
 
     def folder(self, name: str, *, make: bool = False) -> "HeldFolder":
-        """Opens a subfolder; with `make`, creates it and its parents."""
         steps = _split(name)
         descriptor = os.dup(self.descriptor)
         for part in steps:
@@ -60,12 +59,12 @@ class HeldFolder:
         return HeldFolder(descriptor)
 
     def open(self, name: str, mode: str = "rb", **more: Any) -> IO[Any]:
-        """Opens a regular file like the built-in `open`; refuses links and hard links."""
+        """Opens a regular file like the built-in `open`; refuses symbolic and hard links."""
         with self._parent(name) as (parent, last):
             return open(last, mode, opener=parent.opener, **more)
 
     def opener(self, name: str, flags: int) -> int:
-        """Opens a descriptor of a file in this folder, for use as the opener of `open`."""
+        """Opens a file of this folder, as the `opener` of the built-in `open`."""
         must_truncate = flags & os.O_TRUNC
         with self._parent(name) as (parent, last):
             try:
@@ -110,14 +109,13 @@ class HeldFolder:
         return [entry.name for entry in os.scandir(self.descriptor)]
 
     def clear(self, name: str) -> None:
-        """Removes a subfolder with its contents, as far as possible; does not follow links."""
         with suppress(OSError), self._parent(name) as (parent, last):
             with suppress(OSError), parent.folder(last) as folder:
                 folder.empty()
             parent.remove_empty(last)
 
     def empty(self) -> None:
-        """Removes the contents of the folder, as far as possible; needs no recursion for deep trees."""
+        """Removes the contents of the folder, as far as possible, without recursion: a tree may be very deep."""
         tried = set[str]()
         # The limit ends the loop if other code keeps creating files.
         while len(tried) < _MAX_NAMES and (pending := [name for name in self.names() if name not in tried]):
@@ -145,7 +143,7 @@ class HeldFolder:
                         moved.append(new_name)
                     else:
                         folder.remove(inner)
-        # If other code has added files to the folder, it stays.
+        # The folder is not empty if other code has added files.
         with suppress(OSError):
             self.remove_empty(name)
         return moved

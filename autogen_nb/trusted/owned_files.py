@@ -1,4 +1,4 @@
-"""Reads files that others may have replaced: files with a checked owner, and regular files that a person names."""
+"""Reads files that other users or programs may have replaced."""
 
 import errno
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 from autogen_nb.errors import ConfigError
 
 _MAX_BYTES = 1 << 20
-"""The size limit of a file; nobody writes larger ones by hand."""
+"""No user writes a larger file by hand."""
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
-    """The text of a file that one of these users owns and nobody else can write; None if it does not exist."""
+    """The text of a file that only its owner, one of `owners`, can write; None if the file does not exist."""
     try:
-        # All checks use the descriptor, so they apply to the file that is read below.
+        # The checks and the reading use one descriptor, so other users cannot replace the file between them.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -60,7 +60,7 @@ def _refusal(path: Path, why: str) -> ConfigError:
 
 
 def read_regular(path: Path) -> bytes:
-    """The contents of a regular file, following links; does not wait for a pipe or a device."""
+    """The contents of a regular file, also through links; raises OSError for a pipe or a device."""
     with open(path, "rb", opener=_open_regular) as file:
         return file.read()
 

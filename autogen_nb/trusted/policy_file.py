@@ -1,6 +1,6 @@
-"""Reads the organisation's policy; callers read it anew whenever something depends on it.
+"""Reads the organisation's policy.
 
-An untrusted or unreadable policy file is an error, since ignoring it would lift its restrictions.
+A file that cannot be read or trusted is an error: without the file, its restrictions would not apply.
 """
 
 from pathlib import Path
@@ -10,8 +10,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.trusted import owned_files
 
 PATH = Path("/etc/autogen_nb/policy.toml")
-OWNERS = frozenset({0})
-"""The ids of the users who may own the file."""
+OWNERS = frozenset({0})  # root
 
 
 def policy() -> OrganisationPolicy:

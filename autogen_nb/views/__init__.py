@@ -1,1 +1,1 @@
-"""Ways to show a chat outside of a notebook."""
+"""Views of chats outside of notebooks."""

@@ -1,7 +1,7 @@
 """Describes tool calls, pictures and model details as text.
 
-Arguments, results and addresses are untrusted; the caller escapes them. Embedded pictures may be shown; remote ones are
-only named, because loading one would tell its server who reads the chat.
+The caller must escape the text, which contains untrusted arguments, results and addresses. A remote picture is only
+named, because its server would learn who reads the chat.
 """
 
 import json
@@ -13,10 +13,10 @@ from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
 
 SHORT = 100
-"""The maximum length of arguments on the line of the function's name."""
+"""The longest arguments on the line of the function's name, in characters."""
 
 LONGEST = 100_000
-"""The maximum length of arguments and results on screen; the model gets them in full."""
+"""The longest arguments and results on screen, in characters; the model receives them in full."""
 
 _FAILED = "Error: "
 _EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
@@ -24,7 +24,7 @@ _LONGEST_URL = 200
 
 
 def arguments_of(call: FunctionCall) -> str:
-    """Formats the arguments as JSON, on one line if short; text that is not JSON stays as it is."""
+    """The arguments as JSON, on one line if they are short; other text is unchanged."""
     try:
         decoded = json.loads(call.arguments or "{}")
         line = json.dumps(decoded, ensure_ascii=False)
@@ -36,17 +36,16 @@ def arguments_of(call: FunctionCall) -> str:
 
 
 def name_of(call: FunctionCall) -> str:
-    """Returns the model's name for the function, which may not exist, on one line."""
+    """The function's name on one line; a model may invent any name."""
     return visible(" ".join(call.name.split())[:SHORT]) or "a function without a name"
 
 
 def failed(content: str) -> bool:
-    """Returns whether the result reports an error."""
     return content.startswith(_FAILED)
 
 
 def bounded(text: str, limit: int = LONGEST) -> str:
-    """Truncates the text, and adds a line with the omitted length."""
+    """The beginning of a long text, with a line about the omitted part."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n\u2026 [{len(text) - limit:,} more characters are not shown]"
@@ -57,7 +56,6 @@ def call_in_words(call: FunctionCall) -> str:
 
 
 def result_in_words(call: FunctionCall, content: str) -> str:
-    """Formats the result of a call; a long result starts on its own line."""
     if not content:
         return f"{name_of(call)} returned nothing"
     gap = " " if len(content) <= SHORT and "\n" not in content else "\n"
@@ -65,7 +63,7 @@ def result_in_words(call: FunctionCall, content: str) -> str:
 
 
 def embedded_picture(url: str) -> tuple[str, str] | None:
-    """Returns the media type and base64 text of an embedded picture."""
+    """The media type and base64 text of a picture in a data URL; None for other URLs."""
     match = _EMBEDDED.fullmatch(url)
     return None if match is None else (match["mime"].lower(), match["text"])
 
@@ -79,12 +77,11 @@ def picture_in_words(url: str) -> str:
 
 
 def answered_by(reply: ModelReplied) -> str:
-    """Returns the model, and whether its answer came from a cache."""
     return ", ".join(part for part in (reply.model, "from the cache" if reply.cached else "") if part)
 
 
 def thought(reply: ModelReplied) -> str:
-    """Returns the time and tokens of the model's thinking; "" without thoughts."""
+    """The time and tokens of the model's reasoning; "" without reasoning."""
     if reply.reasoning is None:
         return ""
     tokens = "" if reply.reasoning.tokens is None else f", {reply.reasoning.tokens:,} tokens"
@@ -92,7 +89,7 @@ def thought(reply: ModelReplied) -> str:
 
 
 def chosen(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
-    """Returns the speaker that a model chose; "" if it did not choose exactly one."""
+    """The speaker whom the model chose; "" if it did not name exactly one."""
     if question is None or question.method != "auto" or not answer.said:
         return ""
     named = mentioned_names(answer.said, question.candidates)

@@ -41,11 +41,9 @@ def write(text: str) -> None:
 
 
 class PlainView:
-    """Streams each message once, and the outputs of code as they arrive.
+    """Streams messages and the outputs of code, without control characters, which a terminal would interpret.
 
-    Control characters from models and code are removed, since a terminal would interpret them.
-    Without `repeats`, messages that only repeat the outputs for the model are left out.
-    `last_line` replaces the rule and the detail at the end.
+    Without `repeats`, it omits messages that only repeat an output for the model.
     """
 
     def __init__(
@@ -74,7 +72,7 @@ class PlainView:
         self._peers: dict[str, str] = {}
 
     def hide(self, opening: str) -> None:
-        """Skips the opening message with this text."""
+        """Omits the first message with this text."""
         self._hidden = opening
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
@@ -135,7 +133,7 @@ class PlainView:
                 pass
 
     def tick(self) -> None:
-        """Does nothing; the text does not change with time."""
+        """Does nothing, since printed text cannot change."""
 
     def close(self) -> None:
         self._end_stream()
@@ -162,7 +160,7 @@ class PlainView:
             self.line(f">>> {in_words.call_in_words(call)}")
 
     def _calling(self, question: tuple[FunctionCall, ...]) -> None:
-        # A team member may call tools before it answers; the reply that requests them is not shown.
+        # A member of a team may call tools before its answer; the reply with the calls is no message.
         self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = question
@@ -202,7 +200,7 @@ class PlainView:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        # After a lone carriage return, later text would overwrite this line.
+        # In a terminal, text after a carriage return would overwrite the line.
         text = without_controls(text.replace("\r\n", "\n").replace("\r", "\n"))
         if text:
             self._is_at_line_start = text.endswith("\n")
