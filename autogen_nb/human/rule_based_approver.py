@@ -127,7 +127,6 @@ class RuleBasedApprover:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _approved_by(self, question: ApprovalAsked) -> str:
-        """Returns the author of the approval; "" if the person must decide."""
         if self._runs_all(question.agent):
             return ONWARDS
         return "" if question.always else self._approving_rules(question.effects)

@@ -119,7 +119,6 @@ def _numbered(texts: Sequence[str]) -> str:
 
 
 def _choice(text: str, choices: Sequence[str]) -> str:
-    """The choice with the number that the person typed; "" for other text."""
     number = text.strip()
     return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
 
@@ -144,7 +143,6 @@ def _approval_text(question: ApprovalAsked) -> str:
 
 
 def _edit(block: CodeBlock, terminal: Path | None) -> str | None:
-    """Returns the edited code; None if the editor failed."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor or not (terminal or sys.stdin.isatty()):
         first = read_line(f"The new code, ended by a line with only {_LAST_LINE!r}:\n")

@@ -1,7 +1,4 @@
-"""Drives a flow: gets the answers to its questions, and writes and replays its log.
-
-`events` and `aevents` run `drive` for sync and async callers, and differ only in how they wait for an answer.
-"""
+"""Drives a flow: gets the answers to its questions, and writes and replays its log."""
 
 import asyncio
 import contextlib
@@ -222,7 +219,6 @@ def _send(inquiry: Inquiry, answer: Any) -> _Exchange:
 
 
 def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnswer) -> InquiryAnswer:
-    """The answer without a password, for views and logs."""
     if isinstance(question, CodeInputAsked) and question.password and isinstance(answer, CodeInputGiven):
         return replace(answer, text=None if answer.text is None else "")
     return answer
@@ -231,7 +227,7 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnsw
 def events(
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None
 ) -> Generator[Event, None, None]:
-    """Yields the events of a flow, and calls `tick` regularly while it waits; Ctrl-C cancels the engine's work."""
+    """Yields the events of a flow to a sync caller, and calls `tick` regularly; Ctrl-C cancels the engine's work."""
     if engine.is_current_thread():
         raise ConfigError("a sync chat was started on the engine's own thread; await its async form instead")
     steps = drive(flow, world, [] if log is None else log)
@@ -262,7 +258,7 @@ def events(
 
 
 async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGenerator[Event, None]:
-    """Yields the events of a flow; cancelling the caller cancels the engine's work."""
+    """Does the same as `events` for an async caller, whose cancellation cancels the engine's work."""
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
     result: object = None

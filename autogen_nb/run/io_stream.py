@@ -1,7 +1,4 @@
-"""AutoGen 0.2's streams: a program sets a stream that receives the text of its chats and answers their questions.
-
-`PlainView` and `TerminalHuman` use the stream; the view and the panels of a notebook do not.
-"""
+"""AutoGen 0.2's streams: a program sets a stream that receives the text of its chats and answers their questions."""
 
 import getpass
 from collections.abc import Iterator

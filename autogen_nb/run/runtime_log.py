@@ -28,10 +28,8 @@ _TABLES = {
     "function_calls": "source_id source_name function_name args returns timestamp",
     "version": "version_number",
 }
-"""The columns of AutoGen's tables."""
 
-Row: TypeAlias = tuple[Any, ...]
-"""A table, and the values of its columns."""
+Row: TypeAlias = tuple[Any, ...]  # a table, and the values of its columns
 
 _lock = threading.Lock()
 _log: Any = None  # a connection, a file, or a program's own logger
@@ -66,7 +64,6 @@ def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, 
 
 
 def stop() -> None:
-    """Ends logging, and closes the file."""
     global _log  # noqa: PLW0603 - as above
     with _lock:
         if _log is not None:
@@ -75,17 +72,15 @@ def stop() -> None:
 
 
 def logging_enabled() -> bool:
-    """True between `start` and `stop`."""
     return _log is not None
 
 
 def get_connection() -> sqlite3.Connection | None:
-    """The connection to the SQLite file; None if there is none."""
     return _log if isinstance(_log, sqlite3.Connection) else None
 
 
 def _logs(row: Callable[..., Row]) -> Callable[..., None]:
-    """Writes the row that a function returns; a program's own logger has a method of this name instead."""
+    """Writes the row that `row` returns; a program's own logger receives the call instead."""
 
     @wraps(row)
     def log(*args: Any, **kwargs: Any) -> None:
@@ -105,7 +100,7 @@ def _is_own() -> bool:
 def log_chat_completion(
     invocation_id: Any, client_id: int, wrapper_id: int, agent: Any, request: Any, response: Any, *more: Any
 ) -> Row:
-    """`more` is whether the reply is cached, its cost, and when the request began."""
+    """`more` is `is_cached`, the cost, and the time of the request."""
     ids = str(invocation_id), client_id, wrapper_id, _session
     return "chat_completions", *ids, _name(agent), request, response, *more, now()
 
@@ -161,7 +156,6 @@ def openai_form(completion: Completion) -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time in AutoGen's form."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 

@@ -97,11 +97,6 @@ class FakeOpenAI:
         The requests for the list of models so far.
     requests : list of Received
         The other requests so far.
-
-    Examples
-    --------
-    >>> with FakeOpenAI(["Hello."]) as server:  # doctest: +SKIP
-    ...     model = OpenAIModel(model="fake", base_url=server.base_url)
     """
 
     def __init__(
@@ -121,7 +116,6 @@ class FakeOpenAI:
 
     @property
     def base_url(self) -> str:
-        """The address to give to a client; it ends in ``/v1``."""
         if self._server is None:
             raise RuntimeError("FakeOpenAI has no address before it is started: use it in a with statement")
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"

@@ -35,10 +35,6 @@ class ScriptedModel:
     ----------
     requests : list of ModelRequest
         The requests so far.
-
-    Examples
-    --------
-    >>> model = ScriptedModel(["Hello.", {"content": None, "tool_calls": []}, TimeoutError("slow")])
     """
 
     def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:

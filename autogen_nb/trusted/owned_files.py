@@ -41,7 +41,6 @@ def _problem_of(status: os.stat_result, owners: frozenset[int]) -> str:
     if status.st_size >= _MAX_BYTES:
         return "it is too large"
     if status.st_nlink > 1:
-        # The file's other name may be in a folder that others can write.
         return "it has another name (a hard link), under which others may change it; replace it by a copy"
     return _other_writers(status, owners)
 

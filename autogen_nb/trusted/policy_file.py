@@ -1,7 +1,4 @@
-"""Reads the organisation's policy.
-
-A file that cannot be read or trusted is an error: without the file, its restrictions would not apply.
-"""
+"""Reads the organisation's policy; to ignore an invalid file would lift its restrictions, so it is an error."""
 
 from pathlib import Path
 

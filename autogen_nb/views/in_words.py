@@ -12,11 +12,9 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
 
-SHORT = 100
-"""The longest arguments on the line of the function's name, in characters."""
+SHORT = 100  # arguments that fit on one line
 
-LONGEST = 100_000
-"""The longest arguments and results on screen, in characters; the model receives them in full."""
+LONGEST = 100_000  # characters on screen; the model receives the whole text
 
 _FAILED = "Error: "
 _EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)

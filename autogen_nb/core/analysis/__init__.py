@@ -44,7 +44,6 @@ def effects_to_confirm(confirm: Confirm, block: CodeBlock, scope: PathScope | No
 
 
 def reasons(predicted: tuple[Effect, ...]) -> tuple[str, ...]:
-    """The descriptions of the effects that are not harmless, without duplicates."""
     return tuple(dict.fromkeys(effect.words for effect in predicted if not effect.harmless))
 
 

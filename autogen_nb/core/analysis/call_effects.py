@@ -26,8 +26,7 @@ _ARGUMENTS = word_lists("arguments")
 _CALLS = word_lists("calls")
 _CONNECTIONS = ("memory", "sqlite3.connect()", "duckdb.connect()", "sqlalchemy.create_engine()", "duckdb")
 _LITE = ("sqlite3.connect()", "memory.sqlite3")
-_OF_PATHS = ("with_name", "with_suffix", "with_stem")
-"""Methods of `Path` that return another path."""
+_METHODS_TO_PATHS = ("with_name", "with_suffix", "with_stem")
 _THREADS = ("threading", "sequential", "threads", "sharedmem")
 _WORKERS = ("concurrent.", "joblib.", "multiprocessing.", "torch.multiprocessing.")
 """Libraries whose workers run Python functions, so a string argument is no command."""
@@ -35,7 +34,7 @@ _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
 _ARGUMENT_USES = [(method, use) for use, methods in word_lists("path_arguments").items() for method in methods]
-"""Pairs of a method of `Path` and its use of the path itself, or of its argument."""
+"""Pairs of a method of `Path` and its use of the path or of the argument: read, write or delete."""
 
 
 class CallReader:
@@ -152,7 +151,6 @@ class CallReader:
     def _read_connection(self, name: str, call: ast.Call, effects: EffectCollector) -> None:
         addresses = list(filter(is_url, self._addresses(call)))
         if not addresses and name in _CALLS["by_host"]:
-            # The address is a host, alone or with a port.
             nodes = [*call.args[:1], *_keyword_values(call, ("host", "hostname"))]
             values = [each for node in nodes for each in self._values.of(node)]
             hosts = [text_of(value[0] if isinstance(value, tuple) and value else value) for value in values]
@@ -212,7 +210,7 @@ class CallReader:
         if len(call.args) != 1 or call.keywords:
             return
         func = call.args[0].func if isinstance(call.args[0], ast.Call) else None
-        path = isinstance(func, ast.Attribute) and func.attr in _OF_PATHS
+        path = isinstance(func, ast.Attribute) and func.attr in _METHODS_TO_PATHS
         for value in self._values.of(call.args[0]):
             text = text_of(value)
             if path or isinstance(value, PathText) or (text is not None and method_effects.is_file_like(text)):

@@ -96,7 +96,6 @@ class Evaluator:
         return tuple(value.name for value in self.of(node) if isinstance(value, Ref))
 
     def texts(self, node: ast.expr) -> tuple[str | None, ...]:
-        """The possible strings or paths, with None for an unknown one."""
         return tuple(dict.fromkeys(text_of(value) for value in self.of(node)))
 
     def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
@@ -345,6 +344,5 @@ def _range_values(*ends: Any) -> Any:
 
 
 def _formatted(text: str, *parts: Any) -> Any:
-    """The result of `str.format`; `UNKNOWN` for anything but plain `{}` fields."""
     plain = text.count("{}") == len(parts) == text.count("{") == text.count("}")
     return text.format(*parts) if plain else UNKNOWN

@@ -53,15 +53,14 @@ def without_calls(name: str) -> str:
     return name.replace("()", "").replace("[]", "")
 
 
-_DEEPEST = 16
-"""No listed name has more parts."""
+_MOST_PARTS = 16  # of a listed name
 
 
 @cache
 def default_kind(name: str) -> EffectKind | None:
     """The kind of effect that the library of a name has by default; None for an unlisted library."""
     parts = without_calls(name).split(".")
-    for length in range(min(len(parts), _DEEPEST), 0, -1):
+    for length in range(min(len(parts), _MOST_PARTS), 0, -1):
         prefix = ".".join(parts[:length])
         # The result of a file function is data, so its methods only compute.
         if (prefix in FILES and length < len(parts)) or prefix in _PLAIN:
@@ -78,7 +77,7 @@ def is_listed(name: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """True if the tables list the name or something in it."""
+    """True if the tables list the name, or a name in it."""
     return without_calls(name) in _listed_prefixes()
 
 

@@ -33,7 +33,6 @@ def returns_text(name: str) -> bool:
 
 
 def is_internal(name: str) -> bool:
-    """True if the attribute gives access to internals of a library or of Python."""
     hidden = name in _METHODS["internals"] or (name.startswith("_") and name != "_")
     return hidden and name not in _METHODS["attributes"]
 

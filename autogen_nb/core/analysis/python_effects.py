@@ -52,7 +52,7 @@ class _PythonReader:
         self._synthetic_nodes: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
-        # Nodes whose attributes the code reads, directly or by a function such as `getattr`.
+        # Objects of which the code reads an attribute, also with a function such as `getattr`.
         self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._inner |= {
             id(call.args[0])
@@ -157,7 +157,7 @@ class _PythonReader:
                 read_module(text, "", self._effects)
 
     def _read_notebook(self, call: ast.Call) -> None:
-        # `_read_call` checks the call of a method of the result.
+        # A call such as `get_ipython().system()` is checked by itself.
         if id(call) not in self._inner:
             self._effects.add_unknown("uses get_ipython")
 
@@ -264,7 +264,7 @@ class _PythonReader:
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
             library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._inner:
-            # Only the full name shows whether the tables list a name with an internal part.
+            # A name with an internal part is harmless if the tables list the whole name.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
             ]

@@ -13,7 +13,6 @@ _KINDS = {
     for kind in ("environment", "writes", "copies", "deletes", "network", "installs")
     for name in _COMMANDS[kind]
 }
-"""A command in several lists has the kind of the last list."""
 
 _AWK = re.compile(r"-f.*|--file.*|.*(system\s*\(|print[^;}]*[>|]).*", re.DOTALL)
 _DANGEROUS = {

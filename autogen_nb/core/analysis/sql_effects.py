@@ -27,8 +27,7 @@ _FILE = re.compile(
     r"(?i)[^\s'%]+\.(csv|tsv|parquet|json|jsonl|ndjson|txt|xlsx|db|sqlite|duckdb|gz|zst|arrow|feather)|.*://.*"
 )
 
-_LONGEST = 10_000
-"""The longest statement, in characters, that is read."""
+_MAX_STATEMENT_LENGTH = 10_000
 
 
 def read_statement(text: str | None, effects: EffectCollector) -> None:
@@ -36,7 +35,7 @@ def read_statement(text: str | None, effects: EffectCollector) -> None:
     if text is None:
         effects.add_unknown("runs an SQL statement that is not known before it runs")
         return
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_STATEMENT_LENGTH:
         effects.add_unknown(f"runs an SQL statement of {len(text):,} characters, which is too long to be read")
         return
     text = _COMMENT.sub(" ", text)
@@ -57,7 +56,7 @@ def read_statement(text: str | None, effects: EffectCollector) -> None:
 
 def changes(text: str | None) -> bool:
     """False if the statement only queries the database."""
-    if text is None or len(text) > _LONGEST:
+    if text is None or len(text) > _MAX_STATEMENT_LENGTH:
         return True
     plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
     return any(not _LOOKS.match(statement) or _MUTATES.search(statement) is not None for statement in plain.split(";"))
@@ -65,7 +64,7 @@ def changes(text: str | None) -> bool:
 
 def is_query_prefix(beginning: str) -> bool:
     """True if every statement with this beginning is a query."""
-    if len(beginning) > _LONGEST:
+    if len(beginning) > _MAX_STATEMENT_LENGTH:
         return False
     plain = _COMMENT.sub(" ", beginning)
     return _QUERY.match(plain) is not None and ";" not in plain

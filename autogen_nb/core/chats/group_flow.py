@@ -78,7 +78,6 @@ class RunGroup:
 
 
 def relayed_message(state: ConversationState, manager: str, speaker: str) -> Message:
-    """The speaker's last message to the manager, as the members receive it."""
     return with_author(state.last(manager, speaker), speaker)
 
 

@@ -170,7 +170,6 @@ class ConversationState:
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:
-    """Yields a question, and returns its answer."""
     answer = yield question
     if not isinstance(answer, kind):
         raise TypeError(f"{type(question).__name__} was answered by {answer!r}, not by a {kind.__name__}")

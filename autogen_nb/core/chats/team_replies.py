@@ -1,11 +1,5 @@
 """The ways in which a member of a team answers in its turn, as generators of events.
 
-1. `Think` asks a model and runs its calls, a limited number of times. Then the results are the answer, or the model
-   summarises them.
-2. `RunLast` runs the newest code that the member has not run yet.
-3. `AskPerson` asks a person.
-4. `ask_member` asks a member that the caller implements.
-
 The other members receive only the answer. The calls before it stay in the member's own history.
 """
 
@@ -93,6 +87,8 @@ def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], 
 
 @dataclass(frozen=True, slots=True)
 class Think:
+    """Asks a model and runs its calls, at most `rounds` times; with `reflect`, the model summarises the results."""
+
     rounds: int = 1
     reflect: bool = False
     summarise: Callable[[FunctionCall, str], str] = lambda _, content: content

@@ -18,13 +18,11 @@ _SIGNS = "*_`.! \t\r"
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
-"""Characters that may surround the word on its line."""
 _RECENT = 120
 """Only this number of characters at the end of a line may contain the word after the last sentence."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
-"""True if the message ends the chat; the result depends only on the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class WithoutCode:
 
 
 def without(word: str, text: str) -> str:
-    """The text without lines that consist of the word, and without the word after the last sentence."""
+    """The text without the word on a line of its own, and without the word after the last sentence."""
     lines = WordFilter(word)
     return (lines.add(text) + lines.end()).strip()
 

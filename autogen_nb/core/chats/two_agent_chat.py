@@ -51,7 +51,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """A message without a chat, and the replies to it. The sender's own ``send`` method has called this function."""
+    """A message outside of a chat, and the replies to it; the sender's own ``send`` method has already run."""
     speaker, listener = sender, recipient
     expects_reply = yield from arrive(state, speaker, listener, message)
     expects_reply = request_reply if expects_reply is None else expects_reply

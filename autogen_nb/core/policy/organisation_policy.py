@@ -96,4 +96,3 @@ _KEYS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     },
     "cells": {"budget": (_is_budget, "dollars (5.0) or tokens ('20000 tokens')")},
 }
-"""The keys of each table, with a validator and a description of the valid values."""

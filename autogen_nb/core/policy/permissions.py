@@ -58,8 +58,7 @@ def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
 
 
 def _host(text: str) -> str:
-    if text.startswith(("/", "@")):
-        # A Unix socket.
+    if text.startswith(("/", "@")):  # a Unix socket
         return text
     rest = text.partition("://")[2] or text
     rest = rest.partition("/")[0].rpartition("@")[2].lower()

@@ -29,7 +29,6 @@ _ALIASES: Mapping[EffectKind, str] = {
     "environment": "env variable",
 }
 ALIASES: Mapping[str, EffectKind] = {word: kind for kind, words in _ALIASES.items() for word in words.split()}
-"""Other words for the kinds in the text of a rule."""
 
 INTERPRETERS = frozenset(
     "awk bash busybox cmd dash doas env eval exec find fish gawk ipython jupyter ksh lua make nice node nohup npx "

@@ -16,7 +16,6 @@ _SIMPLIFIED: tuple[tuple[str, str], ...] = (
     (r"^0\.5$", r"\\frac{1}{2}"),
     (r"^(-?\d+)/(-?\d+)$", r"\\frac{\1}{\2}"),
 )
-"""Patterns and their replacements, in the order in which they apply."""
 
 
 def last_boxed_only_string(string: str) -> str | None:

@@ -1,7 +1,4 @@
-"""Formats the results of code for a model: bounded text without colours.
-
-The first two lines are AutoGen 0.2's format, which models and programs read.
-"""
+"""Formats the results of code for a model: bounded text without colours."""
 
 import re
 from collections.abc import Iterable
@@ -32,6 +29,7 @@ _ESCAPES = re.compile(
 
 
 def report(exit_code: int, output: str) -> str:
+    # Models and programs know this format of AutoGen 0.2.
     status = "execution succeeded" if exit_code == 0 else "execution failed"
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 

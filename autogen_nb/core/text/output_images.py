@@ -28,13 +28,11 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/gif": re.compile(rb"GIF8[79]a"),
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
-"""The first bytes of each image type."""
 
 _SEEN = ("image/png", "image/jpeg")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The JPEG markers SOF0 to SOF15, which the size follows; DHT, JPG and DAC lie between them (ITU T.81)."""
 _JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
-"""JPEG markers without a length."""
 _JPEG_MARKER = re.compile(rb"\xff([^\x00\xff])")
 
 
