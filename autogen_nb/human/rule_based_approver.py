@@ -29,9 +29,9 @@ from autogen_nb.human.rules_file import RulesFile
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
-ONWARDS = "you (run all from here)"  # the author of these decisions
+ONWARDS = "you (run all from here)"  # the author of decisions after this choice
 
-RULED = "your rule: "  # begins the author of a decision by a rule
+RULED = "your rule: "  # the author is, for example, "your rule: network pypi.org"
 
 UNATTENDED = "nobody can be asked while code runs"  # the reason of the denial
 
@@ -79,7 +79,7 @@ class RuleBasedApprover:
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; drops the next question, about code, if the rules approve the code."""
+        """Asks the person; removes the follow-up question if the rules approve its code."""
         if question.then is not None:
             then = self._with_offers(question.then)
             question = replace(question, then=None if self._approved_by(then) else then)

@@ -40,7 +40,7 @@ InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question of running code, such as `input()`; it arises before the question that runs the code has its answer.
+    """A question of running code, such as `input()`; the view shows it while the driver waits for the code's result.
 
     The stream that yields an inquiry waits until the caller's thread calls `answer`. `withdrawn` returns True if the
     code no longer needs an answer, and `simultaneous` returns inquiries that arose after this one.

@@ -36,7 +36,7 @@ def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], s
 
 
 def shown_as(data: Bundle) -> str | None:
-    """How the surface shows an output, for the model: "" means as it is, None means as text only."""
+    """Describes to the model how the surface shows an output; "" if unchanged, None if only as text."""
     return None if _describe is None else _describe(data)
 
 

@@ -101,7 +101,7 @@ def interruptible() -> Generator[None, None, None]:
 
 
 def settle(work: Awaitable[T]) -> T:
-    """Waits for an awaitable; below a running loop, as in a notebook, on a new loop in another thread."""
+    """Waits for an awaitable; if a loop is running, as in a notebook, the awaitable runs in another thread."""
 
     async def main() -> T:
         with heartbeat():
@@ -146,7 +146,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine; returns at once in a running loop, else after the work."""
+    """Starts the work on the engine; waits for its end only if no loop is running."""
     if engine.is_current_thread():
         return work
     if in_a_loop():

@@ -1,4 +1,4 @@
-"""Reads the organisation's policy; to ignore an invalid file would lift its restrictions, so it is an error."""
+"""Reads the organisation's policy; an invalid file is an error, since ignoring it would lift its restrictions."""
 
 from pathlib import Path
 

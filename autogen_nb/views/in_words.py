@@ -1,7 +1,7 @@
 """Describes tool calls, pictures and model details as text.
 
-The caller must escape the text, which contains untrusted arguments, results and addresses. A remote picture is only
-named, because its server would learn who reads the chat.
+The caller must escape the text, which contains untrusted arguments, results and addresses. The text
+names a remote picture, and the picture is not loaded: its server would learn who reads the chat.
 """
 
 import json
@@ -12,9 +12,9 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
 
-SHORT = 100  # arguments that fit on one line
+SHORT = 100  # the longest arguments on one line, in characters
 
-LONGEST = 100_000  # characters on screen; the model receives the whole text
+LONGEST = 100_000  # the longest text on screen, in characters; the model receives the whole text
 
 _FAILED = "Error: "
 _EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)

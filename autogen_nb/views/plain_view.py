@@ -160,7 +160,7 @@ class PlainView:
             self.line(f">>> {in_words.call_in_words(call)}")
 
     def _calling(self, question: tuple[FunctionCall, ...]) -> None:
-        # A member of a team may call tools before its answer; the reply with the calls is no message.
+        # A member of a team may call tools before its answer; the view shows the calls, and not the reply with them.
         self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = question

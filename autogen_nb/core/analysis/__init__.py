@@ -54,5 +54,5 @@ def _read(block: CodeBlock, scope: PathScope | None) -> EffectCollector:
     elif block.language in ("sh", "bash"):
         read_shell(block.code, collected)
     else:
-        collected.add_unknown(f"is {one_line(block.language)} code, which is not read")
+        collected.add_unknown(f"is {one_line(block.language)} code, which the analysis cannot read")
     return collected

@@ -45,7 +45,7 @@ class LocalName:
 
 UNKNOWN: Final = Unknown()
 HOLE: Final = "\ue000"
-"""Placeholder for an unknown part of a string: a private-use character."""
+"""Placeholder for an unknown part of a string, a character that no ordinary text contains."""
 
 TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108  # a placeholder, not a real path
 """Placeholder for the path of a temporary file or folder that the block creates."""

@@ -118,7 +118,7 @@ class CallReader:
             self._effects.add_file("write", folder)
         elif stays:
             # If the kernel's temporary folder is not /tmp, the guard asks when the code runs.
-            self._effects.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108  # a label
+            self._effects.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108  # only the target of the effect
 
     def _read_display(self, call: ast.Call) -> None:
         for text in (text for node in _keyword_values(call, ("filename",)) for text in self._values.texts(node)):

@@ -70,7 +70,7 @@ def _read_line(command: str, effects: EffectCollector) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
         # IPython evaluates the expressions in braces; a format after a colon, as in `{x:>8}`, is not code.
         if not part.isidentifier() and part.strip():
-            effects.add_inner(part, "puts together a command")
+            effects.add_inner(part, "builds a command that is not known before it runs")
     if _HELP.fullmatch(command):
         return
     if command.startswith("!"):

@@ -77,7 +77,7 @@ def is_listed(name: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    """True if the tables list the name, or a name in it."""
+    """True if the tables list the name, or a longer name that begins with it."""
     return without_calls(name) in _listed_prefixes()
 
 
@@ -121,7 +121,7 @@ def usage_effect(kind: EffectKind, name: str, target: str = "") -> Effect:
 
 
 def add_internals(name: str, effects: EffectCollector) -> None:
-    effects.add_unknown(f"reaches into .{name}")
+    effects.add_unknown(f"uses the internal attribute .{name}")
 
 
 def add_reference(kind: str, name: str, effects: EffectCollector) -> None:

@@ -89,9 +89,9 @@ class _PythonReader:
                     for name in filter(method_effects.is_internal, names):
                         library_effects.add_internals(name, self._effects)
                 case ast.FunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()) if name in _MEMORY:
-                    self._effects.add_unknown(f"gives an address in memory: {name}")
+                    self._effects.add_unknown(f"reveals an address in memory: {name}")
                 case ast.Constant(value=str(text)) if hidden := _DUNDER.search(text):
-                    self._effects.add_unknown(f"names {hidden[0]} in a text")
+                    self._effects.add_unknown(f"contains {hidden[0]} in a string")
                 case _:
                     read_import(node, imports)
         # If the code uses the module, the effect of the use is enough.
@@ -152,7 +152,7 @@ class _PythonReader:
     def _read_import(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
             if text is None:
-                self._effects.add_unknown("imports what is not known before it runs")
+                self._effects.add_unknown("imports a module that is not known before it runs")
             else:
                 read_module(text, "", self._effects)
 
@@ -202,7 +202,7 @@ class _PythonReader:
                     if isinstance(node, ast.Constant) and isinstance(node.value, str):
                         self._read_method_name(node.value)
         elif name in ("use", "context") and not self._names_a_style(call):
-            self._effects.add_unknown(f"takes a style or a backend from elsewhere: .{name}")
+            self._effects.add_unknown(f"loads a style or a backend: .{name}")
 
     def _read_magic(self, name: str, call: ast.Call) -> None:
         cases = list(islice(product(*map(self._values.texts, call.args)), MOST + 1))

@@ -19,7 +19,7 @@ _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 _RECENT = 120
-"""Only this number of characters at the end of a line may contain the word after the last sentence."""
+"""The filter looks for the word after a sentence in this number of characters at the end of a line."""
 
 
 Condition: TypeAlias = Callable[[Message], bool]
@@ -69,7 +69,7 @@ def without(word: str, text: str) -> str:
 
 
 class WordFilter:
-    """Does the same as `without` for streamed text; waits with text that may become the word."""
+    """Does the same as `without` for streamed text; keeps text back while it may be the beginning of the word."""
 
     def __init__(self, word: str) -> None:
         self._word = word

@@ -42,7 +42,7 @@ class PathScope:
         return "private" if any(hidden) else "below"
 
     def full(self, path: str) -> str | None:
-        """The absolute path, or a relative path if `folder` is unknown; None for text that is no path here."""
+        """The absolute path, or a relative path if `folder` is unknown; None if the path cannot be resolved."""
         known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
         # In POSIX, a backslash is an ordinary character, so it stays in the name of a known folder.
         path = path[: len(known)] + path[len(known) :].replace("\\", "/")

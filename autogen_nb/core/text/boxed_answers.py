@@ -1,4 +1,4 @@
-"""Compares mathematical answers in LaTeX by their text, as programs that grade solutions do."""
+"""Compares mathematical answers in LaTeX by their text."""
 
 import re
 

@@ -58,7 +58,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # The added newline ends the last line, so that the newlines of a fence count its lines.
+    # The added newline ends the last line, so that a fence has a newline for each line.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue

@@ -31,7 +31,7 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
 
 _SEEN = ("image/png", "image/jpeg")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""The JPEG markers SOF0 to SOF15, which the size follows; DHT, JPG and DAC lie between them (ITU T.81)."""
+"""The size follows the JPEG markers SOF0 to SOF15 (ITU T.81); DHT, JPG and DAC have numbers between them."""
 _JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _JPEG_MARKER = re.compile(rb"\xff([^\x00\xff])")
 

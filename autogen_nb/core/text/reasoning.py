@@ -17,7 +17,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
 class ReasoningSplitter:
-    """Splits streamed text; waits with text that may become a tag."""
+    """Splits streamed text; keeps text back while it may be the beginning of a tag."""
 
     def __init__(self) -> None:
         self._thinking = False

@@ -23,5 +23,5 @@ def without_controls(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with its code point in place of each deceptive character, as in ``[U+202E]``."""
+    """The text with each deceptive character replaced by its code point, as in ``[U+202E]``."""
     return _DECEPTIVE.sub(lambda match: f"[U+{ord(match[0]):04X}]", encodable(text))
