@@ -16,18 +16,14 @@ from autogen_nb.events import (
 
 
 class Human(Protocol):
-    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Returns what the person writes."""
+    def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]: ...
 
-    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]:
-        """Returns the person's decision about code."""
+    def approve(self, question: ApprovalAsked) -> ApprovalGiven | Awaitable[ApprovalGiven]: ...
 
 
 class CodeQuestionAnswerer(Protocol):
     """Answers the questions of running code; a `Human` may implement it, too."""
 
-    def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
-        """Returns the person's decision about an effect of running code."""
+    def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]: ...
 
-    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        """Returns the input that the person types for running code."""
+    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]: ...

@@ -52,8 +52,6 @@ class NobodyToAsk:
 
 @dataclass(slots=True)
 class ApproveAll:
-    """The state of "run all from here"."""
-
     chosen: bool = False
     offered: bool = True
     # If True, each agent's `confirm` setting applies, and `excepted` collects the agents with "always".

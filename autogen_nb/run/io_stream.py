@@ -55,5 +55,4 @@ class IOConsole(IOStream):
 
 
 def colored(text: object, *_colors: Any, **_more: Any) -> str:
-    """The text without colours, under AutoGen's name."""
     return str(text)

@@ -83,7 +83,6 @@ def _read_line(command: str, effects: EffectCollector) -> None:
 
 
 def _split(code: str) -> tuple[str, list[str]]:
-    """The Python code of a cell, and its lines in IPython's syntax."""
     python_lines: list[str] = []
     commands: list[str] = []
     inside = ""

@@ -34,7 +34,7 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # `_relay` passes on the last message between author and manager, which must not be the author's introduction.
+        # `_relay` passes on the last message between author and manager, so the author is introduced after it.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:

@@ -92,8 +92,6 @@ class AgentSpec:
 
 
 class ConversationState:
-    """The messages and counters of a chat, derived from its events."""
-
     def __init__(
         self,
         exchanges: Iterable[Sequence[Said]] = (),

@@ -26,7 +26,6 @@ class ReasoningSplitter:
         self._pending = ""
 
     def add(self, text: str) -> tuple[str, str]:
-        """Returns the new text of the thought and of the answer."""
         thought: list[str] = []
         self._pending += text
         while not self._answering:
