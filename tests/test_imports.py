@@ -23,7 +23,7 @@ ROWS = (
 ROW = {place: number for number, row in enumerate(ROWS) for place in row}
 
 ROOMS = {
-    "openai": ("models/openai/openai_clients.py",),
+    "openai": ("models/openai/openai_clients.py", "models/openai/server_errors.py"),
     "click": ("cli/",),
     "nbclient": ("cli/",),
     "jupyter_client": ("kernels/",),

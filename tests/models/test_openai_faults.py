@@ -75,11 +75,16 @@ def test_stream_that_is_cut_is_an_error_not_a_reply(half: FakeReply, server: Fak
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("end", [CHUNK.replace("null", '"stop"').replace("Hi", ""), "[DONE]"])
-def test_one_sign_of_the_end_is_enough(end: str, server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(FakeReply(events=[CHUNK, end]))
+def test_a_finish_reason_ends_a_reply_without_done(server: FakeOpenAI, model: OpenAIModel) -> None:
+    server.add(FakeReply(events=[CHUNK, CHUNK.replace("null", '"stop"').replace("Hi", "")]))
 
     assert ask(model).completion.message.content == "Hi"
+
+
+def test_reply_that_fails_before_its_first_piece_is_requested_again(server: FakeOpenAI, model: OpenAIModel) -> None:
+    server.add(FakeReply(events=['{"error": {"message": "overloaded"}}']), "ok")
+
+    assert ask(model).completion.message.content == "ok"
 
 
 def test_error_inside_the_stream_is_reported(server: FakeOpenAI) -> None:

@@ -153,21 +153,6 @@ def test_invalid_setting_is_refused_at_once(settings: dict[str, Any]) -> None:
     assert "sk-" not in str(caught.value)
 
 
-def test_loop_that_was_closed_in_a_hurry_is_forgotten(server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add("one", "two")
-    loop = asyncio.new_event_loop()
-    loop.run_until_complete(a_ask(model))
-    kept = model._clients.by_loop[loop]
-    # Its socket is closed here, so that only the entry is left behind.
-    loop.run_until_complete(kept.client.close())
-    loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()
-
-    asyncio.run(a_ask(model))
-
-    assert len(model._clients.by_loop) == 0
-
-
 def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) -> None:
     def echo(received: Received) -> FakeReply:
         return FakeReply(received.body["messages"][0]["content"] * 3, piece_delay=0.005)

@@ -1,14 +1,30 @@
 import ssl
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
+import httpx2
+import openai
 import pytest
 
-from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
-from autogen_nb.models.openai.server_errors import ErrorContext, by_cause, by_event, by_status, retry_after
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
+from autogen_nb.models.openai.server_errors import Server, error_of, of_response
 
-SERVER = ErrorContext("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
+SERVER = Server("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
+REQUEST = httpx2.Request("POST", "https://models.example:8443/v1/chat/completions")
+
+
+def of_connection(cause: BaseException, server: Server = SERVER) -> str:
+    error = openai.APIConnectionError(request=REQUEST)
+    error.__cause__ = cause
+    return str(error_of(server, error))
+
+
+def of_event(body: object) -> ModelError:
+    return error_of(SERVER, openai.APIError("", REQUEST, body=body))
+
+
+def of_status(status: int, body: Any, headers: dict[str, str] | None = None) -> ModelError:
+    content = {"text": body} if isinstance(body, str) else {"json": body}
+    return of_response(SERVER, httpx2.Response(status, headers=headers, request=REQUEST, **content))
 
 
 def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,30 +33,27 @@ def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.example:3128")
     refused = ConnectionRefusedError(111, "Connection refused")
 
-    told = str(by_cause(SERVER, refused).error)
+    said = of_connection(refused)
 
-    assert told.endswith("is a server running there? (the environment sets a proxy for this host: proxy.example:3128)")
-    assert "proxy" not in str(by_cause(ErrorContext("m", "https://localhost:1/v1"), refused).error)
-
-
-def test_used_up_quota_is_not_asked_again() -> None:
-    failure = by_status(SERVER, 429, {"message": "pay", "code": "insufficient_quota"}, {})
-
-    assert (type(failure.error), failure.again) == (ModelRefused, False)
+    assert said.endswith("is a server running there? (the environment sets a proxy for this host: proxy.example:3128)")
+    assert "proxy" not in of_connection(refused, Server("m", "https://localhost:1/v1"))
 
 
-def test_long_wait_is_reported_and_not_waited() -> None:
-    failure = by_status(SERVER, 429, {"message": "later"}, {"retry-after": "120"})
+def test_used_up_quota_is_a_refusal() -> None:
+    assert type(of_status(429, {"error": {"message": "pay", "code": "insufficient_quota"}})) is ModelRefused
 
-    assert not failure.again
-    assert "120 s" in str(failure.error)
+
+def test_long_wait_is_reported() -> None:
+    error = of_status(429, {"message": "later"}, {"retry-after": "300"})
+
+    assert "answered 429: later (wait 300 s)" in str(error)
 
 
 def test_content_filter_is_an_error_of_its_own() -> None:
     body = {"message": "filtered", "code": "content_filter"}
 
-    assert isinstance(by_status(SERVER, 400, body, {}).error, ContentFiltered)
-    assert isinstance(by_event(SERVER, body).error, ContentFiltered)
+    assert isinstance(of_status(400, body), ContentFiltered)
+    assert isinstance(of_event(body), ContentFiltered)
 
 
 TOO_LONG = [
@@ -64,10 +77,10 @@ TOO_LONG = [
 
 @pytest.mark.parametrize("said", TOO_LONG)
 def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
-    answers = [by_status(SERVER, 400, {"message": said}, {}), by_status(SERVER, 500, said, {}), by_event(SERVER, said)]
+    errors = [of_status(400, {"message": said}), of_status(500, said), of_event(said)]
 
-    assert [(type(answer.error), answer.again) for answer in answers] == [(ContextTooLong, False)] * 3
-    assert all(said in str(answer.error) for answer in answers)
+    assert [type(error) for error in errors] == [ContextTooLong] * 3
+    assert all(said in str(error) for error in errors)
 
 
 @pytest.mark.parametrize(
@@ -79,23 +92,20 @@ def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
     ],
 )
 def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
-    assert isinstance(by_status(SERVER, 400, body, {}).error, ContextTooLong)
+    assert isinstance(of_status(400, body), ContextTooLong)
 
 
 def test_long_reason_is_cut() -> None:
-    assert len(str(by_status(SERVER, 500, "x" * 100_000, {}).error)) < 600
+    assert len(str(of_status(500, "x" * 100_000))) < 600
 
 
-CERTIFICATE = ssl.SSLCertVerificationError(1, "self-signed certificate")
-CERTIFICATE.verify_message = "self-signed certificate"
+def test_untrusted_certificate_is_reported_with_the_way_out() -> None:
+    certificate = ssl.SSLCertVerificationError(1, "self-signed certificate")
+    certificate.verify_message = "self-signed certificate"
 
-
-def test_retry_after_a_date_is_the_time_until_then() -> None:
-    then = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-
-    assert retry_after({"retry-after": then}) == pytest.approx(60, abs=3)
+    assert "ca_bundle" in of_connection(certificate)
 
 
 def test_error_inside_a_stream_may_pass_unless_the_request_is_wrong() -> None:
-    assert isinstance(by_event(SERVER, {"message": "overloaded"}).error, ModelUnavailable)
-    assert isinstance(by_event(SERVER, {"type": "invalid_request_error"}).error, ModelRefused)
+    assert isinstance(of_event({"message": "overloaded"}), ModelUnavailable)
+    assert isinstance(of_event({"type": "invalid_request_error"}), ModelRefused)

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 
 from autogen_nb.errors import ConfigError, ModelUnavailable
+from autogen_nb.models.openai.openai_clients import trusted_certificates
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.openai.tls import context_for
 from autogen_nb.testing import FakeOpenAI
 from tests.models.asking import a_ask
 from tests.models.tls import Authority, in_tls, made
@@ -90,7 +90,7 @@ def test_file_without_certificates_is_reported_before_anything_is_sent(
         monkeypatch.setenv(by, str(path))
 
     with pytest.raises(ConfigError, match=f"{by} .*ca.pem"):
-        context_for(path if by == "ca_bundle" else None)
+        trusted_certificates(path if by == "ca_bundle" else None)
 
 
 @pytest.mark.parametrize("given", [7, "a\0b", "/"], ids=ascii)
@@ -106,7 +106,7 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
         paths = paths._replace(cafile=None, capath=None)
         monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
 
-    context = context_for()
+    context = trusted_certificates()
 
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
 

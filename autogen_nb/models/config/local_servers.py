@@ -15,7 +15,7 @@ USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "L
 """The default port of each kind of server."""
 
 _HOST = "127.0.0.1"
-MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000
 """The maximum size of a list of models; longer lists are ignored."""
 
 _MOST_MODELS = 50
@@ -53,21 +53,23 @@ class LocalServers:
         try:
             connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
             response = connection.getresponse()
-            body = response.read(MOST_BYTES + 1)
+            body = response.read(_MOST_BYTES + 1)
         except (OSError, http.client.HTTPException):
             return None
         finally:
             connection.close()
-        if response.status != http.HTTPStatus.OK or len(body) > MOST_BYTES:
+        if response.status != http.HTTPStatus.OK or len(body) > _MOST_BYTES:
             return None
-        names = listed_names(body)
+        try:
+            names = listed_names(json.loads(body))
+        except (ValueError, RecursionError):
+            names = None
         return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
 
 
-def listed_names(body: bytes) -> tuple[str, ...] | None:
-    """The names in a server's response to ``GET /models``; None if it is not a list of models."""
+def listed_names(listing: Any) -> tuple[str, ...] | None:
+    """The names in the JSON of ``GET /models``; None if it is not a list of models."""
     try:
-        listing: Any = json.loads(body)
         return tuple(str(model["id"])[:_LONGEST] for model in listing["data"][:_MOST_NAMES])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError):
         return None

@@ -4,12 +4,13 @@
    (Azure sends both kinds) contribute their other fields.
 2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
    starts a new call.
-3. Usage and model come from the last chunk that contains them.
-4. Reasoning comes in a field of its own (`reasoning_content`, `reasoning`), or between tags in the content; both are
+3. Reasoning comes in a field of its own (`reasoning_content`, `reasoning`), or between tags in the content; both are
    separated from the text.
 """
 
 import json
+import re
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,56 +21,59 @@ from autogen_nb.messages import Message, Reasoning, Usage
 _DIGITS = 12
 """Maximum digits of a token count."""
 
-_JOINED = ("text", "summary", "data")
+_JOINED = ("arguments", "text", "summary", "data")
+"""The fields that arrive in pieces; other fields arrive whole, and some servers repeat them."""
 
 
 class ChunkAccumulator:
     """The reply so far; `add` takes the chunks as parsed JSON, in order, and `unsent` yields new pieces to stream.
 
-    `progress` counts the pieces of the reply, not chunks that only keep the connection alive. `model` is the server's
-    name of the model, or "".
+    `progress` counts the pieces of the reply. `model` is the server's name of the model, or "".
     """
 
     def __init__(self) -> None:
-        self.finish_reason: str | None = None
+        self.finish_reason = self.model = ""
         self.progress = 0
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._sent = (0, 0)
         self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
-        self._calls: list[_Call] = []
-        self._by_id: dict[str, _Call] = {}
-        self._by_index: dict[int, _Call] = {}
-        self._function: _Call | None = None
-        self._usage: Mapping[str, Any] | None = None
-        self.model = ""
+        self._calls: list[dict[str, Any]] = []
+        self._function: dict[str, Any] = {}
+        self._usage: Mapping[str, Any] = {}
+        self._failed_usage: Usage | None = None
+        self._begin = time.monotonic()
+        self._thinking_seconds: float | None = None
 
     @property
     def has_begun(self) -> bool:
-        return self.is_answering or bool(self._reasoning)
-
-    @property
-    def is_answering(self) -> bool:
-        """True if the model has started to write its answer, or a call."""
-        return bool(self._text or self._calls or self._function)
+        """True if the model has started to write its reasoning, its answer or a call."""
+        return self.progress > 0
 
     @property
     def usage(self) -> Usage | None:
-        """The server's token counts so far."""
+        """The server's token counts, those of a failed first request included."""
         usage = self._usage
-        if usage is None:
-            return None
-        return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        if not usage:
+            return self._failed_usage
+        own = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        return own + (self._failed_usage or Usage())
+
+    def start_again(self) -> None:
+        """Prepares for the chunks of a second request, because the first one failed before its first piece."""
+        self._failed_usage, self._usage = self.usage, {}
 
     def add(self, chunk: Mapping[str, Any]) -> None:
         """Adds a chunk, or a whole ``chat.completion``."""
-        self.model = _text_or_empty(chunk.get("model")) or self.model
+        self.model = _text(chunk.get("model")) or self.model
         self._usage = next(_mappings([chunk.get("usage")]), self._usage)
         for place, choice in enumerate(_mappings(chunk.get("choices"))):
             index = choice.get("index")
             if not (place if index is None else index):
                 self._add_choice(choice)
+        if self._thinking_seconds is None and (self._text or self._calls or self._function):
+            self._thinking_seconds = time.monotonic() - self._begin
 
     def end(self) -> None:
         """Adds the end of the text, which was held back because it could have been the start of a tag."""
@@ -91,111 +95,113 @@ class ChunkAccumulator:
         thought = "".join((*self._reasoning, unopened)).strip()
         # Some servers send no ids for calls, but a call's result needs one.
         calls = [
-            {**call.more, "id": call.id or f"call_{number}", "type": "function", "function": call.joined()}
-            for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
+            {
+                **{name: value for name, value in call.items() if name != "index"},
+                "id": call.get("id") or f"call_{number}",
+            }
+            | {"type": "function", "function": _function(call.get("function"))}
+            for number, call in enumerate(sorted(self._calls, key=lambda call: call["index"]))
         ]
         called = bool(calls or self._function)
         message = Message(
             content=text if text or not called else None,
-            function_call=self._function.joined() if self._function else None,
+            function_call=_function(self._function) if self._function else None,
             tool_calls=calls or None,
             reasoning_details=(self._details or None) if called else None,
         )
+        seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
+        details = self._usage.get("completion_tokens_details")
+        tokens = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
+        reasoning = Reasoning(thought, seconds, None if tokens is None else _count(tokens)) if thought else None
         finish = self.finish_reason or ("tool_calls" if calls else "stop")
-        reasoning = Reasoning(thought, tokens=_reasoning_tokens(self._usage)) if thought else None
         return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
 
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        self.finish_reason = _text_or_empty(choice.get("finish_reason")) or self.finish_reason
+        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):
             return
-        self._add_reasoning(delta)
-        for call in _mappings(delta.get("tool_calls")):
-            slot = self._slot(call)
-            slot.extend(call.get("function"))
-            self.progress += 1
-            # An extra field may be the signature of a thought, which the server requires with the call's result.
-            slot.more |= {name: value for name, value in call.items() if name not in _CALL}
-        if delta.get("function_call"):
-            self._function = self._function or _Call()
-            self._function.extend(delta["function_call"])
-            self.progress += 1
-        # A refusal (structured output) replaces the content.
-        written = _text(delta.get("content")) or _text(delta.get("refusal"))
-        self.progress += bool(written)
-        self._record(*self._splitter.add(written))
-
-    def _add_reasoning(self, delta: Mapping[str, Any]) -> None:
         details = list(_mappings(delta.get("reasoning_details")))
         for detail in details:
-            _extend(self._details, detail)
-        fields = [delta.get(name) for name in ("reasoning_content", "reasoning")]
-        written = "".join(str(each.get("text") or each.get("summary") or "") for each in details)
+            _merge(self._detail(detail), detail)
         # A server may send the same text in several fields.
-        thought = next((text for text in fields if text and isinstance(text, str)), written)
-        self.progress += bool(thought)
+        fields = [_text(delta.get(name)) for name in ("reasoning_content", "reasoning")]
+        fields.append("".join(_text(each.get("text")) or _text(each.get("summary")) for each in details))
+        thought = next(filter(None, fields), "")
         self._record(thought, "")
+        calls = list(_mappings(delta.get("tool_calls")))
+        for call in calls:
+            _merge(self._call(call), {name: value for name, value in call.items() if name != "index"})
+        function = list(_mappings([delta.get("function_call")]))
+        for piece in function:
+            _merge(self._function, piece)
+        # A refusal (structured output) replaces the content.
+        written = _text(delta.get("content")) or _text(delta.get("refusal"))
+        self._record(*self._splitter.add(written))
+        self.progress += bool(thought or calls or function or written)
 
     def _record(self, thought: str, text: str) -> None:
         self._reasoning += [thought] if thought else []
         self._text += [text] if text else []
 
-    def _slot(self, call: Mapping[str, Any]) -> "_Call":
-        name = _text_or_empty(call.get("id"))
-        if name in self._by_id:
-            return self._by_id[name]
-        index = call["index"] if isinstance(call.get("index"), int) else None
-        known = (self._calls[-1] if self._calls else None) if index is None else self._by_index.get(index)
-        if known is None or _starts_new_call(known, call, index):
-            known = _Call(len(self._calls) if index is None else index)
+    def _detail(self, piece: Mapping[str, Any]) -> dict[str, Any]:
+        """The detail that a piece continues; a new one if its type or index is new, or if it has no index."""
+        last = self._details[-1] if self._details else {}
+        if "index" not in piece or any(last.get(name) != piece.get(name) for name in ("type", "index")):
+            self._details.append({})
+        return self._details[-1]
+
+    def _call(self, piece: Mapping[str, Any]) -> dict[str, Any]:
+        """The call that a piece continues, or a new one."""
+        name, index = _text(piece.get("id")), piece.get("index")
+        for call in self._calls:
+            if name and call.get("id") == name:
+                return call
+        known = next((call for call in reversed(self._calls) if index is None or call["index"] == index), None)
+        if (
+            known is None
+            or (name and known.get("id"))
+            or (not name and index is None and _name(piece) and _name(known))
+        ):
+            known = {"index": index if isinstance(index, int) else len(self._calls)}
             self._calls.append(known)
-            self._by_index[known.index] = known
-        if name:
-            known.id = name
-            self._by_id[name] = known
         return known
 
 
-_CALL = ("index", "id", "type", "function")
+def _merge(whole: dict[str, Any], piece: Mapping[str, Any]) -> None:
+    for name, value in piece.items():
+        known = whole.get(name)
+        if isinstance(value, Mapping):
+            whole[name] = known if isinstance(known, dict) else {}
+            _merge(whole[name], value)
+        elif isinstance(value, str):
+            text = _text(value)
+            whole[name] = known + text if name in _JOINED and isinstance(known, str) else text or known
+        elif value is not None:
+            whole[name] = value
 
 
-class _Call:
-    """A function or tool call during streaming; `more` holds the server's extra fields."""
-
-    def __init__(self, index: int = 0) -> None:
-        self.index = index
-        self.id = ""
-        self.function = ""
-        self.more: dict[str, Any] = {}
-        self._arguments: list[str] = []
-
-    def extend(self, function: Any) -> None:
-        if not isinstance(function, Mapping):
-            return
-        # The name arrives whole; some servers repeat it in each chunk.
-        self.function = self.function or _text_or_empty(function.get("name"))
-        arguments = function.get("arguments")
-        if arguments is not None:
-            self._arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
-
-    def joined(self) -> dict[str, str]:
-        return {"name": self.function, "arguments": "".join(self._arguments)}
+def _function(function: Any) -> dict[str, str]:
+    arguments = function.get("arguments") if isinstance(function, Mapping) else None
+    text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+    return {"name": _name({"function": function}), "arguments": text}
 
 
-def _starts_new_call(known: _Call, call: Mapping[str, Any], index: int | None) -> bool:
-    if _text_or_empty(call.get("id")):
-        return bool(known.id)
-    named = isinstance(call.get("function"), Mapping) and call["function"].get("name")
-    return index is None and bool(named and known.function)
+def _name(call: Mapping[str, Any]) -> str:
+    function = call.get("function")
+    return _text(function.get("name")) if isinstance(function, Mapping) else ""
 
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
 
 
-def _text_or_empty(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _text(content: Any) -> str:
+    """The text of a field, or of its parts, without halves of surrogate pairs, which no file can contain."""
+    if isinstance(content, str):
+        is_plain = content.isascii() or not re.search("[\ud800-\udfff]", content)
+        return content if is_plain else content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return "".join(_text(part.get("text")) for part in _mappings(content) if isinstance(part.get("text"), str))
 
 
 def _count(value: Any) -> int:
@@ -204,25 +210,3 @@ def _count(value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS else 0
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(part["text"] for part in _mappings(content) if isinstance(part.get("text"), str))
-
-
-def _extend(details: list[dict[str, Any]], piece: Mapping[str, Any]) -> None:
-    last = details[-1] if details else {}
-    if not details or any(last.get(name) != piece.get(name) for name in ("type", "index")) or "index" not in piece:
-        details.append(dict(piece))
-        return
-    for name, value in piece.items():
-        joined = name in _JOINED and isinstance(value, str) and isinstance(last.get(name), str)
-        last[name] = last[name] + value if joined else last.get(name) if value is None else value
-
-
-def _reasoning_tokens(usage: Mapping[str, Any] | None) -> int | None:
-    details = (usage or {}).get("completion_tokens_details")
-    count = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
-    return None if count is None else _count(count)

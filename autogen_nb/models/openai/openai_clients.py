@@ -1,131 +1,79 @@
-"""The openai library's clients of one model, one for each event loop, and the requests that they send.
+"""The openai library's clients of one model: one for each event loop, because a connection belongs to its loop.
 
-Only this file imports openai, at the first request. The library's client handles addresses, authentication, Azure and
-errors. Requests go through its generic `post`, and `response_body` reads the replies, because the library's typed layer
-transforms every message and every chunk (see `benchmarks/model_stream.py`).
+The library is imported at the first request, in a thread.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from http import HTTPStatus
+import inspect
+import os
+import ssl
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
-from autogen_nb.errors import ConfigError, ModelUnavailable
-from autogen_nb.models.config.account import PLACEHOLDER, Account
+from autogen_nb.core.ports import Waiting
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.account import Account, TokenProvider
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
-from autogen_nb.models.config.local_servers import MOST_BYTES, listed_names
-from autogen_nb.models.openai.loop_clients import LoopClients, keep
-from autogen_nb.models.openai.server_errors import ErrorContext, ServerFailed, by_cause, by_status
-from autogen_nb.models.openai.tls import context_for
+from autogen_nb.models.openai.server_errors import Server, is_temporary, of_response, seconds_to_wait
 from autogen_nb.models.prices import is_listed_at, price_at
 
 if TYPE_CHECKING:
     import openai
 
-Response: TypeAlias = "openai.AsyncStream[object]"
-"""A response after its headers, with an unread body."""
+Stream: TypeAlias = "openai.AsyncStream[object]"
+"""The chunks of a response as plain JSON values; the library's typed chunks take four times as long to build."""
 
-SILENCE = 600.0
-"""Default timeout in seconds for the next piece of a reply."""
-
-_SLACK = 10.0
-"""Extra seconds for all headers of a response; the transport's own timeout limits only each read."""
+_SCOPE = "https://cognitiveservices.azure.com/.default"
+_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+_on_response: ContextVar[Callable[[Any], Awaitable[None]] | None] = ContextVar("on_response", default=None)
 
 
 class OpenAIClients:
-    """The clients of one model; a connection belongs to the event loop that opened it."""
+    """Creates the clients from the settings of a model; `options` are passed to each client as they are."""
 
     def __init__(
-        self,
-        *,
-        defaults: Mapping[str, Any],
-        ca_bundle: str | PathLike[str] | None = None,
-        http_client: Any = None,
-        timeout: float | None = None,
+        self, *, ca_bundle: str | PathLike[str] | None, http_client: Any, max_retries: int, **options: Any
     ) -> None:
+        if http_client is not None and ca_bundle is not None:
+            raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
+        if http_client is not None and not hasattr(http_client, "aclose"):
+            raise ConfigError(
+                f"http_client must be async, and {type(http_client).__name__} is not; give an AsyncClient"
+            )
         if ca_bundle is not None:
-            context_for(ca_bundle)
-        self._defaults = defaults
+            trusted_certificates(ca_bundle)
         self._ca_bundle = ca_bundle
-        self._http_client = _checked_client(http_client, ca_bundle)
-        self._timeout = timeout
-        self.by_loop: LoopClients[openai.AsyncOpenAI] = WeakKeyDictionary()
+        self._http_client = http_client
+        self._options = {"max_retries": max_retries, **options}
+        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Open] = WeakKeyDictionary()
+
+    async def client(self, account: Account) -> "openai.AsyncOpenAI":
+        """The client of the running loop."""
+        loop = asyncio.get_running_loop()
+        known = self._by_loop.get(loop)
+        if known is None or known.account != account:
+            # Importing openai and loading the certificates takes most of a second: a thread keeps the loop free.
+            client = await asyncio.to_thread(self._create, account)
+            closer = _closer(client, leave_open=self._http_client is not None)
+            # The loop knows a started async generator, and closes it at shutdown.
+            await anext(closer)
+            finalize(self, _close_soon, loop, closer).atexit = False
+            known = self._by_loop[loop] = _Open(account, client, closer)
+        return known.client
 
     async def close(self) -> None:
-        known = self.by_loop.get(asyncio.get_running_loop())
-        if known is not None:
+        """Closes the connections of the running loop; the next request opens new ones."""
+        if known := self._by_loop.pop(asyncio.get_running_loop(), None):
             await known.closer.aclose()
-
-    async def listed_models(self, account: Account, server: ErrorContext) -> tuple[str, ...] | ServerFailed:
-        """The names of the server's models, empty if the server does not list them; or the failure of the request."""
-        client = await self._client(account)
-        import openai
-
-        request = client.get(
-            "/models",
-            cast_to=object,
-            # Without compression, the size of the response is bounded by the bytes read.
-            options={"headers": {"Accept-Encoding": "identity"}},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        response = await _send(server, request)
-        if not isinstance(response, ServerFailed):
-            return await _names(response)
-        is_offline = isinstance(response.error, ModelUnavailable) and response.error.status is None
-        return response if is_offline or response.error.status == HTTPStatus.UNAUTHORIZED else ()
-
-    async def post(
-        self,
-        account: Account,
-        server: ErrorContext,
-        body: Mapping[str, Any],
-        *,
-        headers: Mapping[str, str],
-        query: Mapping[str, object],
-        extra_body: Mapping[str, object],
-    ) -> "Response | ServerFailed":
-        """The response to a request for a reply, once its headers have arrived; or the failure of the request."""
-        client = await self._client(account)
-        import openai
-
-        request = client.post(
-            "/chat/completions",
-            cast_to=object,
-            body=body,
-            options={
-                # Neither the task nor the key is sent to a host that the configuration does not name.
-                "follow_redirects": False,
-                "headers": headers,
-                "params": query,
-                "extra_json": extra_body,
-            },
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        return await _send(server, request, within=(self._timeout or SILENCE) + _SLACK)
-
-    async def _client(self, account: Account) -> "openai.AsyncOpenAI":
-        loop = asyncio.get_running_loop()
-        known = self.by_loop.get(loop)
-        if known is not None and known.account == account:
-            return known.client
-        # Importing openai and loading the certificates takes most of a second: a thread keeps the loop free.
-        client = await asyncio.to_thread(self._create, account)
-        old = self.by_loop.get(loop)
-        if old is not None and old.account == account:
-            # Another reply has created a client in the meantime.
-            await self._closing(client)()
-            return old.client
-        # The connections of a loop that was closed without a shutdown are lost.
-        for closed in [loop for loop in self.by_loop if loop.is_closed()]:
-            del self.by_loop[closed]
-        await keep(self, self.by_loop, client, self._closing(client), account)
-        if old is not None:
-            await old.closer.aclose()
-        return client
 
     def _create(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
@@ -133,97 +81,186 @@ class OpenAIClients:
         if is_listed_at(account.url):
             # Load the price list now, so that the first reply does not wait for it.
             price_at("")
-        # The transport's logs contain the whole address of each request, so it must not contain a login.
+        # httpx logs the address of each request, so the address must not contain a login.
         url, login = without_login(account.url or ""), login_of(account.url or "")
-        options: dict[str, Any] = {"api_key": account.key, "max_retries": 0, **self._defaults}
+        options = {"api_key": account.key, **self._options}
         if login:
             options["default_headers"] = {"Authorization": basic_auth(login), **(options["default_headers"] or {})}
-        options["http_client"] = self._http_client or self._sender(url)
-        if self._timeout is not None:
-            options["timeout"] = self._timeout
+        options["http_client"] = self._http_client or self._new_http_client(url)
         client: openai.AsyncOpenAI
         if account.api_type == "azure":
-            # The token of a provider is added to each request, not to the client.
-            token = PLACEHOLDER if account.provider else account.token
-            options |= {"api_version": account.api_version, "azure_ad_token": token}
-            client = openai.AsyncAzureOpenAI(**_azure_place(url, account.deployment), **options)
+            provider = account.provider and _checked_tokens(account.provider, Server("", url))
+            options |= {"azure_ad_token": account.token, "azure_ad_token_provider": provider}
+            client = openai.AsyncAzureOpenAI(
+                api_version=account.api_version, **_azure_address(url, account.deployment), **options
+            )
         else:
             client = openai.AsyncOpenAI(base_url=url, **options)
         # Otherwise the library would send the environment's values to every server.
         client.organization, client.project = account.organization, account.project
         return client
 
-    def _sender(self, url: str) -> Any:
+    def _new_http_client(self, url: str) -> Any:
         import openai
 
         is_local = is_loopback(url)
         # Requests to a local HTTP server need no certificates, so invalid ones in the environment must not fail them.
-        verify = True if is_local and url.startswith("http:") else context_for(self._ca_bundle)
-        # A proxy cannot reach this machine's loopback addresses.
+        verify = True if is_local and url.startswith("http:") else trusted_certificates(self._ca_bundle)
+        hooks = {"response": [_call_on_response]}
         try:
-            return openai.DefaultAsyncHttpxClient(verify=verify, trust_env=not is_local, follow_redirects=False)
+            # A proxy cannot reach this machine's loopback addresses.
+            return openai.DefaultAsyncHttpxClient(
+                verify=verify, trust_env=not is_local, follow_redirects=False, event_hooks=hooks
+            )
         except Exception as error:  # noqa: BLE001 - any error here is caused by the environment's proxy settings
-            reason = ErrorContext("", url).clean(str(error)).rstrip(".")
+            reason = Server("", url).clean(str(error)).rstrip(".")
         ways = "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
         raise ConfigError(f"the environment's proxy cannot be used: {reason}; {ways}")
 
-    def _closing(self, client: "openai.AsyncOpenAI") -> Callable[[], Awaitable[None]]:
-        return client.close if self._http_client is None else _nothing
 
-
-async def _send(
-    server: ErrorContext, request: "Awaitable[Response]", *, within: float | None = None
-) -> "Response | ServerFailed":
+async def open_stream(
+    client: "openai.AsyncOpenAI", server: Server, body: Mapping[str, Any], extra: Mapping[str, Any]
+) -> "AsyncGenerator[Waiting | Stream, None]":
+    """A `Waiting` for each error after which the client pauses and repeats the request, then the open response."""
     import openai
 
+    items: asyncio.Queue[Waiting | None] = asyncio.Queue()
+
+    async def announce_retry(response: Any) -> None:
+        if int(response.request.headers.get("x-stainless-retry-count", 0)) == client.max_retries:
+            return
+        if is_temporary(response.status_code):
+            await response.aread()
+            wait = seconds_to_wait(response.headers)
+            when = "trying again" if wait is None else f"next try in {wait:.0f} s"
+            items.put_nowait(Waiting(f"{of_response(server, response)}; {when}"))
+
+    context = copy_context()
+    context.run(_on_response.set, announce_retry)
+    # Neither the task nor the key is sent to a host that the configuration does not name.
+    options: Any = {"follow_redirects": False, **extra}
+    request = client.post(
+        "/chat/completions",
+        cast_to=object,
+        body=body,
+        options=options,
+        stream=True,
+        stream_cls=openai.AsyncStream[object],
+    )
+    sending = asyncio.create_task(_awaited(request), context=context)
+    sending.add_done_callback(lambda _: items.put_nowait(None))
+    has_waited = False
     try:
-        async with asyncio.timeout(within):
-            return await request
-    except TimeoutError as error:
-        return by_cause(server, error)
-    except openai.APIConnectionError as error:
-        return by_cause(server, error.__cause__ or error)
-    except openai.APIStatusError as error:
-        return by_status(server, error.status_code, error.body, error.response.headers)
-    except openai.OpenAIError as error:
-        return server.refused(f"got no request: {server.clean(str(error))}")
-    except RuntimeError as error:
-        # The user's own client may have connections of a closed loop; it opens new ones after this error.
-        return server.unavailable(f"broke the connection: {server.clean(str(error))}", wait=0.0)
-    except (TypeError, ValueError) as error:
-        return server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
-
-
-async def _nothing() -> None:
-    """Leaves the user's own client open."""
-
-
-async def _names(answer: "Response") -> tuple[str, ...]:
-    body = b""
-    try:
-        async for piece in answer.response.aiter_raw():
-            body += piece
-            if len(body) > MOST_BYTES:
-                return ()
-    except Exception:  # noqa: BLE001 - the exceptions of httpx or httpx2, whichever openai depends on
-        return ()
+        while (waiting := await items.get()) is not None:
+            has_waited = True
+            yield waiting
+        stream = await sending
+        if has_waited:
+            yield Waiting("")
+        yield stream
     finally:
-        await answer.close()
-    return listed_names(body) or ()
+        sending.cancel()
 
 
-def _azure_place(url: str, deployment: str | None) -> dict[str, Any]:
+def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
+    """The function that returns a token of Microsoft Entra; "DEFAULT" is AutoGen 0.2's name for azure-identity's."""
+    if provider is None or (callable(provider) and not isinstance(provider, str)):
+        return provider
+    if provider != "DEFAULT":
+        # The message does not quote the value, which may be a token under the wrong name.
+        raise ConfigError(
+            "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
+            "set a token as azure_ad_token"
+        )
+    with suppress(ImportError):
+        if find_spec("azure.identity"):
+            return _default_provider()
+    raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
+
+
+def _default_provider() -> TokenProvider:
+    @cache
+    def provider() -> Any:
+        identity = import_module("azure.identity")
+        return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+
+    def token() -> Any:
+        return provider()()
+
+    return token
+
+
+def _checked_tokens(provider: TokenProvider, server: Server) -> Callable[[], Awaitable[str]]:
+    async def token() -> str:
+        try:
+            # A sync provider may wait for the network; in a thread, it does not block the loop's other chats.
+            is_async = inspect.iscoroutinefunction(provider)
+            result: Any = provider() if is_async else await asyncio.to_thread(provider)
+            value = await result if inspect.isawaitable(result) else result
+        # The error is not chained, because it may contain a secret.
+        except Exception as error:  # noqa: BLE001 - a provider may raise anything
+            fault = f"raised {type(error).__name__}: {server.clean(str(error))}"
+        else:
+            if isinstance(value, str) and value.isascii() and value.isprintable() and value.strip():
+                return value.strip()
+            fault = f"returned {'an invalid token' if isinstance(value, str) else type(value).__name__}"
+        raise server.refused(f"got no request, because azure_ad_token_provider {fault}")
+
+    return token
+
+
+def trusted_certificates(ca_bundle: str | PathLike[str] | None = None) -> ssl.SSLContext:
+    """The certificates of `ca_bundle`, else of the environment's file or folder, else of the system."""
+    sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in _CERTIFICATE_VARIABLES}}
+    name, location = next(((name, each) for name, each in sources.items() if each), ("", None))
+    if location is None:
+        import truststore
+
+        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # OpenSSL takes a list of folders as one string.
+    if name != "ca_bundle" and any(Path(part).is_dir() for part in str(location).split(os.pathsep)):
+        return ssl.create_default_context(capath=str(location))
+    try:
+        return ssl.create_default_context(cafile=str(Path(location).expanduser()))
+    except ssl.SSLError:
+        reason = "holds no certificates in PEM form"
+    except (OSError, TypeError, ValueError, RuntimeError) as error:
+        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    raise ConfigError(f"{name} {str(location)!r} {reason}; name a file of trusted certificates, in PEM form")
+
+
+def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
     path = url.rstrip("/")
     if "/deployments/" in path:
         return {"base_url": path}
     return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
 
 
-def _checked_client(client: Any, ca_bundle: object) -> Any:
-    if client is None:
-        return None
-    if ca_bundle is not None:
-        raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
-    if not hasattr(client, "aclose"):
-        raise ConfigError(f"http_client must be async, and {type(client).__name__} is not; give an AsyncClient")
-    return client
+async def _call_on_response(response: Any) -> None:
+    if hook := _on_response.get():
+        await hook(response)
+
+
+async def _awaited(request: "Awaitable[Stream]") -> Stream:
+    return await request
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    account: Account
+    client: "openai.AsyncOpenAI"
+    closer: AsyncGenerator[None, None]
+
+
+async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        if not leave_open:
+            await client.close()
+
+
+def _close_soon(loop: asyncio.AbstractEventLoop, closer: AsyncGenerator[None, None]) -> None:
+    # The garbage collector may call this in any thread, also when the loop is closed.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(lambda: loop.create_task(closer.aclose()))

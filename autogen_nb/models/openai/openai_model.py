@@ -1,47 +1,38 @@
 """A model behind OpenAI's chat completions API, or a compatible one, with streaming.
 
-1. A request is retried only before the first text has arrived, and only after errors that a retry can fix.
-2. A stream that ends without a finish reason and without ``[DONE]`` was cut off: it is an error, not a reply.
+1. The openai library repeats a failed request. A reply that fails before its first piece is requested once more.
+2. A reply without a finish reason was cut off: it is an error.
 3. Errors are raised outside of the ``except`` block of their cause, which may contain the key.
 """
 
 import asyncio
-import math
-import random
-import time
-from collections.abc import AsyncGenerator, Mapping
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
-from itertools import count
+from http import HTTPStatus
 from os import PathLike
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
-from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused
-from autogen_nb.messages import Reasoning, Usage
-from autogen_nb.models.config.account import (
-    OPENAI_URL,
-    Account,
-    TokenProvider,
-    checked_key,
-    checked_type,
-)
+from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
+from autogen_nb.messages import Reasoning
+from autogen_nb.models.config.account import OPENAI_URL, Account, TokenProvider, checked_key, checked_type
 from autogen_nb.models.config.address import checked_url
+from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.entra_tokens import checked_provider, token_of
 from autogen_nb.models.openai.image_scaling import fit_images
-from autogen_nb.models.openai.openai_clients import SILENCE, OpenAIClients, Response
-from autogen_nb.models.openai.response_body import read
-from autogen_nb.models.openai.server_errors import (
-    BACKOFF,
-    LONGEST_BACKOFF,
-    ErrorContext,
-    ServerFailed,
-)
+from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, checked_provider, open_stream
+from autogen_nb.models.openai.server_errors import Server, error_of
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
 
+_MAX_RETRIES = 3
+_SILENCE = 600.0
+"""Default timeout in seconds for the next piece of a reply."""
+
+_REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
 _NOT_IN_IDENTITY = ("extra_headers", "extra_query")
 
 
@@ -68,7 +59,6 @@ class OpenAIModel:
         http_client: Any = None,
         timeout: float | None = None,
         max_retries: int | None = None,
-        retry_seconds: float = 60.0,
         price: Price | None = None,
         vision: bool | None = None,
         empty_reply: Literal["accept", "refuse"] = "accept",
@@ -88,15 +78,16 @@ class OpenAIModel:
             organization,
             project,
         )
+        self._timeout = _SILENCE if timeout is None else timeout
+        self._max_retries = _MAX_RETRIES if max_retries is None else max_retries
         self._clients = OpenAIClients(
-            defaults={"default_headers": default_headers, "default_query": default_query},
             ca_bundle=ca_bundle,
             http_client=http_client,
-            timeout=timeout,
+            max_retries=self._max_retries,
+            default_headers=default_headers,
+            default_query=default_query,
+            timeout=self._timeout,
         )
-        self._timeout = timeout
-        self._max_retries = max_retries
-        self._retry_seconds = retry_seconds
         self._price = price
         self._vision = vision
         self._empty_reply = empty_reply
@@ -104,7 +95,7 @@ class OpenAIModel:
         self._include_usage = True
 
     def __repr__(self) -> str:
-        at = f" at {ErrorContext('', self._account.url).host}" if self._account.url else ""
+        at = f" at {Server('', self._account.url).host}" if self._account.url else ""
         return f"<OpenAIModel {self._model!r}{at}>"
 
     @property
@@ -148,103 +139,73 @@ class OpenAIModel:
 
     async def listed_models(self) -> tuple[str, ...]:
         """The names of the server's models; none if it does not list them."""
-        account = self._account.complete(self._model)
-        server = ErrorContext(self._model, account.url or OPENAI_URL, account.secret)
-        policy().check_host(server.host)
-        listed = await self._clients.listed_models(account, server)
-        if isinstance(listed, ServerFailed):
-            raise listed.error
-        return listed
+        account, server = self._resolved()
+        client = await self._clients.client(account)
+        try:
+            return listed_names(await client.get("/models", cast_to=object)) or ()
+        except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
+            error = error_of(server, cause)
+        is_offline = isinstance(error, ModelUnavailable) and error.status is None
+        if is_offline or error.status == HTTPStatus.UNAUTHORIZED:
+            raise error
+        return ()
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Pieces of reasoning and text, one for each network packet, then the `Completion`."""
-        account = self._account.complete(self._model)
-        host = ErrorContext("", account.url or OPENAI_URL).host
-        policy().check_host(host)
+        """Pieces of reasoning and text as they arrive, then the `Completion`."""
+        account, server = self._resolved()
         if is_listed_at(account.url):
             request = _without_reasoning(request)
-        has_text, wasted, deadline = False, Usage(), math.inf
-        for attempt in count():
-            reply, started, thinking = ChunkAccumulator(), time.monotonic(), None
+        client = await self._clients.client(account)
+        while True:
+            reply = ChunkAccumulator()
             try:
-                async with aclosing(self._pieces(request, account, reply)) as pieces:
-                    async for piece in pieces:
-                        has_text = True
-                        thinking = thinking or (time.monotonic() - started if reply.is_answering else None)
-                        yield piece
-            except ServerFailed as failed:
-                failure = failed
-            else:
-                completion = reply.completion(self._model)
-                fault = _fault(completion, ErrorContext(self._model, account.url or OPENAI_URL), self._empty_reply)
-                if fault is not None:
-                    raise self._with_usage(fault.error, wasted + (reply.usage or Usage()), account, reply)
-                usage, reasoning = completion.usage and completion.usage + wasted, completion.reasoning
-                cost = None if usage is None else cost_of(completion.model, usage, self._price, url=account.url)
-                if reasoning is not None:
-                    seconds = time.monotonic() - started if thinking is None else thinking
-                    reasoning = replace(reasoning, seconds=seconds)
-                yield replace(completion, usage=usage, cost=cost, host=host, reasoning=reasoning)
+                async with aclosing(self._parts(client, server, self._body(request), reply)) as parts:
+                    async for part in parts:
+                        yield part
+                completion = replace(reply.completion(self._model), host=server.host)
+                error = _fault(completion, server, self._empty_reply)
+            except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
+                error = error_of(server, cause)
+            usage, model = reply.usage, reply.model or self._model
+            cost = None if usage is None else cost_of(model, usage, self._price, url=account.url)
+            if error is None:
+                yield replace(completion, cost=cost)
                 return
-            wasted += reply.usage or Usage()
-            wait = _pause(attempt) if failure.wait is None else failure.wait
-            max_retries = failure.retries if self._max_retries is None else self._max_retries
-            now = time.monotonic()
-            # The time for retries starts at the first failure, such as a gateway's 504 after a minute.
-            deadline = min(deadline, now + self._retry_seconds)
-            if has_text or not failure.again or attempt >= max_retries or now + wait > deadline:
-                raise self._with_usage(failure.error, wasted, account, reply)
-            yield Waiting(f"{failure.error}; next try in {wait:.0f} s")
-            await asyncio.sleep(wait)
-            yield Waiting("")
-
-    def _with_usage(self, error: ModelError, usage: Usage, account: Account, reply: ChunkAccumulator) -> ModelError:
-        if usage.total_tokens:
-            error.usage = usage
-            error.cost = cost_of(reply.model or self._model, usage, self._price, url=account.url)
-        return error
-
-    async def _pieces(
-        self, request: ModelRequest, account: Account, reply: ChunkAccumulator
-    ) -> AsyncGenerator[str | Reasoning, None]:
-        server = ErrorContext(self._model, account.url or "", account.secret)
-        bearer = None
-        if account.provider is not None:
-            bearer = await token_of(account.provider, server)
-            server = replace(server, key=bearer)
-        stream = await self._post(account, request, server, bearer)
-        if isinstance(stream, ServerFailed) and self._include_usage and _names_stream_options(stream):
+            if not (self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error)):
+                if usage and usage.total_tokens:
+                    error.usage, error.cost = usage, cost
+                raise error
             self._include_usage = False
-            stream = await self._post(account, request, server, bearer)
-        if isinstance(stream, ServerFailed):
-            raise stream
-        try:
-            kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            blocks, silence = stream.response.aiter_bytes(), self._timeout or SILENCE
-            async with aclosing(read(blocks, kind, server, reply, silence)) as texts:
-                async for text in texts:
-                    yield text
-        finally:
-            # Closing an unfinished response closes the connection, so that the server stops writing.
-            await stream.close()
 
-    async def _post(
-        self, account: Account, request: ModelRequest, server: ErrorContext, bearer: str | None
-    ) -> "Response | ServerFailed":
-        parameters = self._parameters
-        authorization = {"Authorization": f"Bearer {bearer}"} if bearer else {}
-        return await self._clients.post(
-            account,
-            server,
-            self._body(request),
-            headers={**authorization, **(parameters.get("extra_headers") or {})},
-            query=parameters.get("extra_query") or {},
-            extra_body=parameters.get("extra_body") or {},
-        )
+    def _resolved(self) -> tuple[Account, Server]:
+        account = self._account.complete(self._model)
+        server = Server(self._model, account.url or OPENAI_URL, account.secret)
+        policy().check_host(server.host)
+        return account, server
+
+    async def _parts(
+        self, client: Any, server: Server, body: Mapping[str, Any], reply: ChunkAccumulator
+    ) -> AsyncGenerator[Part, None]:
+        options = {option: self._parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
+        for may_repeat in (self._max_retries > 0, False):
+            async with aclosing(open_stream(client, server, body, options)) as items:
+                async for item in items:
+                    if isinstance(item, Waiting):
+                        yield item
+                        continue
+                    try:
+                        async with aclosing(_pieces(item, server, reply, self._timeout)) as pieces:
+                            async for piece in pieces:
+                                yield piece
+                    except Exception as error:
+                        if reply.has_begun or not may_repeat or isinstance(error, ModelRefused | TimeoutError):
+                            raise
+                        reply.start_again()
+                    else:
+                        return
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        extra = ("extra_headers", "extra_query", "extra_body")
-        body = {name: value for name, value in self._parameters.items() if name not in extra}
+        body = {name: value for name, value in self._parameters.items() if name not in _REQUEST_OPTIONS}
         body |= {
             "model": self._model,
             "messages": list(fit_images(request.messages, vision=self._vision)),
@@ -254,11 +215,45 @@ class OpenAIModel:
             body["stream_options"] = {"include_usage": True, **(self._parameters.get("stream_options") or {})}
         else:
             body.pop("stream_options", None)
-        if request.tools:
-            body["tools"] = list(request.tools)
-        if request.functions:
-            body["functions"] = list(request.functions)
-        return body
+        lists = {"tools": request.tools, "functions": request.functions}
+        return body | {name: list(items) for name, items in lists.items() if items}
+
+
+async def _pieces(
+    stream: Stream, server: Server, reply: ChunkAccumulator, silence: float
+) -> AsyncGenerator[str | Reasoning, None]:
+    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "text/html":
+        raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+    chunks = _whole(stream) if kind == "application/json" else stream
+    loop, progress, deadline = asyncio.get_running_loop(), -1, 0.0
+    try:
+        while True:
+            # Chunks that only keep the connection alive are no progress.
+            if reply.progress != progress:
+                progress, deadline = reply.progress, loop.time() + silence
+            async with asyncio.timeout_at(deadline):
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                break
+            if not isinstance(chunk, Mapping):
+                raise server.unavailable(f"sent something that is no reply: {server.clean(str(chunk)[:80])}")
+            reply.add(chunk)
+            for piece in reply.unsent():
+                yield piece
+    finally:
+        # Closing an unfinished response closes the connection, so that the server stops writing.
+        await stream.close()
+    if not reply.finish_reason:
+        raise server.unavailable("broke off before the reply was whole")
+    reply.end()
+    for piece in reply.unsent():
+        yield piece
+
+
+async def _whole(stream: Stream) -> AsyncIterator[object]:
+    """The only chunk of a server that does not stream."""
+    yield json.loads(await stream.response.aread())
 
 
 def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
@@ -269,8 +264,8 @@ def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
 
 
-def _fault(completion: Completion, server: ErrorContext, empty_reply: str) -> ServerFailed | None:
-    """The failure for an unusable reply; None for a good one."""
+def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:
+    """The error for an unusable reply; None for a good one."""
     if completion.finish_reason == "content_filter":
         return server.refused("stopped the reply by its content filter", ContentFiltered)
     if completion.finish_reason == "error":
@@ -284,17 +279,8 @@ def _fault(completion: Completion, server: ErrorContext, empty_reply: str) -> Se
     return server.unavailable("sent a reply with neither text nor a call")
 
 
-def _names_stream_options(failure: ServerFailed) -> bool:
-    return isinstance(failure.error, ModelRefused) and "stream_options" in str(failure)
-
-
 def _without_reasoning(request: ModelRequest) -> ModelRequest:
     messages = tuple(
         {key: value for key, value in message.items() if key != "reasoning_details"} for message in request.messages
     )
     return replace(request, messages=messages)
-
-
-def _pause(attempt: int) -> float:
-    # Random, so that chats that failed together do not retry together.
-    return min(LONGEST_BACKOFF, BACKOFF * 2.0**attempt) * random.uniform(0.75, 1.0)  # noqa: S311 - no secret

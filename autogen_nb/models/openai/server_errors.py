@@ -1,36 +1,20 @@
-"""Errors of model servers as one sentence for a person, with a way out and without the key.
+"""Errors of a model's server, as one sentence with a way out and without secrets.
 
-1. Errors that a retry may fix are `ModelUnavailable`, with the seconds to wait.
-2. Other errors are `ModelRefused`, with the server's message.
-3. The server's message is untrusted: it is shortened, made printable, and the key in it is replaced.
+The server's message is untrusted: it is shortened and made printable.
 """
 
 import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from time import time
+from dataclasses import dataclass, field, replace
+from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of
-
-LONGEST_WAIT = 60.0
-"""Seconds; if a server asks to wait longer, the request is not retried."""
-
-BACKOFF = 0.5
-"""Default seconds before the first retry; each further retry doubles them."""
-
-LONGEST_BACKOFF = 16.0
-"""Maximum of the default seconds before a retry."""
-
-MOST_RETRIES = 10
-_FEW_RETRIES = 2
-"""Retries if the connection is refused or the host is unknown; waiting rarely helps."""
 
 _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
@@ -39,14 +23,8 @@ _LONGEST_READ = 4_000
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-_RETRIED_STATUSES = (408, 409, 429)
-_UNRELATED_TO_TRUST = (
-    9,
-    10,
-    62,
-    63,
-    64,
-)  # OpenSSL's codes: not yet valid, expired, wrong host name, e-mail or IP address
+# OpenSSL's codes: not yet valid, expired, wrong host name, e-mail or IP address.
+_UNRELATED_TO_TRUST = (9, 10, 62, 63, 64)
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
 _TOO_LONG = re.compile(
     r"""
@@ -64,35 +42,25 @@ _TOO_LONG = re.compile(
 )
 """Servers' messages for a request that is too long; few servers have an error code for it."""
 
-_CAUSES: tuple[tuple[type[OSError], str, bool], ...] = (
-    (
-        ssl.SSLError,
-        "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address",
-        False,
-    ),
-    (socket.gaierror, "is an unknown host name (DNS): {}", True),
-    (ConnectionRefusedError, "refused the connection; is a server running there?", True),
-    (TimeoutError, "did not answer in time (timeout)", False),
-)
-"""Causes of connection errors: the exception, its message, and whether a retry may help."""
-
 _TLS = "If it speaks TLS, use an https:// address"
 _NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
-
-
-class ServerFailed(Exception):
-    """A failed request: the error to raise, and whether a retry may help."""
-
-    def __init__(self, error: ModelError, *, again: bool = False, wait: float | None = None) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.again = again
-        self.wait = wait
-        self.retries = MOST_RETRIES
+_CAUSES: tuple[tuple[type[OSError], str], ...] = (
+    (ssl.SSLError, "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address"),
+    (socket.gaierror, "is an unknown host name (DNS): {}"),
+    (ConnectionRefusedError, "refused the connection; is a server running there?"),
+    (TimeoutError, "did not answer in time (timeout)"),
+)
+_STATUSES = {
+    401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
+    403: "This key may not use that model: choose another one, or ask for access.",
+    404: "Check the model's name, and base_url (it usually ends in /v1).",
+    407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
+}
+"""Ways out for the statuses of refusals."""
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorContext:
+class Server:
     """The model, the server's address, and the key (or "") that messages must not contain."""
 
     model: str
@@ -113,70 +81,119 @@ class ErrorContext:
         line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
 
-    def unavailable(self, fault: str, *, again: bool = True, wait: float | None = None) -> ServerFailed:
+    def unavailable(self, fault: str) -> ModelUnavailable:
         text = f"the model {self.model!r} is not available: {self.host} {fault}"
-        return ServerFailed(ModelUnavailable(text, model=self.model), again=again, wait=wait)
+        return ModelUnavailable(text, model=self.model)
 
-    def refused(self, fault: str, kind: type[ModelRefused] = ModelRefused) -> ServerFailed:
-        """The failure for a request that the server will not answer."""
-        return ServerFailed(kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model))
-
-
-def by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
-    """The failure for a response with an error status; `body` is the ``error`` object or the raw text."""
-    failed = _by_status(server, status, body, headers)
-    failed.error.status = status
-    return failed
+    def refused(self, fault: str, kind: type[ModelRefused] = ModelRefused) -> ModelRefused:
+        return kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model)
 
 
-def _by_status(server: ErrorContext, status: int, body: object, headers: Mapping[str, str]) -> ServerFailed:
+def error_of(server: Server, error: Exception) -> ModelError:
+    """The error for an exception of a request or of its stream."""
+    import openai
+
+    match error:
+        case ModelError():
+            return error
+        case openai.APIStatusError():
+            return of_response(server, error.response)
+        case openai.APIConnectionError():
+            return _of_connection(server, error.__cause__ or error)
+        case openai.APIError():
+            return _of_event(server, error.body)
+        case JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return server.unavailable("sent something that is not JSON")
+        case openai.OpenAIError():
+            return server.refused(f"got no request: {server.clean(str(error))}")
+        case TypeError() | ValueError():
+            return server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
+    return _of_connection(server, error)
+
+
+def is_temporary(status: int) -> bool:
+    """True for the statuses after which the openai library repeats a request."""
+    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors
+
+
+def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds of the ``Retry-After`` header; None without a number."""
+    try:
+        return float(headers["retry-after"])
+    except (KeyError, ValueError):
+        return None
+
+
+def of_response(server: Server, response: Any) -> ModelError:
+    """The error for a response with an error status; the body has been read."""
+    # A provider's token is known only from the request.
+    token = response.request.headers.get("authorization", "").partition(" ")[2]
+    error = _of_response(replace(server, key=server.key or token), response)
+    error.status = response.status_code
+    return error
+
+
+def _of_response(server: Server, response: Any) -> ModelError:
+    status = response.status_code
     if status < 400:  # noqa: PLR2004 - HTTP's lowest error status
-        return server.refused(_redirected(server, status, headers))
+        return server.refused(_redirected(server, status, response.headers))
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = response.text
     message = server.clean(_message(body)) or "it gave no reason"
-    code = str(body.get("code") or "") if isinstance(body, Mapping) else ""
+    code = _field(body, "code")
     if code == "insufficient_quota":
         return server.refused(f"says that the account has no quota left ({status}): {message}")
     # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's status "too many requests"
         return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
-    if status in _RETRIED_STATUSES or status >= 500:  # noqa: PLR2004 - HTTP's lowest status of server errors
-        wait = retry_after(headers)
-        if wait is not None and wait > LONGEST_WAIT:
-            asks = f"asks to wait {wait:.0f} s ({status}): {message}"
-            return server.unavailable(asks, again=False)
-        again = headers.get("x-should-retry") != "false"
-        return server.unavailable(f"answered {status}: {message}", again=again, wait=wait)
+    if is_temporary(status):
+        wait = seconds_to_wait(response.headers)
+        return server.unavailable(f"answered {status}: {message}" + (f" (wait {wait:.0f} s)" if wait else ""))
     if code == "content_filter":
         return server.refused(f"stopped the request by its content filter: {message}", ContentFiltered)
-    way_out = _TLS if status == 400 and "https" in message.lower() else _way_out(server, status)  # noqa: PLR2004 - HTTP's
+    way_out = _STATUSES.get(status, "")
+    if status == 400 and "https" in message.lower():  # noqa: PLR2004 - HTTP's status "bad request"
+        way_out = _TLS
+    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's status "unauthorized"
+        way_out = "The server requires a key: pass api_key."
     return server.refused(f"answered {status}: {message.rstrip('.')}. {way_out}".rstrip())
 
 
-def by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
-    """The failure for a connection error; names the root cause, and the proxy if there is one."""
-    failed = _by_cause(server, error)
-    if (proxy := _proxy_of(server.url)) and isinstance(failed.error, ModelUnavailable):
-        failed.error.args = (f"{failed.error} (the environment sets a proxy for this host: {proxy})",)
-    return failed
+def _of_event(server: Server, error: object) -> ModelError:
+    message = server.clean(_message(error)) or "it gave no reason"
+    if "content_filter" in (_field(error, "code"), _field(error, "type")):
+        return server.refused(f"stopped the reply by its content filter: {message}", ContentFiltered)
+    if _is_too_long(error):
+        return server.refused(f"says that the request is too long: {message}", ContextTooLong)
+    if _field(error, "type") == "invalid_request_error":
+        return server.refused(f"refused in the middle of the reply: {message}")
+    return server.unavailable(f"failed in the middle of the reply: {message}")
 
 
-def _by_cause(server: ErrorContext, error: BaseException) -> ServerFailed:
+def _of_connection(server: Server, error: BaseException) -> ModelError:
+    fault = _connection_fault(server, error)
+    proxy = _proxy_of(server.url)
+    return server.unavailable(f"{fault} (the environment sets a proxy for this host: {proxy})" if proxy else fault)
+
+
+def _connection_fault(server: Server, error: BaseException) -> str:
     chain = list(_chain(error))
     for cause in chain:
         if isinstance(cause, ssl.SSLCertVerificationError):
             text = server.clean(cause.verify_message or str(cause))
-            fault = f"has an untrusted TLS certificate: {text}. {_trust(cause)}".rstrip(". ")
-            return server.unavailable(fault, again=False)
-        for kind, fault, again in _CAUSES:
+            # Trusting the authority does not help with an expired certificate, or one for another name.
+            is_trust = getattr(cause, "verify_code", None) not in _UNRELATED_TO_TRUST
+            way = "If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
+            return f"has an untrusted TLS certificate: {text}" + (f". {way}" if is_trust else "")
+        for kind, fault in _CAUSES:
             if isinstance(cause, kind):
-                text = server.clean(cause.strerror or str(cause))
-                failed = server.unavailable(fault.format(text), again=again)
-                failed.retries = _FEW_RETRIES
-                return failed
+                return fault.format(server.clean(cause.strerror or str(cause)))
     messages = [text for cause in chain if (text := server.clean(str(cause)))]
     root = messages[-1] if messages else type(chain[-1]).__name__
     hint = f". {_TLS}" if server.url.startswith("http:") and _NO_HTTP.search(root) else ""
-    return server.unavailable(f"broke the connection: {root.rstrip('.')}{hint}")
+    return f"broke the connection: {root.rstrip('.')}{hint}"
 
 
 def _proxy_of(url: str) -> str:
@@ -191,32 +208,7 @@ def _proxy_of(url: str) -> str:
     return host_of(proxy if "//" in proxy else f"//{proxy}")
 
 
-def by_event(server: ErrorContext, error: object) -> ServerFailed:
-    message = server.clean(_message(error)) or "it gave no reason"
-    detail = error if isinstance(error, Mapping) else {}
-    if "content_filter" in (detail.get("code"), detail.get("type")):
-        return server.refused(f"stopped the reply by its content filter: {message}", ContentFiltered)
-    if _is_too_long(error):
-        return server.refused(f"says that the request is too long: {message}", ContextTooLong)
-    if detail.get("type") == "invalid_request_error":
-        return server.refused(f"refused in the middle of the reply: {message}")
-    return server.unavailable(f"failed in the middle of the reply: {message}")
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait from ``retry-after-ms`` or ``Retry-After``; None without these headers."""
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after")
-    if (seconds := _number(value)) is not None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(value or "").timestamp() - time())
-    except (TypeError, ValueError):
-        return None
-
-
-def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -> str:
+def _redirected(server: Server, status: int, headers: Mapping[str, str]) -> str:
     try:
         target = urlsplit(urljoin(server.url, headers["location"]))
     except KeyError:
@@ -226,17 +218,13 @@ def _redirected(server: ErrorContext, status: int, headers: Mapping[str, str]) -
     host = target.netloc.rpartition("@")[2]
     # For a redirect on the same host, only the whole address shows the difference, such as https.
     base = target._replace(netloc=host, path=target.path.removesuffix("/chat/completions"), query="", fragment="")
-    shown = base.geturl() if host == server.host else host
-    where = server.clean(shown) or "another address"
+    where = server.clean(base.geturl() if host == server.host else host) or "another address"
     return f"redirects to {where} ({status}), which was not followed. If that address is right, use it as base_url."
 
 
-def _number(value: str | None) -> float | None:
-    try:
-        number = float(value or "")
-    except ValueError:
-        return None
-    return number if 0 <= number < float("inf") else None
+def _field(body: object, name: str) -> object:
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    return inner.get(name) if isinstance(inner, Mapping) else None
 
 
 def _message(body: object) -> str:
@@ -250,28 +238,8 @@ def _message(body: object) -> str:
 
 
 def _is_too_long(body: object) -> bool:
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    marks = [inner.get("code"), inner.get("type")] if isinstance(inner, Mapping) else []
+    marks = (_field(body, "code"), _field(body, "type"))
     return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)[:_LONGEST_READ]))
-
-
-def _trust(error: ssl.SSLCertVerificationError) -> str:
-    # Trusting the authority does not help with an expired certificate, or one for another name.
-    if getattr(error, "verify_code", None) in _UNRELATED_TO_TRUST:
-        return ""
-    return "If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
-
-
-def _way_out(server: ErrorContext, status: int) -> str:
-    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's status "unauthorized"
-        return "The server requires a key: pass api_key."
-    ways = {
-        401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
-        403: "This key may not use that model: choose another one, or ask for access.",
-        407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
-        404: "Check the model's name, and base_url (it usually ends in /v1).",
-    }
-    return ways.get(status, "")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
