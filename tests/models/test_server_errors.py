@@ -46,7 +46,7 @@ def test_used_up_quota_is_a_refusal() -> None:
 def test_long_wait_is_reported() -> None:
     error = of_status(429, {"message": "later"}, {"retry-after": "300"})
 
-    assert "answered 429: later (wait 300 s)" in str(error)
+    assert "asks to wait 300 s (429): later" in str(error)
 
 
 def test_content_filter_is_an_error_of_its_own() -> None:

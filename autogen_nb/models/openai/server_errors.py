@@ -20,6 +20,9 @@ _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
 """Characters of a server's message that are searched: a regular expression may take quadratic time."""
 
+_LONGEST_WAIT = 120.0
+"""Seconds; the openai library does not repeat a request if the server asks to wait longer."""
+
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
@@ -149,8 +152,12 @@ def _of_response(server: Server, response: Any) -> ModelError:
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's status "too many requests"
         return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
     if is_temporary(status):
-        wait = seconds_to_wait(response.headers)
-        return server.unavailable(f"answered {status}: {message}" + (f" (wait {wait:.0f} s)" if wait else ""))
+        wait = seconds_to_wait(response.headers) or 0
+        return server.unavailable(
+            f"asks to wait {wait:.0f} s ({status}): {message}"
+            if wait > _LONGEST_WAIT
+            else f"answered {status}: {message}"
+        )
     if code == "content_filter":
         return server.refused(f"stopped the request by its content filter: {message}", ContentFiltered)
     way_out = _STATUSES.get(status, "")
