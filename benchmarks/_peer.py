@@ -19,9 +19,9 @@ Run = Callable[[str], Awaitable[str]]
 
 
 async def ours() -> tuple[Run, Callable[[], Awaitable[Any]]]:
-    executors = import_module("autogen_nb.executors.jupyter_executor")
+    executors = import_module("autogen_nb.executors.block_executor")
     report, messages = import_module("autogen_nb.core.text.execution_report"), import_module("autogen_nb.messages")
-    executor = executors.JupyterExecutor(timeout=TIMEOUT)
+    executor = executors.BlockExecutor(timeout=TIMEOUT)
     await executor.start()
 
     async def run(code: str) -> str:

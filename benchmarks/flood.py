@@ -24,11 +24,11 @@ async def flooded(url: str) -> list[float]:
     from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import CodeAsked, CodeRan
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.human.rule_based_approver import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView
 
-    executor = JupyterExecutor()
+    executor = BlockExecutor()
     await _started(executor)
     user = UserProxyAgent(
         "user",
@@ -70,9 +70,9 @@ async def flooded(url: str) -> list[float]:
 async def _started(executor: object) -> None:
     """The kernel is up on the loop that the chat will use, so that its start is no part of the block."""
     from autogen_nb import run
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
 
-    assert isinstance(executor, JupyterExecutor)
+    assert isinstance(executor, BlockExecutor)
     import asyncio
 
     await asyncio.wrap_future(run.engine.submit(executor.start()))

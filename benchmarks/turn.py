@@ -25,12 +25,12 @@ async def turns(url: str, count: int) -> list[list[float]]:
     from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
     from autogen_nb.agents.user_proxy import UserProxyAgent
     from autogen_nb.events import ModelAsked, ModelReplied
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.human.rule_based_approver import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView
 
     config = {"model": "fake", "base_url": url}
-    executor = JupyterExecutor()
+    executor = BlockExecutor()
     user = UserProxyAgent(
         "user",
         max_consecutive_auto_reply=count,

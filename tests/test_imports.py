@@ -174,7 +174,7 @@ InteractiveShell.instance().run_line_magic("load_ext", "autogen_nb")
 
 
 def test_the_first_kernel_waits_for_little() -> None:
-    source = "import autogen_nb.notebook.extension, autogen_nb.executors.jupyter_executor"
+    source = "import autogen_nb.notebook.extension, autogen_nb.executors.block_executor"
 
     assert (
         _loaded(source, ("autogen_nb.events", "autogen_nb.run", "autogen_nb.core.analysis", "autogen_nb.models")) == []

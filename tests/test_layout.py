@@ -38,7 +38,7 @@ BY_NAME = {
     "kernels/preparation.py": "our own code, in a private folder that a sandbox reads",
     "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
-    "executors/command_line_executor.py": "the working directory itself",
+    "executors/block_executor.py": "the working directory itself",
     "executors/handed_functions.py": "the working directory itself",
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",

@@ -48,13 +48,13 @@ load()
 
 RUN = """
 import asyncio, tempfile
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import CodeBlock
 
 async def main(folder):
-    executor = JupyterExecutor(cwd=folder, timeout=60)
+    executor = BlockExecutor(cwd=folder, timeout=60)
     try:
         blocks = [CodeBlock("python", "x = 6 * 7\\nprint(x)"), CodeBlock("sh", "echo shell")]
         return [getattr(each, "text", "") for block in blocks async for each in executor.run([block])]

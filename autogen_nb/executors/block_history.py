@@ -2,61 +2,67 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
-from autogen_nb.kernels.request import Ask
 from autogen_nb.outputs import Output, Stream
 
 _TITLE = 60
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
-    """A successful block and its permissions."""
-
-    code: str
-    permissions: BlockPermissions = None
-
-
 class History:
-    """The steps that led to a kernel's state: successful blocks, and references to transferred values."""
+    """The steps that led to a kernel's state: successful blocks with their permissions, and transferred values."""
 
     def __init__(self) -> None:
-        self._steps: list[HistoryStep | Mapping[str, Any]] = []
+        self._steps: list[tuple[str, BlockPermissions] | Mapping[str, Any]] = []
 
-    def add(self, step: HistoryStep | Mapping[str, Any]) -> None:
-        self._steps.append(step)
+    def add(self, values: Mapping[str, Any]) -> None:
+        self._steps.append(values)
 
     def clear(self) -> None:
-        """Forgets all steps, since a deliberate restart discards the state."""
         self._steps.clear()
 
-    async def replay(
-        self,
-        kernel: Kernel,
-        notes: list[str],
-        *,
-        timeout: float | None,  # noqa: ASYNC109 - the limit of each block
-        ask: Ask | None,
-    ) -> AsyncGenerator[Output]:
+    async def run(self, kernel: Kernel, code: str, options: Mapping[str, Any]) -> AsyncGenerator[Output | BlockOutcome]:
+        """Runs a block like `Kernel.execute`, and repeats the steps before or after it if the state is lost."""
+        notes: list[str] = []
+        outcome = BlockOutcome(0)
+        if kernel.lost:
+            async with aclosing(self._replay(kernel, notes, options)) as outputs:
+                async for output in outputs:
+                    yield output
+        async with aclosing(kernel.execute(code, **options)) as items:
+            async for item in items:
+                if isinstance(item, BlockOutcome):
+                    outcome = item
+                else:
+                    yield item
+        notes.append(outcome.note)
+        if outcome.lost:
+            async with aclosing(self._replay(kernel, notes, options)) as outputs:
+                async for output in outputs:
+                    yield output
+        elif outcome.ok:
+            self._steps.append((code, options["permissions"]))
+        yield replace(outcome, note=" ".join(filter(None, notes)))
+
+    async def _replay(self, kernel: Kernel, notes: list[str], options: Mapping[str, Any]) -> AsyncGenerator[Output]:
         """Repeats all steps in order, shows their outputs, and adds notes about the replay; a failure ends it."""
         steps, self._steps = self._steps, []
         if not steps:
             return
-        count = sum(isinstance(step, HistoryStep) for step in steps)
+        count = sum(isinstance(step, tuple) for step in steps)
         blocks = "1 block" if count == 1 else f"{count} blocks"
         yield Stream("stderr", f"The kernel was restarted. The successful code runs again: {blocks}.\n")
         done = 0
         for step in steps:
-            if isinstance(step, HistoryStep):
+            if isinstance(step, tuple):
                 done += 1
-                yield Stream("stderr", f"[{done} of {count}] {_title(step.code)}\n")
-                run = kernel.execute(step.code, timeout=timeout, ask=ask, permissions=step.permissions)
-                async with aclosing(run) as items:
+                code, permissions = step
+                yield Stream("stderr", f"[{done} of {count}] {_title(code)}\n")
+                async with aclosing(kernel.execute(code, **{**options, "permissions": permissions})) as items:
                     async for item in items:
                         if not isinstance(item, BlockOutcome):
                             yield item

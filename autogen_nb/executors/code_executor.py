@@ -1,4 +1,4 @@
-"""The base of the executors with AutoGen's names.
+"""The executors' protocol, and what the executors with AutoGen's names share.
 
 1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until the owner stops it.
    Otherwise it starts at first use, and the team that used it stops it at the end of the run.
@@ -9,36 +9,27 @@
 """
 
 import asyncio
-import re
 import time
 import uuid
 from base64 import b64decode
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
+from collections.abc import Coroutine, Generator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath
-from types import TracebackType
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Protocol, Self, overload, runtime_checkable
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.command_line_executor import CommandLineExecutor
-from autogen_nb.kernels.outcome import BlockOutcome
+from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Display, Failure, Output, Result, Stream
+from autogen_nb.outputs import Display, Output, Result
 from autogen_nb.run import CancellationToken, engine, in_background, result
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _CLOCK_LAG = 20_000_000
 """Nanoseconds by which the clock of a file system may be behind."""
-
-_TAIL_LENGTH = 2_000
-"""How many characters at the end of a failed program's output are searched for its error."""
-
-_MISSING_FILE = re.compile(r"No such file or directory: '([^']+)'")
-# The last line of a traceback; a looser pattern would match other output.
-_TRACEBACK_END = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 
 _SYNC: Final = object()
 
@@ -104,25 +95,19 @@ class Owned:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     def __enter__(self) -> Self:
         engine.call(self.start())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         engine.call(self.stop())
 
 
-class OwnedExecutor(CommandLineExecutor, Owned):
+class OwnedExecutor(BlockExecutor, Owned):
     """An executor that its owner may start and stop; implements `autogen_nb.core.ports.Executor`.
-
-    Subclasses that also inherit from `JupyterExecutor` run blocks in a kernel; others run each block as a program.
 
     Parameters
     ----------
@@ -130,17 +115,14 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         Seconds for one block.
     work_dir
         The working directory, which keeps the files; it is created if necessary.
-    program
-        Other parameters of `CommandLineExecutor` or `JupyterExecutor`.
     """
 
-    def __init__(self, *, timeout: float, work_dir: Path, **program: Any) -> None:
+    def __init__(self, *, timeout: float, work_dir: Path, **options: Any) -> None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
-        super().__init__(cwd=work_dir, timeout=timeout, **program)
+        super().__init__(cwd=work_dir, timeout=timeout, **options)
         # The owner can give a sandbox access to anything, so no policy counts it as one.
         self.walls = "none"
-        self._turn = asyncio.Lock()
         self._created_at = time.time_ns() - _CLOCK_LAG
 
     def __repr__(self) -> str:
@@ -154,7 +136,7 @@ class OwnedExecutor(CommandLineExecutor, Owned):
     def start(self) -> Coroutine[Any, Any, None]:
         """Starts the executor, which runs until `stop`."""
         self.held = True
-        return in_background(self._start())
+        return in_background(super().start())
 
     def stop(self, note: str = "") -> Coroutine[Any, Any, None]:
         """Ends the executor; further calls do nothing, and it can be used again.
@@ -162,33 +144,27 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         The model reads `note` with the next block.
         """
         self.held = False
-        return in_background(self._stop(note))
+        return in_background(super().stop(note))
 
     def restart(self) -> Coroutine[Any, Any, None]:
         """Ends running code, discards the state and starts again."""
-        return in_background(self._restart())
+        return in_background(super().restart())
 
     def interrupt(self) -> Coroutine[Any, Any, None]:
         """Interrupts the running block, if there is one."""
         return in_background(super().interrupt())
 
-    async def _in_order(
-        self, blocks: Sequence[CodeBlock], run: Callable[[CodeBlock], AsyncGenerator[Output | BlockOutcome]]
-    ) -> AsyncGenerator[Output | RunEnded]:
-        # Earlier requests, such as a restart, finish first.
-        async with self._turn:
-            await self._prepare()
-        hint, last = "", ""
-        async with aclosing(super()._in_order(blocks, run)) as items:
-            async for item in items:
-                if isinstance(item, RunEnded):
-                    # A program's traceback arrives in pieces at the end of its merged output.
-                    hint = hint or (shorter_name_hint(Stream("stdout", last), self.cwd) if item.exit_code else "")
-                    yield replace(item, note=" ".join(filter(None, (item.note, hint))))
-                else:
-                    hint = hint or shorter_name_hint(item, self.cwd)
-                    last = (last + item.text)[-_TAIL_LENGTH:] if isinstance(item, Stream) else last
-                    yield item
+    def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Coroutine[Any, Any, Handed]:
+        """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""
+        return in_background(super().put(values, limit=limit))
+
+    def get(self, name: str, *, unpickle: bool = False) -> Coroutine[Any, Any, Any]:
+        """Returns a copy of a variable, as data only (`Kernel.get`), when awaited."""
+        return in_background(super().get(name, unpickle=unpickle))
+
+    def variables(self) -> Coroutine[Any, Any, tuple[HandedVariable, ...]]:
+        """Lists the variables that the agent's code defined (`Kernel.variables`), when awaited."""
+        return in_background(super().variables())
 
     @overload
     def execute_code_blocks(self, code_blocks: Sequence[Any]) -> CodeResult: ...
@@ -210,10 +186,8 @@ class OwnedExecutor(CommandLineExecutor, Owned):
         cancellation_token
             Ends the code when it is cancelled. If this argument is given, even as None, the result must be awaited.
         """
-        blocks = [CodeBlock(str(block.language).lower(), block.code) for block in code_blocks]
-        if cancellation_token is _SYNC:
-            return engine.call(self._run_to_result(blocks))
-        return self._run_cancellable(cancellation_token, blocks)
+        run = self._run_to_result([CodeBlock(str(block.language).lower(), block.code) for block in code_blocks])
+        return engine.call(run) if cancellation_token is _SYNC else _cancellable(run, cancellation_token)
 
     def list_files(self) -> list[Path]:
         """The files in `work_dir` that changed since the executor was created, sorted."""
@@ -224,63 +198,37 @@ class OwnedExecutor(CommandLineExecutor, Owned):
                 files += [path] if path.is_file() and path.stat().st_ctime_ns >= self._created_at else []
         return files
 
-    async def _prepare(self) -> None:
-        """Prepares the working directory."""
-
     def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - used by subclasses
         return None
 
-    async def _start(self) -> None:
-        async with self._turn:
-            await self._prepare()
-            await super().start()
-
-    async def _stop(self, note: str) -> None:
-        async with self._turn:
-            await super().stop(note)
-
-    async def _restart(self) -> None:
-        async with self._turn:
-            await self._prepare()
-            await super().restart()
-
-    async def _run_cancellable(self, token: CancellationToken | None, blocks: Sequence[CodeBlock]) -> CodeResult:
-        if token is not None and token.is_cancelled():
-            raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
-        run = self._run_to_result(blocks)
-        work = run if engine.is_current_thread() else result(run, waits="async")
-        return await work if token is None else await token.link_future(asyncio.ensure_future(work))
-
     async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:
-        outputs: list[Output] = []
-        ended = RunEnded(0, 0)
-        async with aclosing(self.run(blocks)) as items:
-            async for item in items:
-                if isinstance(item, RunEnded):
-                    ended = item
-                else:
-                    outputs.append(item)
-        output = "\n".join(filter(None, (text_of(outputs), ended.note)))
-        file = self._code_file(blocks[0]) if blocks else None
+        async with aclosing(self.run(blocks)) as run:
+            items = [item async for item in run]
+        (ended,) = (item for item in items if isinstance(item, RunEnded))
+        outputs: list[Output] = [item for item in items if not isinstance(item, RunEnded)]
         code_file = None
         # The run has already reported an invalid file name.
         with suppress(OSError):
+            file = self._code_file(blocks[0]) if blocks else None
             code_file = str(file) if file is not None and file.is_file() else None
         bundles = [item.data for item in outputs if isinstance(item, Display | Result)]
-        files = [
-            self._saved_output(bundle[kind], suffix)
-            for bundle in bundles
-            for kind, suffix in _SAVED
-            if bundle.get(kind)
-        ]
-        return CodeResult(ended.exit_code, output, code_file, files)
+        files = [self._save_output(data[kind], suffix) for data in bundles for kind, suffix in _SAVED if data.get(kind)]
+        return CodeResult(ended.exit_code, "\n".join(filter(None, (text_of(outputs), ended.note))), code_file, files)
 
-    def _saved_output(self, data: Any, suffix: str) -> str:
+    def _save_output(self, data: Any, suffix: str) -> str:
         name = f"{uuid.uuid4().hex}{suffix}"
         # Code may put a link in place of the directory.
-        with HeldFolder(Path(self.work_dir)) as folder, folder.open(name, "xb") as file:
+        with HeldFolder(self.work_dir) as folder, folder.open(name, "xb") as file:
             file.write(str(data).encode() if suffix == ".html" else b64decode(data))
         return str(self.work_dir / name)
+
+
+async def _cancellable(run: Coroutine[Any, Any, CodeResult], token: CancellationToken | None) -> CodeResult:
+    if token is not None and token.is_cancelled():
+        run.close()
+        raise ConfigError("the cancellation token was cancelled before the code could run; give a new one")
+    work = run if engine.is_current_thread() else result(run, waits="async")
+    return await work if token is None else await token.link_future(asyncio.ensure_future(work))
 
 
 def one_directory(**options: Any) -> Path:
@@ -293,22 +241,3 @@ def one_directory(**options: Any) -> Path:
             raise ConfigError(f"{name} is {value!r}; it must be a directory's path")
         return Path(value).absolute()
     return Path.cwd()
-
-
-def shorter_name_hint(output: Output, work_dir: Path) -> str:
-    """A hint that a missing file is in the working directory under a shorter name; "" if it is not."""
-    match output:
-        case Failure(evalue=text) | Stream(name="stderr", text=text):
-            missing = _MISSING_FILE.search(text)
-        case Stream(text=text):
-            missing = _TRACEBACK_END.search(text)
-        case _:
-            return ""
-    if missing is None:
-        return ""
-    parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    # The name may be invalid for a file.
-    with suppress(OSError):
-        if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
-            return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
-    return ""

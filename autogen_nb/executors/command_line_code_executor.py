@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.block_executor import file_name
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.handed_functions import PROMPT, HandedFunctions
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
@@ -29,26 +30,20 @@ class CommandLineCodeExecutor(OwnedExecutor):
 
     def __init__(
         self,
-        work_dir: Path,
         *,
-        timeout: float,
         functions: Sequence[Any],
         functions_module: str,
         execution_policies: Mapping[str, bool] | None,
         cleanup_temp_files: bool,
         init_command: str | None = None,
-        **program: Any,
+        **options: Any,
     ) -> None:
         self._functions = HandedFunctions(tuple(functions), functions_module)
         self._init_command = init_command
-        self._ready = False
-        super().__init__(
-            timeout=timeout,
-            work_dir=work_dir,
-            leaves="named" if cleanup_temp_files else "all",
-            only_saved=[language for language, runs in (execution_policies or {}).items() if not runs],
-            **program,
-        )
+        self._is_ready = False
+        leaves = "named" if cleanup_temp_files else "all"
+        only_saved = [language for language, runs in (execution_policies or {}).items() if not runs]
+        super().__init__(in_kernel=False, leaves=leaves, only_saved=only_saved, **options)
 
     @property
     def functions(self) -> list[Any]:
@@ -70,24 +65,31 @@ class CommandLineCodeExecutor(OwnedExecutor):
         return self._functions.prompt(prompt_template)
 
     async def _prepare(self) -> None:
+        await super()._prepare()
         # Earlier code may have overwritten the module.
         self._functions.write(self.work_dir)
-        if self._ready:
+        if self._is_ready:
             return
         if self._init_command is not None:
-            failure = f"{self._init_command!r} failed before the code could run"
-            await self._run_checked(["sh", "-c", self._init_command], failure)
+            await self._check_run(
+                ["sh", "-c", self._init_command], f"{self._init_command!r} failed before the code could run"
+            )
         if packages := self._functions.packages:
             pip = [self._python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-            await self._run_checked([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")
-        self._ready = True
+            await self._check_run([*pip, *packages], f"{', '.join(packages)} could not be installed for the code")
+        self._is_ready = True
 
-    async def _stop(self, note: str) -> None:
-        await super()._stop(note)
-        self._ready = False
+    async def _check_run(self, argv: Sequence[str], failure: str) -> None:
+        """Runs a program that must succeed; otherwise raises an error with `failure` and the last lines of output."""
+        code, output = await self._run_to_end(argv)
+        if code:
+            raise ExecutionError(f"{failure}: {' '.join(output.strip().splitlines()[-3:])}")
+
+    def _forget(self) -> None:
+        self._is_ready = False
 
     def _code_file(self, block: CodeBlock) -> Path | None:
-        return self.cwd / self._file_name(block)
+        return self.cwd / file_name(block)
 
 
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
@@ -114,14 +116,10 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
         cleanup_temp_files: bool = False,
     ) -> None:
         super().__init__(
-            one_directory(work_dir=work_dir),
-            timeout=timeout,
-            functions=functions,
-            functions_module=functions_module,
-            execution_policies=execution_policies,
+            work_dir=one_directory(work_dir=work_dir), timeout=timeout, python=_interpreter(virtual_env_context),
+            functions=functions, functions_module=functions_module, execution_policies=execution_policies,
             cleanup_temp_files=cleanup_temp_files,
-            python=_interpreter(virtual_env_context),
-        )
+        )  # fmt: skip
 
 
 class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
@@ -182,15 +180,10 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
             volumes=extra_volumes, extra_hosts=extra_hosts, device_requests=device_requests,
         )  # fmt: skip
         super().__init__(
-            cwd,
-            timeout=timeout,
-            functions=functions,
-            functions_module=functions_module,
-            execution_policies=execution_policies,
-            cleanup_temp_files=delete_tmp_files,
-            init_command=init_command,
-            place=ContainerPlace(cwd=cwd, images=[image], **settings),
-        )
+            work_dir=cwd, timeout=timeout, place=ContainerPlace(cwd=cwd, images=[image], **settings),
+            functions=functions, functions_module=functions_module, execution_policies=execution_policies,
+            cleanup_temp_files=delete_tmp_files, init_command=init_command,
+        )  # fmt: skip
 
 
 def container_settings(

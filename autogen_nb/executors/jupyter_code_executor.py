@@ -1,19 +1,16 @@
 """The Jupyter executors with AutoGen's names: a kernel on this machine, on a server, or in a container."""
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer, LocalJupyterServer, place_of
-from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
-from autogen_nb.run import in_background
 
 _PYTHON = "python3"
 
 
-class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
+class JupyterCodeExecutor(OwnedExecutor):
     """Runs code in its own Jupyter kernel, which keeps its state between blocks.
 
     The other parameters are those of `OwnedExecutor`.
@@ -49,18 +46,6 @@ class JupyterCodeExecutor(OwnedExecutor, JupyterExecutor):
         super().__init__(timeout=timeout, work_dir=cwd, place=place_of(server, cwd, name), environ=environ)
         if hasattr(server, "add_executor"):
             server.add_executor(self)
-
-    def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Coroutine[Any, Any, Handed]:
-        """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""
-        return in_background(super().put(values, limit=limit))
-
-    def get(self, name: str, *, unpickle: bool = False) -> Coroutine[Any, Any, Any]:
-        """Returns a copy of a variable, as data only (`Kernel.get`), when awaited."""
-        return in_background(super().get(name, unpickle=unpickle))
-
-    def variables(self) -> Coroutine[Any, Any, tuple[HandedVariable, ...]]:
-        """Lists the variables that the agent's code defined (`Kernel.variables`), when awaited."""
-        return in_background(super().variables())
 
 
 class EmbeddedIPythonCodeExecutor(JupyterCodeExecutor):

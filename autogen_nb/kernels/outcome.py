@@ -4,7 +4,9 @@ import errno
 import re
 import signal
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 from autogen_nb.kernels.request import ExecuteRequest
 from autogen_nb.outputs import Failure
@@ -19,6 +21,7 @@ LOST = "its variables are lost"
 
 _SIGNAL_BASE = 128
 _KEPT = "its variables are kept"
+_MISSING_FILE = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 
@@ -91,3 +94,15 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
         f"In this sandbox, code must write its files in {own_folder!r}; to let code write next to the notebook, a "
         "person runs `%autogen rules add write ./` after `%autogen kernel stop` has ended this kernel."
     )
+
+
+def shorter_name_hint(output: str, work_dir: Path) -> str:
+    """A hint that the file missing in a traceback is in the working directory under a shorter name; "" if it is not."""
+    if (missing := _MISSING_FILE.search(output)) is None:
+        return ""
+    parts = [part for part in PurePath(missing[1]).parts if part != "."]
+    # The name may be invalid for a file.
+    with suppress(OSError):
+        if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
+            return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."
+    return ""

@@ -25,7 +25,7 @@ from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.models.wrappers.budget import Budget
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` continues it."
@@ -180,7 +180,7 @@ class NotebookConversation:
         engine.call_soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
 
-    async def _stop(self, executor: "JupyterExecutor", note: str = "") -> None:
+    async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
         if executor is self.executor and self.where.walled and self.known_folder:
             # The folder is mounted in a running kernel, and in a kernel that replaced this one.

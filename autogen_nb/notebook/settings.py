@@ -23,7 +23,7 @@ from autogen_nb.notebook.rendering.styles import Show
 from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
 
 UNATTENDED_TIMEOUT = 300.0
 """The time limit for a block in an unattended run, in seconds."""
@@ -157,7 +157,7 @@ class FirstKernel:
     """An executor that is already starting, and its target."""
 
     where: ExecutionTarget
-    executor: "JupyterExecutor"
+    executor: "BlockExecutor"
 
 
 def begin_first_kernel(cwd: Path, defaults: Defaults) -> FirstKernel | None:

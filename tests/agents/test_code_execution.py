@@ -20,7 +20,7 @@ from autogen_nb.events import (
     OutputAdded,
     Recorded,
 )
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.outputs import Failure, Stream
 from autogen_nb.run import Log, engine
@@ -33,8 +33,8 @@ pytestmark = pytest.mark.kernel
 
 
 @pytest.fixture(scope="module")
-def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterExecutor]:
-    made = JupyterExecutor(cwd=tmp_path_factory.mktemp("work"), grace=3.0)
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockExecutor]:
+    made = BlockExecutor(cwd=tmp_path_factory.mktemp("work"), grace=3.0)
     yield made
     engine.call(made.stop())
 
@@ -44,7 +44,7 @@ def python(code: str) -> str:
 
 
 def held(
-    way: Way, executor: JupyterExecutor, code: str, human: Any, log: Log | None = None, confirm: str = "never"
+    way: Way, executor: BlockExecutor, code: str, human: Any, log: Log | None = None, confirm: str = "never"
 ) -> list[Event]:
     config = {"executor": executor, "confirm": confirm}
     proxy = user(code_execution_config=config, is_termination_msg=lambda m: "Done" in m["content"])
@@ -82,13 +82,13 @@ def _told(event: OutputAdded | CodeInputAsked | CodeInputGiven) -> str:
             return f"{event}\n"
 
 
-def test_end_of_input_is_an_error_in_the_code(executor: JupyterExecutor) -> None:
+def test_end_of_input_is_an_error_in_the_code(executor: BlockExecutor) -> None:
     events = held("sync", executor, "input()", ScriptedHuman(typing=[None]))
 
     assert [output.ename for output in ran(events).outputs if isinstance(output, Failure)] == ["EOFError"]
 
 
-def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
+def test_replay_asks_nobody(executor: BlockExecutor) -> None:
     log: Log = []
     held("sync", executor, "print(input())", ScriptedHuman(typing=["once"]), log)
 
@@ -101,7 +101,7 @@ def test_replay_asks_nobody(executor: JupyterExecutor) -> None:
 HIDDEN = "print('before')\neval(chr(111) + \"pen('hidden', 'w').close()\")\nprint('after')"
 
 
-def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: JupyterExecutor) -> None:
+def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: BlockExecutor) -> None:
     allowed = held("sync", executor, HIDDEN, ScriptedHuman(approvals=["run"], effects=[True]), confirm="always")
     stop = ScriptedHuman(approvals=["run"], effects=[EffectJudged(allowed=False, stop=True)])
     (executor.cwd / "hidden").unlink()
@@ -124,7 +124,7 @@ class Silent(ScriptedHuman):
         raise AssertionError
 
 
-def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> None:
+def test_cancelled_chat_leaves_no_question_behind(executor: BlockExecutor) -> None:
     async def main() -> None:
         human = Silent()
         proxy = user(code_execution_config={"executor": executor})
@@ -148,7 +148,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: JupyterExecutor) -> 
     assert story(held("sync", executor, "print('next')", NobodyToAsk())) == ["next"]
 
 
-def test_plain_view_has_a_line_for_each_decision(executor: JupyterExecutor) -> None:
+def test_plain_view_has_a_line_for_each_decision(executor: BlockExecutor) -> None:
     written: list[str] = []
     view = PlainView(written.append)
     code = "from getpass import getpass; input('Name? '); getpass('Code? ')"

@@ -167,7 +167,7 @@ def test_a_kernel_by_default(config: dict[str, Any]) -> None:
     agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
     assert agent.code is not None
-    assert type(agent.code.executor).__name__ == "JupyterExecutor"
+    assert type(agent.code.executor).__name__ == "BlockExecutor"
     assert agent.code.confirm == "never"
 
 

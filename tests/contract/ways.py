@@ -13,10 +13,9 @@ import pytest
 
 from autogen_nb.core.ports import Executor, RunEnded
 from autogen_nb.errors import ConfigError
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
-from autogen_nb.executors.command_line_executor import CommandLineExecutor
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, JupyterCodeExecutor
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
 from autogen_nb.executors.jupyter_servers import DockerJupyterServer
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -138,37 +137,37 @@ def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any,
     return lambda folder, _: (make(folder), folder)
 
 
-def _local(folder: Path) -> JupyterExecutor:
-    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
+def _local(folder: Path) -> BlockExecutor:
+    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
 
 
-def _bwrap(folder: Path) -> JupyterExecutor:
-    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
+def _bwrap(folder: Path) -> BlockExecutor:
+    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
 
 
-def _command_line(folder: Path) -> CommandLineExecutor:
-    return CommandLineExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
+def _command_line(folder: Path) -> BlockExecutor:
+    return BlockExecutor(in_kernel=False, cwd=folder, grace=GRACE, limits=LIMITS)
 
 
-def _command_line_bwrap(folder: Path) -> CommandLineExecutor:
-    return CommandLineExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
+def _command_line_bwrap(folder: Path) -> BlockExecutor:
+    return BlockExecutor(in_kernel=False, cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
 
 
-def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[JupyterExecutor, Path]]:
-    def make(folder: Path, stack: ExitStack) -> tuple[JupyterExecutor, Path]:
+def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[BlockExecutor, Path]]:
+    def make(folder: Path, stack: ExitStack) -> tuple[BlockExecutor, Path]:
         server = stack.enter_context(serving(app, folder))
         place = JupyterServerPlace(server.url, token=server.token)
-        return JupyterExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
+        return BlockExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
 
     return make
 
 
-def _docker(folder: Path) -> JupyterExecutor:
-    return JupyterExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_container(folder))
+def _docker(folder: Path) -> BlockExecutor:
+    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_container(folder))
 
 
-def _docker_command_line(folder: Path) -> CommandLineExecutor:
-    return CommandLineExecutor(cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=_container(folder))
+def _docker_command_line(folder: Path) -> BlockExecutor:
+    return BlockExecutor(in_kernel=False, cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=_container(folder))
 
 
 def _container(folder: Path) -> ContainerPlace:

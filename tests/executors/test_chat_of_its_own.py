@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.executors.wheels import wheel
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.kernel
 
 
 class Chat:
-    def __init__(self, executor: JupyterExecutor) -> None:
+    def __init__(self, executor: BlockExecutor) -> None:
         self.loop = Loop()
         self.executor = executor
 
@@ -27,7 +27,7 @@ class Chat:
 
 @pytest.fixture
 def chat(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Chat]:
-    made = Chat(JupyterExecutor(cwd=tmp_path / "work", restore="replay", **getattr(request, "param", {})))
+    made = Chat(BlockExecutor(cwd=tmp_path / "work", restore="replay", **getattr(request, "param", {})))
     yield made
     made.loop.run(made.executor.stop())
     made.loop.close()
@@ -76,8 +76,8 @@ def test_a_variable_that_was_kept_from_the_code_is_named(
     chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "planted")
-    lacking = Chat(JupyterExecutor(cwd=tmp_path))
-    having = Chat(JupyterExecutor(cwd=tmp_path, passed=["MY_API_KEY"]))
+    lacking = Chat(BlockExecutor(cwd=tmp_path))
+    having = Chat(BlockExecutor(cwd=tmp_path, passed=["MY_API_KEY"]))
     _, end = lacking.run("import os\nos.environ['MY_API_KEY']")
     _, other = lacking.run("{}['MY_API_KEY']")
     said, _ = having.run("import os\nprint(os.environ['MY_API_KEY'])")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 
@@ -18,7 +18,7 @@ def test_another_python_on_path_is_not_taken(tmp_path: Path) -> None:
         (other / name).write_text("#!/bin/sh\necho another\n")
         (other / name).chmod(0o755)
     own = Path(sys.executable).parent
-    executor = CommandLineExecutor(cwd=tmp_path, environ={"PATH": f"{other}:{own}:/usr/bin:/bin"})
+    executor = BlockExecutor(in_kernel=False, cwd=tmp_path, environ={"PATH": f"{other}:{own}:/usr/bin:/bin"})
     code = "import sys; print(sys.prefix)"
     blocks = [CodeBlock("python", code), CodeBlock("sh", f"python -c '{code}'")]
 

@@ -9,11 +9,11 @@ import pytest
 
 import autogen_nb
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.code_executor import CodeResult, shorter_name_hint
+from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
+from autogen_nb.kernels.outcome import shorter_name_hint
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving
 from tests.processes import gone
@@ -63,17 +63,17 @@ def test_pictures_and_html_are_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("output", "told"),
     [
-        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/a.csv'"), True),
-        (Stream("stderr", "FileNotFoundError: [Errno 2] No such file or directory: './out/a.csv'\n"), True),
-        (Stream("stdout", "No such file or directory: 'out/a.csv'"), False),
-        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'out/b.csv'"), False),
-        (Failure("FileNotFoundError", "[Errno 2] No such file or directory: 'a.csv'"), False),
-        (Stream("stderr", f"No such file or directory: 'out/{'x' * 300}'"), False),
-        (Failure("ValueError", "no"), False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'out/a.csv'", True),
+        ("FileNotFoundError: [Errno 2] No such file or directory: './out/a.csv'\n", True),
+        ("No such file or directory: 'out/a.csv'", False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'out/b.csv'", False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'a.csv'", False),
+        (f"No such file or directory: 'out/{'x' * 300}'", False),
+        ("ValueError: no", False),
     ],
     ids=range(7),
 )
-def test_a_file_under_the_name_of_the_directory(output: Output, told: bool, tmp_path: Path) -> None:
+def test_a_file_under_the_name_of_the_directory(output: str, told: bool, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "a.csv").write_text("1")

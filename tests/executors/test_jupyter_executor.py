@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from tests.kernels.looping import Loop, all_of
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.kernel
 class Shared:
     def __init__(self, cwd: Path) -> None:
         self.loop = Loop()
-        self.executor = JupyterExecutor(cwd=cwd, timeout=5, grace=1)
+        self.executor = BlockExecutor(cwd=cwd, timeout=5, grace=1)
 
     def run(self, *blocks: tuple[str, str]) -> tuple[list[Output], RunEnded]:
         *outputs, end = self.loop.run(all_of(self.executor.run([CodeBlock(*block) for block in blocks])))
@@ -39,7 +39,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 
 def test_a_process_in_the_background_ends_with_the_executor(tmp_path: Path) -> None:
     async def run() -> tuple[int, bool]:
-        executor = JupyterExecutor(cwd=tmp_path)
+        executor = BlockExecutor(cwd=tmp_path)
         code = "(while echo noise; do sleep 0.01; done) & echo $!"
         items = await all_of(executor.run([CodeBlock("bash", code)]))
         pid = int("".join(item.text for item in items if isinstance(item, Stream)).replace("noise", ""))
@@ -68,7 +68,7 @@ def test_a_link_out_of_the_directory_is_refused(agent: Shared, tmp_path: Path) -
 @pytest.mark.slow
 def test_stop_may_be_called_twice(tmp_path: Path) -> None:
     async def stop() -> bool:
-        executor = JupyterExecutor(cwd=tmp_path)
+        executor = BlockExecutor(cwd=tmp_path)
         await executor.stop()
         await executor.start()
         started = executor.alive

@@ -11,7 +11,7 @@ import pytest
 
 from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError, TransferError
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import bubblewrap
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -50,7 +50,7 @@ def place(*, net: bool = False, writable: Writable | None = None) -> BubblewrapP
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     sandbox = place()
-    way = Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox)))
+    way = Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox)))
     try:
         with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
             yield found
@@ -67,8 +67,8 @@ def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     inside = f"KEY = {KEY[:8]!r} + {KEY[8:]!r}\nROOTS = [{str(home)!r}, '/home', '/root', '/tmp', '/run', '/proc']\n"
 
-    def make(folder: Path) -> JupyterExecutor:
-        return JupyterExecutor(cwd=folder, place=sandbox)
+    def make(folder: Path) -> BlockExecutor:
+        return BlockExecutor(cwd=folder, place=sandbox)
 
     try:
         with running(Way("bwrap", plain(make)), tmp_path) as agent:
@@ -171,7 +171,7 @@ def test_files_written_for_the_kernel_cannot_become_links(tmp_path: Path) -> Non
     planting = f"VICTIM, FOLDER = {str(victim)!r}, {str(outside)!r}\n{PLANTING}"
 
     async def main() -> str:
-        executor = JupyterExecutor(cwd=work, place=sandbox)
+        executor = BlockExecutor(cwd=work, place=sandbox)
         try:
             await all_of(executor.run([CodeBlock("python", planting)]))
             for number in range(5):
@@ -217,7 +217,7 @@ def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: 
     sandbox = place(writable=Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
-    with running(Way("bwrap", plain(lambda folder: JupyterExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:
+    with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:
         text = agent.python(WRITING).text
         shell = agent.run(("sh", "echo x > beside.txt; echo x > autogen_files/main/own.txt")).text
         refused = agent.python("open('.git/x', 'w')")

@@ -17,7 +17,7 @@ import pytest
 
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places import container
 from autogen_nb.kernels.places.container import IMAGE as USUAL
@@ -42,12 +42,12 @@ def engine() -> Any:
     client.close()
 
 
-def contained(folder: Path, *images: str, limits: Limits | None = None) -> JupyterExecutor:
+def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:
     place = ContainerPlace(cwd=folder, images=images or (USUAL,), limits=limits)
-    return JupyterExecutor(cwd=folder, place=place, limits=limits)
+    return BlockExecutor(cwd=folder, place=place, limits=limits)
 
 
-def ran(executor: JupyterExecutor, code: str) -> Ran:
+def ran(executor: BlockExecutor, code: str) -> Ran:
     async def main() -> list[Output | RunEnded]:
         try:
             return await all_of(executor.run([CodeBlock("python", code)]))
@@ -87,11 +87,11 @@ class TestForReal:
         program = (
             "import asyncio, os, signal, sys\n"
             "from pathlib import Path\n"
-            "from autogen_nb.executors.jupyter_executor import JupyterExecutor\n"
+            "from autogen_nb.executors.block_executor import BlockExecutor\n"
             "from autogen_nb.kernels.places.container import ContainerPlace\n"
             "async def main():\n"
             f"    place = ContainerPlace(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
-            f"    executor = JupyterExecutor(cwd={str(tmp_path)!r}, place=place)\n"
+            f"    executor = BlockExecutor(cwd={str(tmp_path)!r}, place=place)\n"
             "    await executor.start()\n"
             "    print(executor._place._started.id, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -10,7 +10,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import ExecutionError
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
@@ -37,7 +37,7 @@ def wire(server: Serving) -> Iterator[Wire]:
 
 def python(place: JupyterServerPlace, code: str) -> Ran:
     async def main() -> list[Output | RunEnded]:
-        executor = JupyterExecutor(place=place)
+        executor = BlockExecutor(place=place)
         try:
             return await all_of(executor.run([CodeBlock("python", code)]))
         finally:
@@ -50,7 +50,7 @@ def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Pat
     code = "import os; print(os.listdir(os.getcwd()))\nopen('files/chat/x', 'w').close()\nopen('y', 'w').close()"
 
     async def main() -> list[Output | RunEnded]:
-        executor = JupyterExecutor(place=JupyterServerPlace(server.url, token=server.token))
+        executor = BlockExecutor(place=JupyterServerPlace(server.url, token=server.token))
         scope = PathScope(str(tmp_path), str(tmp_path / "files" / "chat"))
         await all_of(executor.run([CodeBlock("python", "import os; os.makedirs('files/chat')")]))
         found = await all_of(executor.attended([CodeBlock("python", code)], None, Permissions(()), scope))
@@ -70,7 +70,7 @@ def test_a_run_outlives_a_cut_connection(server: Serving, wire: Wire) -> None:
 
     async def main() -> tuple[list[Output | RunEnded], list[Output | RunEnded]]:
         place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token)
-        executor = JupyterExecutor(place=place)
+        executor = BlockExecutor(place=place)
         found: list[Output | RunEnded] = []
         async with aclosing(executor.run([CodeBlock("python", code)])) as items:
             async for item in items:
@@ -93,7 +93,7 @@ def test_a_server_that_is_gone_is_a_lost_kernel(server: Serving, wire: Wire) -> 
 
     async def main() -> None:
         place = JupyterServerPlace(f"http://127.0.0.1:{wire.port}", token=server.token, patience=0.5)
-        executor = JupyterExecutor(place=place)
+        executor = BlockExecutor(place=place)
         async with aclosing(executor.run([CodeBlock("python", code)])) as items:
             assert await anext(items) == Stream("stdout", "on\n")
             wire.close()
@@ -123,7 +123,7 @@ def test_nothing_is_left_on_the_server(server: Serving) -> None:
     async def main() -> tuple[bytes, bytes]:
         place = JupyterServerPlace(server.url, token=server.token)
         before = await place.ask("GET", "/api/kernels")
-        executor = JupyterExecutor(place=place)
+        executor = BlockExecutor(place=place)
         await all_of(executor.run([CodeBlock("python", "import os; os._exit(1)")]))
         await executor.stop()
         return before, await place.ask("GET", "/api/kernels")

@@ -10,7 +10,7 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 
 from autogen_nb.errors import TransferError
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace, ProvisionedKernel
 from tests.contract.ways import Agent, Way, plain, running
 
@@ -27,7 +27,7 @@ def install(name: str, argv: list[str], language: str, **more: object) -> None:
 @pytest.fixture(scope="module")
 def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     install("bash-of-the-test", ["bash_kernel", "-f", "{connection_file}"], "bash")
-    way = Way("bash", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("bash-of-the-test"))))
+    way = Way("bash", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("bash-of-the-test"))))
     with running(way, tmp_path_factory.mktemp("work")) as agent:
         yield agent
 
@@ -41,7 +41,7 @@ def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
 
 def test_options_that_need_python_are_refused(bash: Agent) -> None:
     executor = bash.executor
-    assert isinstance(executor, JupyterExecutor)
+    assert isinstance(executor, BlockExecutor)
     for work in (executor.put({"a": 1}), executor.get("a"), executor.variables()):
         with pytest.raises(TransferError, match="kernel runs bash: only a Python kernel has variables"):
             bash.loop.run(work)
@@ -50,10 +50,10 @@ def test_options_that_need_python_are_refused(bash: Agent) -> None:
 @pytest.mark.slow
 def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
     install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
-    way = Way("python", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
+    way = Way("python", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
     with running(way, tmp_path) as agent:
         executor = agent.executor
-        assert isinstance(executor, JupyterExecutor)
+        assert isinstance(executor, BlockExecutor)
         agent.loop.run(executor.put({"a": 20}))
 
         assert agent.python("a += 1\na * 2").text == "42\n"
@@ -65,11 +65,11 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     # Without folders to look into there is only the one that comes with ipykernel.
     declared = KernelSpecManager(kernel_dirs=[]).get_kernel_spec("python3").metadata
     install("python-over-tcp", ["ipykernel_launcher", "-f", "{connection_file}"], "python", metadata=declared)
-    way = Way("tcp", plain(lambda folder: JupyterExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
+    way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
     with running(way, tmp_path) as agent:
         text = agent.python("print(6 * 7)").text
         executor = agent.executor
-        assert isinstance(executor, JupyterExecutor)
+        assert isinstance(executor, BlockExecutor)
         handle = executor.kernel._life.handle
         assert handle is not None
         told = json.loads((handle.folder / "k.json").read_text())
@@ -83,7 +83,7 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
 
 def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
     executor = bash.executor
-    assert isinstance(executor, JupyterExecutor)
+    assert isinstance(executor, BlockExecutor)
     bash.run(("bash", "true"))
     handle = executor.kernel._life.handle
 

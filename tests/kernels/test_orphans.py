@@ -40,7 +40,7 @@ print(memory.name, *loky)
 """
 OWNER = f"""
 import asyncio, os, sys, time
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 
@@ -49,7 +49,7 @@ def say(line):
     os.write(1, (line + chr(10)).encode())
 
 async def main():
-    executor = JupyterExecutor()
+    executor = BlockExecutor()
     blocks = [CodeBlock("python", {CHILDREN!r}), CodeBlock("sh", "setsid sleep 321 & echo $!")]
     text = [item.text async for item in executor.run(blocks) if isinstance(item, Stream)]
     if sys.argv[1] == "forked" and not os.fork():

@@ -6,7 +6,7 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.local import LocalPlace
 from autogen_nb.kernels.places.overlay import Overlay
@@ -56,7 +56,7 @@ def sandbox() -> LocalPlace:
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [here, sandbox])
 def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalPlace]) -> None:
-    loop, executor = Loop(), JupyterExecutor(cwd=tmp_path, place=place())
+    loop, executor = Loop(), BlockExecutor(cwd=tmp_path, place=place())
 
     def folders(block: CodeBlock) -> list[Path]:
         outputs = loop.run(all_of(executor.run([block])))

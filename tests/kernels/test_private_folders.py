@@ -33,13 +33,13 @@ atexit.register(time.sleep, 1.0)
 """
 RUNS = """
 import asyncio, os, signal
-from autogen_nb.executors.command_line_executor import CommandLineExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 
 async def run(blocks):
     return [item async for item in executor.run(blocks)]
 
-executor = CommandLineExecutor(cwd="work")
+executor = BlockExecutor(in_kernel=False, cwd="work")
 print(asyncio.run(run([CodeBlock("python", "print(1)")]))[-1].exit_code, flush=True)
 end = {end!r}
 if end:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.testing import FakeOpenAI
@@ -33,7 +33,7 @@ def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) ->
     assert "ended after 12 s without use; its variables are lost" in str(model.requests[-1].body)
 
 
-class Named(JupyterExecutor):
+class Named(BlockExecutor):
     def __init__(self, name: str, cwd: Path) -> None:
         super().__init__(cwd=cwd)
         self.name = name

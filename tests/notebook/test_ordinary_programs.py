@@ -14,7 +14,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.core.analysis import effects_to_confirm, permissions
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.effects import Effect, EffectJudged, Permissions
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Stream
 from tests.executors.wheels import wheel
@@ -47,7 +47,7 @@ class Chat:
         own.mkdir(parents=True)
         self.asked: list[Effect] = []
         self._loop = Loop()
-        self._executor = JupyterExecutor(cwd=folder)
+        self._executor = BlockExecutor(cwd=folder)
         self.scope = CodeConfig(self._executor, output_dir=own).scope
 
     def run(self, block: CodeBlock, let: Permissions) -> None:

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from autogen_nb.core.ports import RunEnded
-from autogen_nb.executors.jupyter_executor import JupyterExecutor
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from tests.kernels.looping import Loop, all_of
 
 
 class Chat:
-    def __init__(self, executor: JupyterExecutor) -> None:
+    def __init__(self, executor: BlockExecutor) -> None:
         self.loop = Loop()
         self.executor = executor
 
@@ -31,7 +31,7 @@ class Chat:
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
-    chat = Chat(JupyterExecutor(cwd=tmp_path_factory.mktemp("base") / "work", timeout=60, grace=3))
+    chat = Chat(BlockExecutor(cwd=tmp_path_factory.mktemp("base") / "work", timeout=60, grace=3))
     yield chat
     chat.close()
 

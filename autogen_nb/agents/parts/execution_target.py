@@ -16,7 +16,7 @@ from autogen_nb.kernels.places import SANDBOXES, PlaceKind, PlaceOptions, place_
 from autogen_nb.kernels.places.writable import Writable
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.jupyter_executor import JupyterExecutor
+    from autogen_nb.executors.block_executor import BlockExecutor
 
 Sandbox: TypeAlias = Walls
 
@@ -76,12 +76,12 @@ class ExecutionTarget:
         restore: Literal["nothing", "replay"] = "nothing",
         passed: Sequence[str] = (),
         writable: Writable | None = None,
-    ) -> "JupyterExecutor":
-        """A `JupyterExecutor` for the place; it starts nothing before the first block.
+    ) -> "BlockExecutor":
+        """A `BlockExecutor` for the place; it starts nothing before the first block.
 
         `writable` is the part of `cwd` that sandboxed code can change.
         """
-        from autogen_nb.executors.jupyter_executor import JupyterExecutor
+        from autogen_nb.executors.block_executor import BlockExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
         where, unsupported = self.kind.lacks
@@ -90,7 +90,7 @@ class ExecutionTarget:
             if requested[name]:
                 raise ConfigError(f"{name} is not supported {where}: leave it out, or set it there")
         block_limits = None if limits is None else Limits.of(limits)
-        return JupyterExecutor(
+        return BlockExecutor(
             cwd=cwd,
             timeout=timeout,
             imports=imports,

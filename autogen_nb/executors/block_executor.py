@@ -1,0 +1,390 @@
+"""Runs code blocks in a place: in its kernel, which keeps variables, or each as a program, which shares only files.
+
+Shell blocks run as programs next to the kernel, except on a server that runs no programs. If the place cannot have a
+kernel, such as a container without ipykernel, all blocks run as programs, with standard input closed.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import sys
+import weakref
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from autogen_nb.core.policy.organisation_policy import Walls
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.ports import Inquirer, RunEnded
+from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
+from autogen_nb.effects import Permissions
+from autogen_nb.errors import AutogenError, ExecutionError, TransferError
+from autogen_nb.executors.block_history import History
+from autogen_nb.executors.shell_blocks import Shell
+from autogen_nb.kernels.guard_client import Guarded
+from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.outcome import missing_variable_hint, read_only_hint, shorter_name_hint
+from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
+from autogen_nb.kernels.places.file_transfer import save_source, shell_source
+from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.overlay import Overlay
+from autogen_nb.kernels.places.place import Place
+from autogen_nb.kernels.places.writable import split_path
+from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.trusted.held_folder import HeldFolder
+
+_DIGITS = 12
+_TAIL_LENGTH = 2_000
+_FILENAME = re.compile(r"# filename: (.+)")
+_SHELL = SHELL | BASH
+_NO_KERNEL = "so each block runs as a separate program, and no variables are kept between blocks."
+_NO_PYTHON = (
+    "This kernel runs {language}: only a Python kernel can stop code at effects that were not allowed, "
+    "transfer and list variables, or keep packages from %pip separate."
+)
+
+
+class BlockRefused(Exception):
+    """A block that must not run; the message is for the model and the person."""
+
+
+class BlockExecutor:
+    """Runs blocks in one place; implements `autogen_nb.core.ports.AttendedExecutor`, and closes the place."""
+
+    def __init__(
+        self,
+        *,
+        cwd: str | Path = ".",
+        timeout: float | None = None,
+        # None uses the harmless variables of this process, if the place is this machine, and those in `passed`.
+        environ: Mapping[str, str] | None = None,
+        passed: Collection[str] = (),
+        # Seconds between the interrupt of a block and its end by force.
+        grace: float = 5.0,
+        place: Place = LOCAL,
+        limits: Limits | None = None,
+        in_kernel: bool = True,
+        # Modules that the kernel imports in advance, if they are installed.
+        imports: Sequence[str] = (),
+        # With "replay", a new kernel runs the successful blocks again after a crash.
+        restore: Literal["nothing", "replay"] = "nothing",
+        python: str = sys.executable,
+        # The blocks whose files stay after they ran as programs: all, or those that name their file.
+        leaves: Literal["all", "named"] = "all",
+        only_saved: Collection[str] = (),
+    ) -> None:
+        self.cwd = Path(cwd).absolute()
+        self.timeout = timeout
+        self.walls: Walls = place.walls
+        self.ask: Ask | None = None
+        self._place = place
+        self._python = python if place.is_local else "python3"
+        self._leaves = leaves
+        self._only_saved = frozenset(only_saved)
+        self._in_kernel = in_kernel
+        self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
+        # The note about what the kernel lacks, until a run has reported it.
+        self._lack = None if in_kernel else ""
+        self._history = History() if restore == "replay" else None
+        self._turn = asyncio.Lock()
+        is_scrubbed = environ is None and place.is_local
+        if environ is None:
+            environ = scrub_environment(os.environ, passed) if place.is_local else {}
+        environ = with_interpreter(environ, python)
+        # An overlay extends the packages of this interpreter, so other interpreters and places have none.
+        self._overlay = Overlay.of(place) if python == sys.executable else None
+        # Remote kernels and containers have temporary folders of their own.
+        self.private_temporary = self._overlay is not None or not place.is_local
+        if self._overlay is not None:
+            environ = self._overlay.extend_environ(environ)
+            weakref.finalize(self, self._overlay.remove).atexit = False
+        self._dropped = frozenset(os.environ) - frozenset(environ) if is_scrubbed else frozenset[str]()
+        self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
+        folders = () if self._overlay is None else (self._overlay.folder,)
+        self.kernel = Kernel(
+            cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place, limits=limits, folders=folders
+        )
+
+    @property
+    def alive(self) -> bool:
+        return self.kernel.alive
+
+    @property
+    def busy(self) -> bool:
+        return self.kernel.busy
+
+    @property
+    def pid(self) -> int | None:
+        """The kernel's process id; None if no process runs."""
+        return self.kernel.pid
+
+    async def start(self) -> None:
+        """Prepares the working directory, and starts the kernel or the container; concurrent calls are safe."""
+        async with self._turn:
+            await self._prepare()
+            if not await self._why_no_kernel():
+                await self.kernel.start()
+            elif not self._place.is_local:
+                await self._run_to_end(["true"])
+
+    def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+        """Runs blocks like `attended`, without anyone to answer questions."""
+        return self.attended(blocks, None)
+
+    def attended(
+        self,
+        blocks: Sequence[CodeBlock],
+        inquirer: Inquirer | None,
+        permissions: Permissions | None = None,
+        scope: PathScope | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Output | RunEnded]:
+        """Yields outputs as they arrive, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
+
+        `ask`, or else the inquirer, answers `input()` and `getpass()` in a kernel. A Python kernel also asks the
+        inquirer about effects that `permissions` does not cover; other kernels and programs have no guard.
+        """
+        ask, allow = self.ask, None
+        if inquirer is not None:
+            ask, allow = ask or _ask_by(inquirer), inquirer.allow
+        guarded = None
+        if permissions is not None:
+            guarded = Guarded(permissions, scope or PathScope(str(self.cwd), "", str(Path("~").expanduser())), allow)
+        limit = self.timeout if timeout is None else timeout
+        return self._in_order(blocks, {"timeout": limit, "ask": ask, "permissions": guarded})
+
+    async def stop(self, note: str = "") -> None:
+        """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
+        # A start or a preparation that holds the turn ends now.
+        await self._end_code(note)
+        async with self._turn:
+            await self._end_code(note)
+            self._forget()
+            await self._place.close()
+            if self._overlay is not None:
+                await asyncio.to_thread(self._overlay.remove)
+
+    async def interrupt(self) -> None:
+        """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
+        await self.kernel.interrupt()
+        await self._shell.interrupt()
+
+    async def restart(self) -> None:
+        """Ends the running code, and starts a new kernel."""
+        async with self._turn:
+            await self._prepare()
+            if self._in_kernel:
+                await self._check_kernel("be restarted", ExecutionError)
+                self._forget()
+                await self.kernel.restart()
+            else:
+                await self._shell.stop()
+
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
+        """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
+        await self._check_kernel("hold variables", TransferError)
+        handed = await self.kernel.put(values, limit=limit)
+        if self._history is not None:
+            self._history.add(dict(values))
+        return handed
+
+    async def get(self, name: str, *, unpickle: bool = False) -> Any:
+        """Returns a copy of a variable, as data only unless `unpickle` is set (`Kernel.get`)."""
+        await self._check_kernel("hold variables", TransferError)
+        return await self.kernel.get(name, unpickle=unpickle)
+
+    async def variables(self) -> tuple[HandedVariable, ...]:
+        """Lists the variables that the agent's code defined (`Kernel.variables`)."""
+        await self._check_kernel("hold variables", TransferError)
+        return await self.kernel.variables()
+
+    async def _prepare(self) -> None:
+        """Prepares the working directory before each run; later calls of the executor wait for it."""
+        self._make_folders()
+
+    async def _end_code(self, note: str) -> None:
+        await self._shell.stop()
+        await self.kernel.shutdown(note)
+
+    def _forget(self) -> None:
+        if self._history is not None:
+            self._history.clear()
+
+    async def _why_no_kernel(self) -> str:
+        """The reason why each block runs as a program; "" if a kernel is possible."""
+        self._make_folders()
+        self._no_kernel = self._no_kernel or await self._place.why_no_kernel()
+        return self._no_kernel
+
+    async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
+        """Raises the error if no kernel is possible, with the message "... so no kernel can `what`"."""
+        if why := await self._why_no_kernel():
+            raise error(f"{why}, so no kernel can {what}")
+
+    async def _in_order(
+        self, blocks: Sequence[CodeBlock], options: Mapping[str, Any]
+    ) -> AsyncGenerator[Output | RunEnded]:
+        async with self._turn:
+            await self._prepare()
+        ran, code, notes, tail = 0, 0, list[str](), ""
+        for block in blocks:
+            ran += 1
+            try:
+                for step in await self._steps(block, options):
+                    async with aclosing(step) as items:
+                        async for item in items:
+                            if isinstance(item, BlockOutcome):
+                                code = item.exit_code
+                                notes.append(item.note)
+                                continue
+                            if isinstance(item, Failure):
+                                notes += self._hints(item)
+                            tail = _tail_of(tail, item)
+                            yield item
+                    if code:
+                        break
+            except BlockRefused as refusal:
+                yield Stream("stderr", f"{refusal}\n")
+                code = 1
+            else:
+                notes.append(self._lack or "")
+                self._lack = self._lack and ""
+            if code:
+                break
+        notes.append(shorter_name_hint(tail, self.cwd))
+        yield RunEnded(code, ran, " ".join(filter(None, notes)))
+
+    def _hints(self, failure: Failure) -> list[str]:
+        return [missing_variable_hint(failure, self._dropped), read_only_hint(failure, self._place.own_folder)]
+
+    async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[AsyncGenerator[Output | BlockOutcome]]:
+        """The programs and the code that a block runs, in order until one fails."""
+        if why := await self._why_no_kernel():
+            if self._lack is None:
+                self._lack = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
+            return [self._run_program(block, options["timeout"])]
+        place, kernel_language = self._place, self._place.language or await self.kernel.language()
+        has_python = kernel_language == "python"
+        if not has_python and self._lack is None:
+            self._lack = _NO_PYTHON.format(language=kernel_language or "another language")
+        in_kernel = block.language in _languages_of(kernel_language)
+        if not (in_kernel or (block.language in _SHELL and (place.runs_programs or has_python))):
+            raise _unknown_language(block.language, kernel_language)
+        steps: list[AsyncGenerator[Output | BlockOutcome]] = []
+        name = _named(block.code)
+        if name is not None and place.shares_disk:
+            self._save(block.code, name)
+        elif name is not None and has_python:
+            steps.append(self.kernel.execute(save_source(name, block.code), silent=True))
+        if in_kernel and self._history is not None:
+            steps.append(self._history.run(self.kernel, block.code, options))
+        elif in_kernel:
+            steps.append(self.kernel.execute(block.code, **options))
+        elif place.runs_programs:
+            steps.append(self._shell.run([*self._program(block.language), "-c", block.code], options["timeout"]))
+        else:
+            source = shell_source("bash" if block.language in BASH else "sh", block.code)
+            steps.append(self.kernel.execute(source, timeout=options["timeout"], permissions="ours"))
+        return steps
+
+    async def _run_program(
+        self,
+        block: CodeBlock,
+        timeout: float | None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
+    ) -> AsyncGenerator[Output | BlockOutcome]:
+        program = self._program(block.language)
+        path = self._save(block.code, file_name(block))
+        if block.language in self._only_saved:
+            yield Stream("stdout", f"Saved as {path.name} but not run: blocks of this language are only saved.\n")
+        else:
+            async with aclosing(self._shell.run([*program, str(path)], timeout)) as items:
+                async for item in items:
+                    yield item
+        if self._leaves == "named" and _named(block.code) is None:
+            with suppress(OSError), HeldFolder(self.cwd) as held:
+                held.remove(path.name)
+
+    def _save(self, code: str, name: str) -> Path:
+        root = self.cwd.resolve()
+        relative = Path(os.path.relpath(root / name, root))
+        if relative == Path() or ".." in relative.parts:
+            raise BlockRefused(f"{name!r} is not inside the working directory; nothing was saved or run")
+        parent, folder = split_path(root, self._place.own_folder)
+        if parent != root or not relative.is_relative_to(folder):
+            relative = folder / relative
+        try:
+            # `HeldFolder` follows no links, which running code may create in the directory at any moment.
+            with HeldFolder(parent) as held:
+                held.save(str(relative), code.encode())
+        except (OSError, ValueError) as error:
+            raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
+        return parent / relative
+
+    async def _run_to_end(self, argv: Sequence[str]) -> tuple[int, str]:
+        """The exit code and the output of a program."""
+        async with aclosing(self._shell.run(argv, None)) as run:
+            items = [item async for item in run]
+        code = next(item.exit_code for item in items if isinstance(item, BlockOutcome))
+        return code, "".join(item.text for item in items if isinstance(item, Stream))
+
+    def _program(self, language: str) -> list[str]:
+        if language in PYTHON:
+            # Unbuffered output keeps the order of the two streams.
+            return [self._python, "-u"]
+        if language in _SHELL:
+            return [self._shell.program(language)]
+        raise _unknown_language(language)
+
+    def _make_folders(self) -> None:
+        if self._place.shares_disk:
+            try:
+                self.cwd.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
+        if self._overlay is not None:
+            self._overlay.make()
+
+
+def _tail_of(tail: str, output: Output) -> str:
+    if isinstance(output, Failure):
+        return f"{output.ename}: {output.evalue}"
+    return (tail + output.text)[-_TAIL_LENGTH:] if isinstance(output, Stream) else tail
+
+
+def file_name(block: CodeBlock) -> str:
+    """The name of the file for a block that runs as a program."""
+    digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    return _named(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
+
+
+def _named(code: str) -> str | None:
+    """The file name in the code's first line, if there is one."""
+    first = code.lstrip("\n").partition("\n")[0]
+    match = _FILENAME.fullmatch(first.rstrip())
+    return None if match is None else match[1].strip()
+
+
+def _unknown_language(language: str, known: str = "python") -> BlockRefused:
+    """The error for an unsupported language; a Python kernel also supports shell blocks."""
+    known = "python, sh and bash" if known == "python" else known
+    return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")
+
+
+def _languages_of(language: str) -> frozenset[str] | set[str]:
+    return next((family for family in (PYTHON, _SHELL) if language in family), {language})
+
+
+def _ask_by(inquirer: Inquirer) -> Ask:
+    async def ask(prompt: str, password: bool) -> str:
+        text = await inquirer.typed(prompt, password)
+        if text is None:
+            raise EOFError
+        return text
+
+    return ask
