@@ -12,7 +12,6 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
-from autogen_nb.kernels.outcome import shorter_name_hint
 from autogen_nb.messages import CodeBlock
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving
@@ -58,27 +57,6 @@ def test_pictures_and_html_are_files(tmp_path: Path) -> None:
     assert [Path(file).suffix for file in result.output_files] == [".png", ".html"]
     assert [Path(file).read_bytes() for file in result.output_files] == [b"png", b"<b>1</b>"]
     assert {Path(file).parent for file in result.output_files} == {tmp_path}
-
-
-@pytest.mark.parametrize(
-    ("output", "told"),
-    [
-        ("FileNotFoundError: [Errno 2] No such file or directory: 'out/a.csv'", True),
-        ("FileNotFoundError: [Errno 2] No such file or directory: './out/a.csv'\n", True),
-        ("No such file or directory: 'out/a.csv'", False),
-        ("FileNotFoundError: [Errno 2] No such file or directory: 'out/b.csv'", False),
-        ("FileNotFoundError: [Errno 2] No such file or directory: 'a.csv'", False),
-        (f"No such file or directory: 'out/{'x' * 300}'", False),
-        ("ValueError: no", False),
-    ],
-    ids=range(7),
-)
-def test_a_file_under_the_name_of_the_directory(output: str, told: bool, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / "a.csv").write_text("1")
-
-    assert ("is 'a.csv' here" in shorter_name_hint(output, folder)) is told
 
 
 @pytest.mark.parametrize(
