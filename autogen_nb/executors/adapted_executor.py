@@ -37,16 +37,14 @@ class AdaptedExecutor:
             raise CallbackError(f"execute_code_blocks of {self!r} raised {type(error).__name__}: {error}") from error
         finally:
             token.cancel()
-        exit_code, output = getattr(result, "exit_code", None), getattr(result, "output", None)
-        if not isinstance(exit_code, int):
+        if not isinstance(getattr(result, "exit_code", None), int):
             raise ConfigError(f"execute_code_blocks of {self!r} returned {result!r}; it must return a CodeResult")
-        if output:
+        if output := getattr(result, "output", None):
             yield Stream("stdout", str(output))
-        yield RunEnded(exit_code, len(blocks))
+        yield RunEnded(result.exit_code, len(blocks))
 
     async def stop(self) -> None:
         """Stops the executor, if it has a `stop` method."""
-        stop = getattr(self.executor, "stop", None)
-        stopped = None if stop is None else await asyncio.to_thread(stop)
+        stopped = await asyncio.to_thread(getattr(self.executor, "stop", lambda: None))
         if inspect.isawaitable(stopped):
             await stopped

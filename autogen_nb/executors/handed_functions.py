@@ -10,7 +10,6 @@ import inspect
 import keyword
 import textwrap
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,12 +79,12 @@ class HandedFunctions:
         if not module.isidentifier() or keyword.iskeyword(module):
             raise ConfigError(f"functions_module is {module!r}; it must be a valid name of a module")
         requirements = [_with_requirements(function) for function in functions]
-        known = {required.func.__name__ for required in requirements}
+        self._names = [required.func.__name__ for required in requirements]
         imports = dict.fromkeys(_import(item)[0] for required in requirements for item in required.global_imports)
         self.functions = tuple(functions)
         self.module = module
         self.packages = tuple(dict.fromkeys(name for required in requirements for name in required.python_packages))
-        self._texts = [_module_source(required, known) for required in requirements]
+        self._texts = [_module_source(required, set(self._names)) for required in requirements]
         head = "\n".join(["from __future__ import annotations", "", *imports])
         self.source = "\n\n\n".join([head, *self._texts]) + "\n"
 
@@ -93,39 +92,28 @@ class HandedFunctions:
         """Writes the module to the folder, if there are functions."""
         if not self._texts:
             return
-        name, source = f"{self.module}.py", self.source.encode()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with HeldFolder(folder) as held:
-                if _read(held, name) != source:
-                    held.save(name, source)
+                held.save(f"{self.module}.py", self.source.encode())
         except OSError as error:
-            raise ExecutionError(f"the functions cannot be written to {str(folder / name)!r}: {error}") from error
+            raise ExecutionError(f"the functions cannot be written to {str(folder)!r}: {error}") from error
 
     def prompt(self, template: str = PROMPT) -> str:
         """Describes the functions for a model; "" without functions."""
         if not self._texts:
             return ""
-        stubs = [_stub(text) for text in self._texts]
-        example = getattr(ast.parse(self._texts[0]).body[0], "name", "")
+        example, functions = self._names[0], "\n\n".join(map(_stub, self._texts))
         prompt = template.replace("$module_name", self.module).replace("$example", example)
-        return prompt.replace("$functions", "\n\n".join(stubs))
+        return prompt.replace("$functions", functions)
 
 
-def _read(folder: HeldFolder, name: str) -> bytes | None:
-    """The contents of a file; None if it cannot be read."""
-    with suppress(OSError), folder.open(name) as file:
-        data: bytes = file.read()
-        return data
-    return None
-
-
-def _with_requirements(requirements: Any) -> FunctionWithRequirements:
-    if isinstance(requirements, FunctionWithRequirements):
-        return requirements
-    if not inspect.isfunction(requirements):
-        raise ConfigError(f"functions contains {requirements!r}; each must be a Python function")
-    return FunctionWithRequirements(requirements)
+def _with_requirements(function: Any) -> FunctionWithRequirements:
+    if isinstance(function, FunctionWithRequirements):
+        return function
+    if not inspect.isfunction(function):
+        raise ConfigError(f"functions contains {function!r}; each must be a Python function")
+    return FunctionWithRequirements(function)
 
 
 def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> str:

@@ -44,8 +44,8 @@ class JupyterCodeExecutor(OwnedExecutor):
         server_directory = {"work_dir of the server": getattr(server, "work_dir", None)}
         cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **server_directory)
         super().__init__(timeout=timeout, work_dir=cwd, place=place_of(server, cwd, name), environ=environ)
-        if hasattr(server, "add_executor"):
-            server.add_executor(self)
+        if hasattr(server, "executors"):
+            server.executors.add(self)
 
 
 class EmbeddedIPythonCodeExecutor(JupyterCodeExecutor):

@@ -16,10 +16,6 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import in_background
 
-KERNEL_IMAGE = "autogen-nb-kernel"
-"""The name of the image that is built if the person names none."""
-
-_PORT = 8888
 _DIGITS = 12
 
 
@@ -56,19 +52,16 @@ class _ManagedServer(Owned):
     """A server managed by this package; stopping it stops its executors."""
 
     def __init__(self) -> None:
-        self._executors: WeakSet[OwnedExecutor] = WeakSet()
-
-    def add_executor(self, executor: OwnedExecutor) -> None:
-        """Adds an executor, which stops together with the server."""
-        self._executors.add(executor)
+        self.executors: WeakSet[OwnedExecutor] = WeakSet()
 
     def stop(self) -> Coroutine[Any, Any, None]:
         """Ends the kernels on the server; the result may be awaited."""
-        return in_background(self._stop())
 
-    async def _stop(self) -> None:
-        for executor in list(self._executors):
-            await executor.stop()
+        async def stop() -> None:
+            for executor in list(self.executors):
+                await executor.stop()
+
+        return in_background(stop())
 
 
 class LocalJupyterServer(_ManagedServer):
@@ -117,7 +110,7 @@ class DockerJupyterServer(_ManagedServer):
         auto_remove: bool = True,
         stop_container: bool = True,
         docker_env: Mapping[str, str] | None = None,
-        expose_port: int = _PORT,  # noqa: ARG002  # for compatibility
+        expose_port: int = 8888,  # noqa: ARG002  # for compatibility
         token: Any = None,  # noqa: ARG002  # for compatibility
         work_dir: str | Path | None = None,
         bind_dir: str | Path | None = None,
@@ -126,7 +119,7 @@ class DockerJupyterServer(_ManagedServer):
     ) -> None:
         super().__init__()
         digest = hashlib.sha256(base_image.encode()).hexdigest()[:_DIGITS]
-        self.image = custom_image_name or f"{KERNEL_IMAGE}:{digest}"
+        self.image = custom_image_name or f"autogen-nb-kernel:{digest}"
         self._base = None if custom_image_name else base_image
         self.work_dir = None if work_dir is None else Path(work_dir).absolute()
         self._settings = container_settings(
@@ -164,16 +157,14 @@ class KernelContainer(ContainerPlace):
 
 
 def place_of(server: Any, cwd: Path, kernel: str) -> Place:
-    if hasattr(server, "place"):
-        place: Place = server.place(cwd, kernel)
-        return place
-    info = getattr(server, "connection_info", server)
-    if not hasattr(info, "host"):
-        raise ConfigError(
-            f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
-            "a DockerJupyterServer() or a LocalJupyterServer()"
-        )
-    connection = JupyterConnectionInfo(
-        info.host, bool(getattr(info, "use_https", False)), getattr(info, "port", None), getattr(info, "token", None)
-    )
-    return connection.place(cwd, kernel)
+    if not hasattr(server, "place"):
+        info = getattr(server, "connection_info", server)
+        if not hasattr(info, "host"):
+            raise ConfigError(
+                f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
+                "a DockerJupyterServer() or a LocalJupyterServer()"
+            )
+        token = getattr(info, "token", None)
+        server = JupyterConnectionInfo(info.host, getattr(info, "use_https", False), getattr(info, "port", None), token)
+    place: Place = server.place(cwd, kernel)
+    return place

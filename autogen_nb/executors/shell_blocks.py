@@ -30,7 +30,7 @@ _INTERRUPT_SECONDS = 1.0
 
 @dataclass(eq=False)
 class _Program:
-    """A running program, and the reason for its forced end; `passed` names an exceeded limit."""
+    """A running program, and the reason for its forced end: `passed` names an exceeded limit."""
 
     job: Job
     interrupted: bool = False
@@ -42,9 +42,16 @@ class _Program:
         self.passed = self.passed or limit
         self.killing = asyncio.ensure_future(self.job.kill())
 
-    async def end(self, grace: float) -> None:
+    async def interrupt(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while not self.job.exited.done() and loop.time() < deadline:
+            await self.job.signal("SIGINT")
+            await asyncio.wait([self.job.exited], timeout=min(_REPEAT_SECONDS, seconds))
+
+    async def end(self, grace: float = 0) -> None:
         """Interrupts the program, and kills it after the grace period."""
-        await _interrupt(self.job, grace)
+        await self.interrupt(grace)
         await self.job.kill()
         await asyncio.wait([self.job.exited])
 
@@ -82,7 +89,10 @@ class Shell:
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
-        watch = self._start_watch(program)
+        watch = None
+        if isinstance(job, LocalJob) and self._limits != Limits():
+            watch = LimitWatch(job, self._limits, lambda limit, _: program.end_at(limit))
+            watch.begin()
         room = float("inf") if self._limits.output is None else self._limits.output
         try:
             async with aclosing(self._read_text(program, limit)) as pieces:
@@ -122,14 +132,6 @@ class Shell:
         if text := decoder.decode(b"", final=True):
             yield text
 
-    def _start_watch(self, program: _Program) -> LimitWatch | None:
-        job = program.job
-        if not isinstance(job, LocalJob) or self._limits == Limits():
-            return None
-        watch = LimitWatch(job, self._limits, lambda limit, _: program.end_at(limit))
-        watch.begin()
-        return watch
-
     def program(self, language: str) -> str:
         name = "bash" if language in BASH else "sh"
         if not self._place.is_local:
@@ -143,40 +145,30 @@ class Shell:
     async def interrupt(self) -> None:
         for program in list(self._running):
             program.interrupted = True
-            await _interrupt(program.job, min(self._grace, _INTERRUPT_SECONDS))
+            await program.interrupt(min(self._grace, _INTERRUPT_SECONDS))
 
     async def stop(self) -> None:
         """Ends running programs and background processes."""
         for program in list(self._running):
-            await program.job.kill()
-            await asyncio.wait([program.job.exited])
+            await program.end()
         for job in list(self._background):
             await job.signal("SIGKILL")
             self._forget(job)
 
     async def _close(self, program: _Program) -> None:
-        job = program.job
         self._running.discard(program)
-        self._background.add(job)
-        if await job.signal(""):
+        self._background.add(program.job)
+        if await program.job.signal(""):
             # A background process must not fail because nobody reads its pipe.
-            asyncio.get_running_loop().add_reader(job.pipe, _discard, job.pipe)
+            asyncio.get_running_loop().add_reader(program.job.pipe, _discard, program.job.pipe)
         else:
-            self._forget(job)
+            self._forget(program.job)
 
     def _forget(self, job: Job) -> None:
         self._background.discard(job)
         asyncio.get_running_loop().remove_reader(job.pipe)
         os.close(job.pipe)
         job.close()
-
-
-async def _interrupt(job: Job, seconds: float) -> None:
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + seconds
-    while not job.exited.done() and loop.time() < deadline:
-        await job.signal("SIGINT")
-        await asyncio.wait([job.exited], timeout=min(_REPEAT_SECONDS, seconds))
 
 
 async def _readable(job: Job, seconds: float | None) -> bool:
