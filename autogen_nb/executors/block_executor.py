@@ -22,7 +22,6 @@ from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.effects import Permissions
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.executors.block_history import History
-from autogen_nb.executors.shell_blocks import Shell
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
@@ -34,6 +33,7 @@ from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import split_path
 from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.shell import Shell
 from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream

@@ -12,9 +12,9 @@ from typing import Any
 
 from autogen_nb.core.text.code_blocks import BASH
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
+from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.outputs import Stream
