@@ -93,7 +93,7 @@ class TestForReal:
             f"    place = ContainerPlace(cwd=Path({str(tmp_path)!r}), images=[{os.environ[IMAGE]!r}])\n"
             f"    executor = BlockExecutor(cwd={str(tmp_path)!r}, place=place)\n"
             "    await executor.start()\n"
-            "    print(executor._place._started.id, flush=True)\n"
+            "    print(executor._place._container.id, flush=True)\n"
             "    os.kill(os.getpid(), signal.SIGKILL)\n"
             "asyncio.run(main())\n"
         )
