@@ -82,7 +82,6 @@ class BlockExecutor:
         self.cwd = Path(cwd).absolute()
         self.timeout = timeout
         self.walls: Walls = place.walls
-        self.ask: Ask | None = None
         self._place = place
         self._python = python if place.is_local else "python3"
         self._leaves = leaves
@@ -147,16 +146,14 @@ class BlockExecutor:
     ) -> AsyncGenerator[Output | RunEnded]:
         """Yields outputs as they arrive, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
 
-        `ask`, or else the inquirer, answers `input()` and `getpass()` in a kernel. A Python kernel also asks the
-        inquirer about effects that `permissions` does not cover; other kernels and programs have no guard.
+        The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks it about effects that
+        `permissions` does not cover; other kernels and programs have no guard.
         """
-        ask, allow = self.ask, None
-        if inquirer is not None:
-            ask, allow = ask or _ask_by(inquirer), inquirer.allow
         guarded = None
         if permissions is not None:
-            guarded = Guarded(permissions, scope or PathScope(str(self.cwd), "", str(Path("~").expanduser())), allow)
-        limit = self.timeout if timeout is None else timeout
+            scope = scope or PathScope(str(self.cwd), "", str(Path("~").expanduser()))
+            guarded = Guarded(permissions, scope, None if inquirer is None else inquirer.allow)
+        limit, ask = self.timeout if timeout is None else timeout, None if inquirer is None else _ask_by(inquirer)
         return self._in_order(blocks, {"timeout": limit, "ask": ask, "permissions": guarded})
 
     async def stop(self, note: str = "") -> None:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.contract.ways import Agent, asked
+from tests.contract.ways import Agent
 from tests.executors.wheels import wheel
 
 pytestmark = pytest.mark.kernel
@@ -241,11 +241,8 @@ def test_a_loss_of_variables_is_reported(kernel: Agent) -> None:
 
 
 def test_input_is_answered_by_a_person(kernel: Agent) -> None:
-    kernel.executor.ask = asked({"name? ": "Ada", "word? ": "x"})  # type: ignore[attr-defined]  # of a kernel's executor
-    try:
-        ran = kernel.python("from getpass import getpass\nprint(input('name? ') + getpass('word? '))")
-    finally:
-        kernel.executor.ask = None  # type: ignore[attr-defined]  # same
+    code = "from getpass import getpass\nprint(input('name? ') + getpass('word? '))"
+    ran = kernel.answered(code, {"name? ": "Ada", "word? ": "x"})
 
     assert ran.text == "Adax\n"
 

@@ -1,13 +1,12 @@
 """Every way to run code, made ready for tests that do not care which it is."""
 
-import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, aclosing, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import pytest
 
@@ -64,11 +63,14 @@ class Agent:
 
     def run(self, *blocks: tuple[str, str], timeout: float | None = None) -> "Ran":
         self.executor.timeout = timeout
-        found = self.loop.run(all_of(self.executor.run([CodeBlock(*block) for block in blocks])), 120)
-        return Ran(found)
+        return self._ran(self.executor.run([CodeBlock(*block) for block in blocks]))
 
     def python(self, code: str, timeout: float | None = None) -> "Ran":
         return self.run(("python", code), timeout=timeout)
+
+    def answered(self, code: str, answers: dict[str, str]) -> "Ran":
+        self.executor.timeout = None
+        return self._ran(cast("Any", self.executor).attended([CodeBlock("python", code)], Answers(answers)))
 
     def given_up(self, language: str, code: str) -> None:
         async def close() -> None:
@@ -90,6 +92,9 @@ class Agent:
 
         self.executor.timeout = None
         return Ran(self.loop.run(interrupt()))
+
+    def _ran(self, items: Any) -> "Ran":
+        return Ran(self.loop.run(all_of(items), 120))
 
     def _begun(self, language: str, code: str) -> Any:
         return self.executor.run([CodeBlock(language, code)])
@@ -239,9 +244,11 @@ def running(way: Way, folder: Path) -> Iterator[Agent]:
         loop.close()
 
 
-def asked(answers: dict[str, str]) -> Any:
-    async def ask(prompt: str, password: bool) -> str:
-        await asyncio.sleep(0)
-        return answers[prompt]
+class Answers:
+    """An inquirer that types what a person would."""
 
-    return ask
+    def __init__(self, answers: dict[str, str]) -> None:
+        self._answers = answers
+
+    async def typed(self, prompt: str, password: bool) -> str:
+        return self._answers[prompt]
