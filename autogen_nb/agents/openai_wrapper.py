@@ -42,10 +42,10 @@ class OpenAIWrapper(UsageTracker):
     actual_usage_summary = property(UsageTracker.get_actual_usage)
 
     def clear_usage_summary(self) -> None:
-        UsageTracker.__init__(self)
+        self.usages.clear()
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """As the method of `ConversableAgent`."""
+        """Registers a client, like `ConversableAgent.register_model_client`."""
         self._entries = register_client({"config_list": self._entries}, model_client_cls, **kwargs)["config_list"]
 
     def create(self, **config: Any) -> Any:

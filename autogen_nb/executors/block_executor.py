@@ -88,7 +88,7 @@ class BlockExecutor:
         self._only_saved = frozenset(only_saved)
         self._in_kernel = in_kernel
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
-        # The note about what the kernel lacks, until a run has reported it.
+        # The note about what the kernel lacks: None before the first block, "" after a run has reported it.
         self._lack = None if in_kernel else ""
         self._history = History() if restore == "replay" else None
         self._turn = asyncio.Lock()
@@ -250,12 +250,18 @@ class BlockExecutor:
                 yield Stream("stderr", f"{refusal}\n")
                 code = 1
             else:
-                notes.append(self._lack or "")
-                self._lack = self._lack and ""
+                notes.append(self._new_lack())
             if code:
                 break
         notes.append(shorter_name_hint(tail, self.cwd))
         yield RunEnded(code, ran, " ".join(filter(None, notes)))
+
+    def _new_lack(self) -> str:
+        """The note about what the kernel lacks, unless a run has reported it."""
+        lack = self._lack or ""
+        if lack:
+            self._lack = ""
+        return lack
 
     def _hints(self, failure: Failure) -> list[str]:
         return [missing_variable_hint(failure, self._dropped), read_only_hint(failure, self._place.own_folder)]

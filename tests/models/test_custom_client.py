@@ -95,6 +95,8 @@ def test_client_of_an_agent_is_in_its_usage() -> None:
 
     assert teacher.client.create(prompt="Hi.").choices[0].message.content == "hello"
     assert teacher.get_total_usage() == teacher.client.total_usage_summary
+    teacher.client.clear_usage_summary()
+    assert teacher.get_total_usage() is None
 
 
 @pytest.mark.parametrize("classes", [Client, [Client]])

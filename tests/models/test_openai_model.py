@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import socket
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -151,6 +153,20 @@ def test_invalid_setting_is_refused_at_once(settings: dict[str, Any]) -> None:
         OpenAIModel(**settings)
 
     assert "sk-" not in str(caught.value)
+
+
+def test_a_model_keeps_no_loop_that_has_ended(server: FakeOpenAI, model: OpenAIModel) -> None:
+    server.add("one", "two")
+
+    async def loop_of_reply() -> weakref.ref[asyncio.AbstractEventLoop]:
+        await a_ask(model)
+        return weakref.ref(asyncio.get_running_loop())
+
+    first, second = asyncio.run(loop_of_reply()), asyncio.run(loop_of_reply())
+    gc.collect()
+
+    assert first() is None
+    assert second() is not first()
 
 
 def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) -> None:

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -40,6 +41,30 @@ def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
     asyncio.run(stopped())
 
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "announced"),
+    [(SOON, ["is not available: {host} answered 503: busy; trying again", ""]), ({"Retry-After": "300"}, [])],
+    ids=["short", "too long"],
+)
+def test_a_pause_is_announced_if_the_request_is_repeated(
+    headers: dict[str, str], announced: list[str], server: FakeOpenAI
+) -> None:
+    server.add(FakeReply(status=503, error="busy", headers=headers), "ok")
+    parts: list[Any] = []
+
+    async def run() -> None:
+        with suppress(ModelUnavailable):
+            async for part in OpenAIModel(model="m", base_url=server.base_url).reply(ModelRequest((HELLO,))):
+                parts.append(part)  # noqa: PERF401 - the parts before an error count, too
+
+    asyncio.run(run())
+
+    host = server.base_url.split("/")[2]
+    pauses = [part.why.removeprefix("the model 'm' ") for part in parts if isinstance(part, Waiting)]
+    assert pauses == [why.format(host=host) for why in announced]
+    assert len(server.requests) == (2 if announced else 1)
 
 
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])

@@ -19,10 +19,13 @@ class UsageTotals:
     """The tokens and the cost of several replies, by model."""
 
     def __init__(self, replies: Iterable[Paid] = ()) -> None:
-        self.total: dict[str, Any] = {"total_cost": 0.0}
-        self.actual: dict[str, Any] = {"total_cost": 0.0}
+        self.clear()
         for reply in replies:
             self.add(reply)
+
+    def clear(self) -> None:
+        self.total: dict[str, Any] = {"total_cost": 0.0}
+        self.actual: dict[str, Any] = {"total_cost": 0.0}
 
     @property
     def by_kind(self) -> dict[str, Any]:

@@ -23,14 +23,14 @@ from autogen_nb.core.ports import Waiting
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account, TokenProvider
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
-from autogen_nb.models.openai.server_errors import Server, is_temporary, of_response, seconds_to_wait
+from autogen_nb.models.openai.server_errors import Server, is_repeated, of_response, seconds_to_wait
 from autogen_nb.models.prices import is_listed_at, price_at
 
 if TYPE_CHECKING:
     import openai
 
 Stream: TypeAlias = "openai.AsyncStream[object]"
-"""The chunks of a response as plain JSON values; the library's typed chunks take four times as long to build."""
+"""The chunks of a response as plain JSON values; the typed chunks are slower (`benchmarks/model_stream.py`)."""
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 _CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -66,13 +66,18 @@ class OpenAIClients:
             closer = _closer(client, leave_open=self._http_client is not None)
             # The loop knows a started async generator, and closes it at shutdown.
             await anext(closer)
-            finalize(self, _close_soon, loop, closer).atexit = False
-            known = self._by_loop[loop] = _Open(account, client, closer)
+            # A finalizer keeps its loop alive.
+            for ended in [each for each in self._by_loop if each.is_closed()]:
+                self._by_loop.pop(ended).finalizer.detach()
+            finalizer = finalize(self, _close_soon, loop, closer)
+            finalizer.atexit = False
+            known = self._by_loop[loop] = _Open(account, client, closer, finalizer)
         return known.client
 
     async def close(self) -> None:
         """Closes the connections of the running loop; the next request opens new ones."""
         if known := self._by_loop.pop(asyncio.get_running_loop(), None):
+            known.finalizer.detach()
             await known.closer.aclose()
 
     def _create(self, account: Account) -> "openai.AsyncOpenAI":
@@ -121,7 +126,7 @@ class OpenAIClients:
 async def open_stream(
     client: "openai.AsyncOpenAI", server: Server, body: Mapping[str, Any], extra: Mapping[str, Any]
 ) -> "AsyncGenerator[Waiting | Stream, None]":
-    """A `Waiting` for each error after which the client pauses and repeats the request, then the open response."""
+    """A `Waiting` for each error after which the client repeats the request, then the response, which it closes."""
     import openai
 
     items: asyncio.Queue[Waiting | None] = asyncio.Queue()
@@ -129,7 +134,7 @@ async def open_stream(
     async def announce_retry(response: Any) -> None:
         if int(response.request.headers.get("x-stainless-retry-count", 0)) == client.max_retries:
             return
-        if is_temporary(response.status_code):
+        if is_repeated(response):
             await response.aread()
             wait = seconds_to_wait(response.headers)
             when = "trying again" if wait is None else f"next try in {wait:.0f} s"
@@ -147,19 +152,19 @@ async def open_stream(
         stream=True,
         stream_cls=openai.AsyncStream[object],
     )
-    sending = asyncio.create_task(_awaited(request), context=context)
+    sending = asyncio.create_task(request, context=context)
     sending.add_done_callback(lambda _: items.put_nowait(None))
-    has_waited = False
+    waiting = None
     try:
-        while (waiting := await items.get()) is not None:
-            has_waited = True
-            yield waiting
-        stream = await sending
-        if has_waited:
+        while (item := await items.get()) is not None:
+            yield (waiting := item)
+        if waiting is not None:
             yield Waiting("")
-        yield stream
+        yield await sending
     finally:
-        sending.cancel()
+        # Closing an unfinished response closes the connection, so that the server stops writing.
+        if not sending.cancel() and sending.exception() is None:
+            await sending.result().close()
 
 
 def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
@@ -241,15 +246,12 @@ async def _call_on_response(response: Any) -> None:
         await hook(response)
 
 
-async def _awaited(request: "Awaitable[Stream]") -> Stream:
-    return await request
-
-
 @dataclass(frozen=True, slots=True)
 class _Open:
     account: Account
     client: "openai.AsyncOpenAI"
     closer: AsyncGenerator[None, None]
+    finalizer: "finalize[[asyncio.AbstractEventLoop, AsyncGenerator[None, None]], OpenAIClients]"
 
 
 async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGenerator[None, None]:

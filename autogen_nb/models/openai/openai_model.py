@@ -227,23 +227,19 @@ async def _pieces(
         raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
     chunks = _whole(stream) if kind == "application/json" else stream
     loop, progress, deadline = asyncio.get_running_loop(), -1, 0.0
-    try:
-        while True:
-            # Chunks that only keep the connection alive are no progress.
-            if reply.progress != progress:
-                progress, deadline = reply.progress, loop.time() + silence
-            async with asyncio.timeout_at(deadline):
-                chunk = await anext(chunks, None)
-            if chunk is None:
-                break
-            if not isinstance(chunk, Mapping):
-                raise server.unavailable(f"sent something that is no reply: {server.clean(str(chunk)[:80])}")
-            reply.add(chunk)
-            for piece in reply.unsent():
-                yield piece
-    finally:
-        # Closing an unfinished response closes the connection, so that the server stops writing.
-        await stream.close()
+    while True:
+        # Chunks that only keep the connection alive are no progress.
+        if reply.progress != progress:
+            progress, deadline = reply.progress, loop.time() + silence
+        async with asyncio.timeout_at(deadline):
+            chunk = await anext(chunks, None)
+        if chunk is None:
+            break
+        if not isinstance(chunk, Mapping):
+            raise server.unavailable(f"sent something that is no reply: {server.clean(str(chunk)[:80])}")
+        reply.add(chunk)
+        for piece in reply.unsent():
+            yield piece
     if not reply.finish_reason:
         raise server.unavailable("broke off before the reply was whole")
     reply.end()

@@ -114,9 +114,10 @@ def error_of(server: Server, error: Exception) -> ModelError:
     return _of_connection(server, error)
 
 
-def is_temporary(status: int) -> bool:
-    """True for the statuses after which the openai library repeats a request."""
-    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors
+def is_repeated(response: Any) -> bool:
+    """True for a response after which the openai library repeats the request, if `max_retries` allows it."""
+    is_short = (seconds_to_wait(response.headers) or 0) <= _LONGEST_WAIT
+    return is_short and response.headers.get("x-should-retry") != "false" and _is_temporary(response.status_code)
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
@@ -151,7 +152,7 @@ def _of_response(server: Server, response: Any) -> ModelError:
     # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
     if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's status "too many requests"
         return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
-    if is_temporary(status):
+    if _is_temporary(status):
         wait = seconds_to_wait(response.headers) or 0
         return server.unavailable(
             f"asks to wait {wait:.0f} s ({status}): {message}"
@@ -166,6 +167,10 @@ def _of_response(server: Server, response: Any) -> ModelError:
     if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's status "unauthorized"
         way_out = "The server requires a key: pass api_key."
     return server.refused(f"answered {status}: {message.rstrip('.')}. {way_out}".rstrip())
+
+
+def _is_temporary(status: int) -> bool:
+    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors
 
 
 def _of_event(server: Server, error: object) -> ModelError:
