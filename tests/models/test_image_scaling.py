@@ -6,9 +6,8 @@ import pytest
 from PIL import Image
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.models import request_size
-from autogen_nb.models.openai import image_scaling
-from autogen_nb.models.openai.image_scaling import fit_images, fitted
+from autogen_nb.models import image_scaling, request_size
+from autogen_nb.models.image_scaling import fit_images, fitted
 
 
 def part(width: int, height: int = 300, *, kind: str = "PNG", noise: bool = False) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Pictures in outputs, as parts of a message in the format of OpenAI's API.
 
 The pictures keep their size, so that a log does not depend on installed libraries;
-`autogen_nb.models.openai.image_scaling` scales them for a request.
+`autogen_nb.models.image_scaling` scales them for a request.
 """
 
 import base64

@@ -17,9 +17,9 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.response_format import on_the_wire
 from autogen_nb.models.custom_client import CustomClientModel
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.models.openai.response_format import on_the_wire
 from autogen_nb.models.prices import Price
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
 from autogen_nb.models.wrappers.cache import Cache, cached

@@ -21,8 +21,8 @@ from autogen_nb.messages import Reasoning
 from autogen_nb.models.config.account import OPENAI_URL, Account, TokenProvider, checked_key, checked_type
 from autogen_nb.models.config.address import checked_url
 from autogen_nb.models.config.local_servers import listed_names
+from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.image_scaling import fit_images
 from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, checked_provider, open_stream
 from autogen_nb.models.openai.server_errors import Server, error_of
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at

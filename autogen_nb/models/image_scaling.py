@@ -1,0 +1,67 @@
+"""Scales the images of code's output to the width that models use; only the request changes, not the chat."""
+
+import io
+import warnings
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+WIDEST = 768
+"""Maximum width in pixels."""
+LARGEST = 2_000_000
+"""Maximum characters of an image as a data URL, about 1.5 MB of data."""
+
+_NO_VISION = {"type": "text", "text": "[a picture is left out here: this model accepts no images]"}
+_TOO_LARGE = {"type": "text", "text": "[a picture is left out here: it is too large to be sent]"}
+
+
+def fit_images(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
+    """The messages for a request: images from code are scaled, and all images are removed if `vision` is False."""
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list) and vision is False:
+            yield {**message, "content": [dict(_NO_VISION) if _is_image(part) else part for part in content]}
+        # The caller's own images are sent unscaled.
+        elif isinstance(content, list) and content and _is_report(content[0]):
+            yield {**message, "content": [fitted(part) if _is_image(part) else part for part in content]}
+        else:
+            yield message
+
+
+def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
+    """The part with its image scaled to a width of at most 768 pixels; other parts are unchanged.
+
+    Without pillow, or for an unreadable image, the image is unchanged. An image above 1.5 MB is left out.
+    """
+    match part:
+        case {"type": "image_url", "image_url": {"url": str(url)}} if url.startswith("data:image/"):
+            scaled = _scaled(url)
+            return {**part, "image_url": {**part["image_url"], "url": scaled}} if scaled else dict(_TOO_LARGE)
+    return dict(part)
+
+
+@lru_cache(maxsize=64)  # each request contains the whole conversation
+def _scaled(url: str) -> str:
+    """The scaled image as a data URL; "" if it is too large."""
+    head, _, data = url.partition(",")
+    # Pillow may raise anything for an invalid image. Decompression bombs are an error instead of a warning.
+    with suppress(Exception), warnings.catch_warnings(action="error"):
+        from PIL import Image
+
+        with Image.open(io.BytesIO(b64decode(data, validate=True)), formats=("PNG", "JPEG")) as picture:
+            if picture.width > WIDEST:
+                into = io.BytesIO()
+                picture.thumbnail((WIDEST, 8 * WIDEST))
+                picture.save(into, format=picture.format, optimize=True)
+                url = f"{head},{b64encode(into.getvalue()).decode()}"
+    return url if len(url) <= LARGEST else ""
+
+
+def _is_image(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "image_url"
+
+
+def _is_report(part: Any) -> bool:
+    return isinstance(part, Mapping) and str(part.get("text", "")).startswith("exitcode: ")
