@@ -1,1 +1,1 @@
-"""Modules that run inside the agent's kernel; they are sent there as source and import nothing of this package."""
+"""Modules that run inside the agent's kernel; they are sent there as source, so they import nothing of this package."""

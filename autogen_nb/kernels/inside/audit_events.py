@@ -1,13 +1,10 @@
-"""Converts Python's audit events to effects: what code is about to do, by kind and target.
+"""Returns the effects of Python's audit events, such as reading a file.
 
 1. Reading the interpreter's files, installed packages, fonts and shared system data is not an effect. Neither is using
-   devices without storage, or caches and temporary files in the chat's private folder.
-2. What a library does during its import is not an effect, and a library may use the environment and ctypes. The same
-   actions of the agent's own code are effects.
-3. Paths are resolved through links. The other names of a file with hard links are unknown, so writing such a file does
-   not count as writing the chat's own file.
-
-The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
+   `/dev/null` and similar devices, or the chat's private folder with caches and temporary files.
+2. Changes of the environment and calls through ctypes are effects of the agent's own code, but not of a library.
+3. Links in paths are resolved. Writing a file with several hard links is an effect, even in the chat's own folder,
+   because its other names may be outside of the folder.
 """
 
 import os
@@ -15,21 +12,18 @@ import pathlib
 import re
 import sys
 from collections.abc import Callable, Iterator
-from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from autogen_nb.kernels.inside.guard_process_view import ProcessView
 
+# Its kind, target and description.
 Effect: TypeAlias = tuple[str, str, str]
-"""The kind, target and description of an effect."""
 Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Effect]]"
-"""Returns the effects of an event from its arguments; none if no question is needed."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
 _DEVICE = re.compile(r"/dev/(null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd/[012])")
-"""A device by its exact path; longer paths may lead to other files."""
 _SHARED_PATHS = (
     "/usr/", "/lib/", "/lib64/", "/opt/", "/bin/", "/sbin/", "/System/", "/Library/", "/nix/store/",
     "/sys/devices/", "/sys/fs/cgroup/", "/sys/kernel/mm/", "/sys/class/",
@@ -38,7 +32,6 @@ _SHARED_PATHS = (
     "/etc/resolv.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/os-release",
     "/etc/lsb-release", "/etc/debian_version", "/etc/magic", "/etc/matplotlibrc", "/etc/zoneinfo",
 )  # fmt: skip
-"""Prefixes of paths that anybody may read and that contain no secrets."""
 _PROC = re.compile(
     r"/proc/(meminfo|cpuinfo|stat|mounts|loadavg|uptime|version|filesystems|sys/.*|self|thread-self|net/.*"
     r"|(self|thread-self|\d+)/(task/\d+/)?(maps|stat|statm|status|cgroup|mountinfo|mounts|fd|fd/\d+|limits|comm))"
@@ -52,46 +45,31 @@ _INSTALLER = re.compile(
     r"(?:pip[\d.]*|uv|conda|mamba|micromamba|apt|apt-get|npm|(?:\S*python[\d.]*|uv|uvx) -m pip|uv pip)"
     r" +(?:-\S+ +)*(?:install|add)\b(.*)"
 )
+# Matches shell syntax, but not the `>=` and `<=` of version specifiers.
 _SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
-"""Characters that make a shell do more than start one program; ``>=`` and ``<=``, as in versions, are excepted."""
 _PIP = f"{sys.executable} -m pip "
-"""The beginning of the command of `%pip`."""
+# Options that name no package; the value of any other option may name one.
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
-"""Options of an installer that name no package; other options with a value may name one."""
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKUP_PROGRAMS = frozenset(
     {"fc-list", "fc-match", "fc-cache", "ldconfig", "/sbin/ldconfig", "lscpu", "nproc", "uname"}
 )
-"""Programs that libraries start to find fonts, other libraries and processors."""
-_PLATFORM = "uname -p"
-"""The command that Python's `platform` starts."""
 _INTERPRETERS = frozenset(
     "_interpreters _xxsubinterpreters concurrent.interpreters concurrent.futures.interpreter".split()
 )
-"""Modules that create interpreters, whose actions this interpreter's audit hook does not see."""
-_EMPTY_PATH = pathlib.Path()
-_SLOTS: dict[str, Any] = {
-    name: slot
-    for kind in type(_EMPTY_PATH).__mro__
-    for name, slot in vars(kind).items()
-    if type(slot) is MemberDescriptorType
-}
-"""The slots in which path objects store their text or parts; they depend on the Python version."""
+_PATH_TYPE = type(pathlib.Path())
+_path_text = pathlib.PurePath.__str__
 _MAX_TEXT = 200
 
 
 def effects(event: str, arguments: tuple[Any, ...], view: "ProcessView") -> tuple[Effect, ...]:
-    """The effects of an event; empty if no question is needed."""
     return tuple(_READERS[event](arguments, view)) if event in _READERS else ()
 
 
-# Files
-
-
-def _opened(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     path, mode, flags = arguments[:3]
     if path is None or issubclass(type(path), int):
         return
@@ -101,18 +79,18 @@ def _opened(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]
     if not name:
         yield "unknown", "", "opens a file by a name that cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
-        yield from _read(name, view)
+        yield from _effects_of_read(name, view)
     # Opening a folder writes nothing; creating a file in the folder is another event.
     elif not view.is_folder(view.path(name, None, resolve_last=True)):
-        yield from _changed("write", name, view)
+        yield from _effects_of_change("write", name, view)
 
 
-def _installed(name: str, view: "ProcessView") -> bool:
+def _is_installed(name: str, view: "ProcessView") -> bool:
     return name.startswith(view.roots) and "/.." not in name
 
 
-def _read(name: str, view: "ProcessView") -> Iterator[Effect]:
-    if _installed(name, view) or view.is_in_import_system():
+def _effects_of_read(name: str, view: "ProcessView") -> Iterator[Effect]:
+    if _is_installed(name, view) or view.is_in_import_system():
         return
     path = view.path(name, None, resolve_last=True)
     if path.startswith((*view.roots, *_SHARED_PATHS, *_DEVICES)) or view.is_private(path):
@@ -123,16 +101,16 @@ def _read(name: str, view: "ProcessView") -> Iterator[Effect]:
         yield "read_private", path, f"reads {view.display_path(path)}"
 
 
-def _listed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_list(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # Imports list installed folders often, so these are accepted before the slow look at the call stack.
-    if not _installed(name, view) and not view.is_in_library():
-        yield from _read(name, view)
+    # Imports often list installed folders, and walking the call stack is slow.
+    if not _is_installed(name, view) and not view.is_in_library():
+        yield from _effects_of_read(name, view)
 
 
-def _changed(
+def _effects_of_change(
     kind: str, name: str, view: "ProcessView", folder: int | None = None, *, resolve_last: bool = True
 ) -> Iterator[Effect]:
     if _DEVICE.fullmatch(name):
@@ -149,60 +127,57 @@ def _is_unrestricted(path: str, view: "ProcessView") -> bool:
     return path.startswith(_DEVICES) or view.is_private(path)
 
 
-def _moved(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_rename(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=False)
     target = view.path(_text(arguments[1]), _folder(arguments, 3), resolve_last=False)
     if not all(view.owner_of(path) == "own" or _is_unrestricted(path, view) for path in (source, target)):
         yield "delete", source, f"moves {view.display_path(source)} to {view.display_path(target)}"
-    yield from _changed("write", target, view, resolve_last=False)
+    yield from _effects_of_change("write", target, view, resolve_last=False)
 
 
-def _linked(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_link(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=True)
     if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
-        yield from _read(source, view)
+        yield from _effects_of_read(source, view)
         yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
-    yield from _changed("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
+    yield from _effects_of_change("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
 
 
-def _database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     path, options = _path(arguments[0]), []
     if not path and not issubclass(type(arguments[0]), (str, bytes)):
         yield "write", "", "opens a database by a name that cannot be read"
     if path.startswith("file:"):
         path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
-        path, options = _unescaped(path), query.split("&")
+        path, options = _unquote(path), query.split("&")
     # Of several modes, the last one applies.
     mode = next((each for each in reversed(options) if each.startswith("mode=")), "")
     if path in ("", ":memory:") or mode == "mode=memory":
         return
     if mode == "mode=ro" or "immutable=1" in options:
-        yield from _read(path, view)
+        yield from _effects_of_read(path, view)
     else:
-        yield from _changed("write", path, view)
+        yield from _effects_of_change("write", path, view)
 
 
-def _unescaped(path: str) -> str:
+def _unquote(path: str) -> str:
     plain = _ESCAPED.sub(lambda match: bytes((int(match[1], 16),)), path.encode("utf-8", "surrogateescape"))
     return plain.decode("utf-8", "surrogateescape")
 
 
-# The network
-
-
-def _looked_up(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_lookup(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     name = _text(arguments[0])
     if name and not _ADDRESS.fullmatch(name) and not view.is_known_address(name):
         yield "network", name, f"connects to {_short(name)}"
 
 
-def _connected(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_connect(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     for host in _peers(arguments[1], view):
         if not view.is_known_address(host):
             yield "network", host, f"connects to {_socket(host)}"
 
 
-def _bound(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_bind(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     for host in _peers(arguments[1], view):
         yield "network", host, f"listens at {_socket(host or 'every address')}"
 
@@ -211,7 +186,7 @@ def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif _text(address).startswith("\0"):
-        # An abstract socket: @ stands for the null byte, as in the output of `ss`.
+        # The name of an abstract socket starts with a null byte; `ss` shows it as @.
         yield _text(address).replace("\0", "@")
     elif address:
         path = view.path(_text(address), None, resolve_last=True)
@@ -223,10 +198,7 @@ def _socket(host: str) -> str:
     return f"{'the socket ' * host.startswith(('@', '/'))}{_short(host)}"
 
 
-# Programs
-
-
-def _started(command: str, view: "ProcessView") -> Iterator[Effect]:
+def _effects_of_start(command: str, view: "ProcessView") -> Iterator[Effect]:
     if command.startswith(_PIP):
         command = command.removeprefix(_PIP.removesuffix("pip "))
     installer = _INSTALLER.fullmatch(command.strip())
@@ -235,19 +207,20 @@ def _started(command: str, view: "ProcessView") -> Iterator[Effect]:
         yield "install", packages, f"installs {_short(packages)}".strip()
         return
     is_lookup = command.split(" ", 1)[0] in _LOOKUP_PROGRAMS or command == "cat /proc/cpuinfo"
-    if command != _PLATFORM and not (is_lookup and view.is_in_library()):
+    # The `platform` module starts `uname -p`.
+    if command != "uname -p" and not (is_lookup and view.is_in_library()):
         yield "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
-def _executed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    return _started(_command(arguments[1]) or _text(arguments[0]), view)
+def _on_exec(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    return _effects_of_start(_command(arguments[1]) or _text(arguments[0]), view)
 
 
-def _forked(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    return _started(view.launched_command(), view)
+def _on_fork(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    return _effects_of_start(view.launched_command(), view)
 
 
-def _killed(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_kill(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     pid = int.__int__(arguments[0])
     if not view.is_self_or_child(pid):
         yield "process", f"kill {pid}", f"ends process {pid}"
@@ -261,37 +234,31 @@ def _command(words: Any) -> str:
     return line[2] if shell else " ".join(line)
 
 
-# The interpreter itself
-
-
-def _set(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_environment(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     if not view.is_in_library():
         name = _text(arguments[0])
         yield "environment", name, f"changes {_short(name)} in the environment"
 
 
-def _foreign(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_ctypes(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     if not view.is_in_library():
         name = _text(arguments[0]) if arguments else ""
         yield "unknown", "", f"calls the C library {_short(name)}" if name else "reaches into memory by ctypes"
 
 
-def _looked_through(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_introspection(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
     if not view.is_in_library():
         yield "environment", "", "looks through the interpreter's own objects"
 
 
-def _imported(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Effect]:
+def _on_import(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Effect]:
     name = _text(arguments[0])
     if name in _INTERPRETERS:
         yield "unknown", name, f"imports {name}, which creates interpreters without a guard"
 
 
-# Helpers
-
-
 def _text(value: Any) -> str:
-    """The value as text, without calling methods that the code may have defined; "" for other types."""
+    """The text of a str or bytes object, without calling methods of a subclass; "" for other types."""
     kind = type(value)
     if issubclass(kind, str):
         return str.__str__(value)
@@ -301,23 +268,7 @@ def _text(value: Any) -> str:
 
 
 def _path(value: Any) -> str:
-    """Like `_text`, but also for path objects, whose methods the code may have replaced."""
-    if type(value) is not type(_EMPTY_PATH):
-        return _text(value)
-    for name in ("_str", "_raw_paths", "_parts"):
-        slot = _SLOTS.get(name)
-        try:
-            stored = slot.__get__(value) if slot is not None else None
-        except AttributeError:
-            continue
-        if type(stored) is str:
-            return stored
-        if type(stored) is list:
-            text = "."
-            for part in map(_text, stored):
-                text = part if part.startswith("/") else f"{text}/{part}"
-            return text
-    return ""
+    return _path_text(value) if type(value) is _PATH_TYPE else _text(value)
 
 
 def _short(text: str) -> str:
@@ -326,56 +277,56 @@ def _short(text: str) -> str:
 
 
 def _folder(arguments: tuple[Any, ...], index: int) -> int | None:
-    """The descriptor of the folder to which a path is relative; None for the working directory."""
     descriptor = arguments[index] if len(arguments) > index else None
     return descriptor if type(descriptor) is int and descriptor >= 0 else None
 
 
-def _changing(kind: str, path: int, folder: int, *, resolve_last: bool) -> Reader:
-    """A reader of events that change a file; `path` and `folder` are the indices of the arguments with its path."""
+def _on_change(kind: str, path: int, folder: int, *, resolve_last: bool) -> Reader:
+    """Reads events that change a file; `path` and `folder` are indices of the event's arguments."""
 
     def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
         named = arguments[path]
         if not issubclass(type(named), int):
-            yield from _changed(kind, _path(named), view, _folder(arguments, folder), resolve_last=resolve_last)
+            yield from _effects_of_change(
+                kind, _path(named), view, _folder(arguments, folder), resolve_last=resolve_last
+            )
         elif not view.is_unnamed(int.__int__(named)):
-            yield from _changed(kind, f"/proc/self/fd/{int.__int__(named)}", view)
+            yield from _effects_of_change(kind, f"/proc/self/fd/{int.__int__(named)}", view)
 
     return read
 
 
+# An index beyond all arguments.
 _NO_FOLDER = 99
-"""An index beyond all arguments, for events whose paths are always relative to the working directory."""
 _ROWS: tuple[tuple[str, Reader], ...] = (
-    ("open", _opened),
-    ("os.listdir os.scandir", _listed),
-    ("os.mkdir os.chmod", _changing("write", 0, 2, resolve_last=True)),
-    ("os.chown os.utime", _changing("write", 0, 3, resolve_last=True)),
-    ("os.truncate os.setxattr os.removexattr", _changing("write", 0, _NO_FOLDER, resolve_last=True)),
-    ("os.link", _linked),
-    ("os.symlink", _changing("write", 1, 2, resolve_last=False)),
-    ("os.remove os.rmdir shutil.rmtree", _changing("delete", 0, 1, resolve_last=False)),
-    ("os.rename", _moved),
-    ("sqlite3.connect", _database),
-    ("socket.getaddrinfo socket.gethostbyname", _looked_up),
-    ("socket.connect socket.sendto", _connected),
-    ("socket.sendmsg", lambda arguments, view: _connected(arguments, view) if arguments[1] else iter(())),
-    ("socket.bind", _bound),
-    ("subprocess.Popen", lambda arguments, view: _started(_command(arguments[1]), view)),
-    ("os.system os.startfile", lambda arguments, view: _started(_text(arguments[0]), view)),
-    ("os.exec os.posix_spawn", _executed),
-    ("os.spawn", lambda arguments, view: _started(_command(arguments[2]), view)),
-    ("os.fork os.forkpty", _forked),
-    ("os.kill os.killpg", _killed),
-    ("webbrowser.open", lambda arguments, view: _started(f"browser {_text(arguments[0])}", view)),
-    ("os.putenv os.unsetenv", _set),
-    ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _foreign),
-    ("sqlite3.load_extension", _foreign),
-    ("import", _imported),
-    ("gc.get_objects gc.get_referrers gc.get_referents", _looked_through),
-    ("sys._current_frames sys._current_exceptions", _looked_through),
+    ("open", _on_open),
+    ("os.listdir os.scandir", _on_list),
+    ("os.mkdir os.chmod", _on_change("write", 0, 2, resolve_last=True)),
+    ("os.chown os.utime", _on_change("write", 0, 3, resolve_last=True)),
+    ("os.truncate os.setxattr os.removexattr", _on_change("write", 0, _NO_FOLDER, resolve_last=True)),
+    ("os.link", _on_link),
+    ("os.symlink", _on_change("write", 1, 2, resolve_last=False)),
+    ("os.remove os.rmdir shutil.rmtree", _on_change("delete", 0, 1, resolve_last=False)),
+    ("os.rename", _on_rename),
+    ("sqlite3.connect", _on_database),
+    ("socket.getaddrinfo socket.gethostbyname", _on_lookup),
+    ("socket.connect socket.sendto", _on_connect),
+    ("socket.sendmsg", lambda arguments, view: _on_connect(arguments, view) if arguments[1] else iter(())),
+    ("socket.bind", _on_bind),
+    ("subprocess.Popen", lambda arguments, view: _effects_of_start(_command(arguments[1]), view)),
+    ("os.system os.startfile", lambda arguments, view: _effects_of_start(_text(arguments[0]), view)),
+    ("os.exec os.posix_spawn", _on_exec),
+    ("os.spawn", lambda arguments, view: _effects_of_start(_command(arguments[2]), view)),
+    ("os.fork os.forkpty", _on_fork),
+    ("os.kill os.killpg", _on_kill),
+    ("webbrowser.open", lambda arguments, view: _effects_of_start(f"browser {_text(arguments[0])}", view)),
+    ("os.putenv os.unsetenv", _on_environment),
+    ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _on_ctypes),
+    ("sqlite3.load_extension", _on_ctypes),
+    ("import", _on_import),
+    ("gc.get_objects gc.get_referrers gc.get_referents", _on_introspection),
+    ("sys._current_frames sys._current_exceptions", _on_introspection),
 )
 _READERS = {event: reader for events, reader in _ROWS for event in events.split()}
 
 EVENTS = frozenset(_READERS)
-"""The events that may be effects."""

@@ -1,7 +1,4 @@
-"""Loads the package's modules into the agent's kernel, before the agent's code, from a file that `preparation` packs.
-
-The source of this module is sent to the kernel, so it imports nothing of the package.
-"""
+"""Loads the package's own modules and the guard into the agent's kernel, from the file that `preparation` writes."""
 
 import builtins
 import marshal
@@ -13,7 +10,7 @@ from typing import Any
 
 def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> None:
     inside, guard = _unpack(path)
-    # Separate modules, so nothing appears in the namespace of the agent's code.
+    # The agent's code must not see these names in its namespace.
     modules = {name: _make_module(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"], modules["pickles"])
     modules["repair"].install(shell)

@@ -1,7 +1,6 @@
-"""Writes a value as data only: a JSON manifest, with .npy files without pickles, or Arrow files.
+"""Writes a value as data for `decode`: a JSON manifest, and arrays and tables as .npy and Arrow files, without pickles.
 
-Its source is sent to the agent's kernel and runs there, so it imports nothing of this package. `decode` reads the
-files. A value that `decode` could not restore exactly is refused.
+It refuses values that `decode` could not restore exactly.
 """
 
 import base64
@@ -34,7 +33,7 @@ _ADVICE = "make numbers, text, dates, lists, dicts, arrays or frames from it"
 
 
 class NotEncodable(Exception):
-    """The value cannot be copied as data; `path` is its position inside the variable, such as ``[0]['a']``."""
+    """The value cannot be copied as data; `path` is its position in the variable, such as ``[0]['a']``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +46,7 @@ def _loaded_module(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes ``manifest.json`` and the arrays into the folder; returns the reason if the value is refused."""
+    """Writes the value's files into the folder; returns the reason and the position if it refuses the value."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:
@@ -58,10 +57,10 @@ def save(value: Any, folder: str) -> dict[str, str]:
 
 
 def is_data(value: Any) -> bool:
-    """True if `save` will probably accept the value; only its first items are checked."""
+    """Checks the first items of a value for types that `save` accepts."""
     try:
         return _is_data(value, _LEVELS, iter(range(_MAX_CHECKS)))
-    # The value may change meanwhile, and its class may raise anything.
+    # Another thread may change the value meanwhile, and its class may raise any exception.
     except Exception:  # noqa: BLE001
         return False
 
@@ -154,7 +153,6 @@ class _Writer:
         if value is pandas.NA or value is pandas.NaT:
             return ["NA" if value is pandas.NA else "NaT"]
         if kind is pandas.Timestamp:
-            # The instant in UTC, and the time zone for display.
             return ["Timestamp", int(value.asm8.view("i8")), value.unit, _zone(value.tzinfo)]
         if kind is pandas.Timedelta:
             return ["Timedelta", int(value.asm8.view("i8")), value.unit]
@@ -199,7 +197,7 @@ class _Writer:
                 return None
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
-        # The panic of polars for a column of objects is not an Exception.
+        # polars raises a BaseException for a column of objects.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1
@@ -222,7 +220,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # pandas' string arrays without pyarrow are a subclass, which this exact test excludes.
+        # A string array of pandas is an instance of a subclass.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

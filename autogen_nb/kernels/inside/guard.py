@@ -1,17 +1,15 @@
-"""The guard in the agent's kernel: stops code before an effect that is not permitted, and asks the person.
+"""The guard: an audit hook in the agent's kernel that asks the person before code does what is not permitted.
 
-1. The guard is an audit hook, installed before the agent's code runs, with modules and built-in names of its own. Code
-   that replaces `input`, `json`, `os.path` or the kernel's methods has no influence on it.
-2. Each request carries signed permissions with a number, and the guard accepts only growing numbers. So permissions
-   cannot be used twice.
-3. A question is sent on the kernel's stdin channel, signed; only a signed answer to it counts.
-4. Questions are possible only in the block's own process and while the block runs; otherwise effects are denied. An
-   effect during a question in the same thread is denied too, since nobody can answer a second question there.
-5. An answer is valid until the block ends.
+1. The kernel installs the guard before the agent's code runs. The guard uses its own copies of modules and built-in
+   functions, so it still works after code has replaced `input`, `json`, `os.path` or the kernel's methods.
+2. Each execute request has a number and signed permissions. The guard accepts only growing numbers, so code cannot
+   reuse old permissions.
+3. The guard sends signed questions on the stdin channel, and accepts only signed answers. An answer is valid until the
+   block ends.
+4. The guard asks only in the block's own process and while the block runs, and one question at a time in each thread.
+   It denies all other effects.
 
-The guard is a rail, not a wall: it prevents accidents, not attacks. Malicious code in the same process can evade it
-(docs/safety.md has the limits).
-It runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
+The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md).
 """
 
 import builtins
@@ -29,7 +27,7 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
-    """Creates modules with built-in names of their own, and outside of `sys.modules`."""
+    """Creates the guard's modules with their own copy of the built-in functions, outside of `sys.modules`."""
     own = {"__builtins__": dict(vars(builtins))}
     modules = {}
     for name, code in codes.items():
@@ -40,7 +38,7 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
 
 
 def detached(module: ModuleType, **replacements: Any) -> ModuleType:
-    """A copy of a Python module whose functions are unaffected by later replacements in the original."""
+    """A copy of a module; code that replaces names in the original does not change the copy's functions."""
     clone = ModuleType(module.__name__)
     for name, value in {**vars(module), **replacements}.items():
         if isinstance(value, FunctionType) and value.__globals__ is vars(module):
@@ -87,7 +85,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
         text: type = str,
     ) -> None:
         if event in events:
-            # An import reads hundreds of files, so reads below `roots` are accepted at once.
+            # An import reads hundreds of files below `roots`, so the hook accepts them without calling `judge`.
             if (event == "open" and arguments[1] == "rb") or event == "os.listdir":
                 path = arguments[0]
                 if kind(path) is text and path.startswith(roots) and "/.." not in path:
@@ -95,7 +93,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
             refusal = judge(event, arguments)
             if refusal is not None:
                 __tracebackhide__ = True
-                # The traceback holds this frame, which must not expose the guard.
+                # The agent's code can read this frame's variables from the traceback.
                 judge = events = None
                 raise refusal
 
@@ -121,12 +119,12 @@ class _Guard:
         self._block: _Block | None = None
         self._number = 0
         self._pid = _getpid()
-        # Threads whose event is being judged, possibly with a question.
+        # The threads that are inside `judge`.
         self._judging: set[int] = set()
         self._own_thread: int | None = None
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
-        """Returns the exception that prevents the event; None if the event may happen."""
+        """Returns an exception if the event is denied."""
         if event in (_BEGIN, _END):
             self._block = self._own_thread = None
             if event == _BEGIN:
@@ -141,7 +139,6 @@ class _Guard:
             return self._judge_event(event, arguments, nested=nested)
         except KeyboardInterrupt:
             return KeyboardInterrupt("interrupted while the person was asked")
-        # If an event cannot be understood, it is denied.
         except Exception as error:  # noqa: BLE001
             return PermissionError(f"denied: {event} could not be judged ({type(error).__name__})")
         finally:
@@ -152,12 +149,11 @@ class _Guard:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):
             return
         message = self._decode(text, 0)[0]
-        # A request without permissions is unrestricted; the client sends none only while the guard is inactive.
         if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
-            # This package's code runs in this thread; threads that the agent's code left behind stay guarded.
+            # Only this thread runs the package's code; threads of the agent's code may still run.
             self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]
@@ -169,7 +165,6 @@ class _Guard:
 
     def _judge_event(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
         effects = self._effects(event, arguments, self._process)
-        # What a library does during its import is allowed, except importing a module that evades the guard.
         if not effects or (event != "import" and self._process.is_importing()):
             return None
         if event == "sqlite3.connect" and self._may_read_path(effects[0][1]):
@@ -202,7 +197,7 @@ class _Guard:
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
         with block.turn(kind, target):
-            # Another thread may have asked the same question meanwhile.
+            # Another thread may have asked the same question while this one waited for the lock.
             if block.is_allowed(kind, target):
                 return None
             if (kind, target) in block.denied:
@@ -224,11 +219,10 @@ class _Block:
         self._turns: dict[tuple[str, str], Any] = {}
 
     def turn(self, kind: str, target: str) -> Any:
-        """The lock for a question: threads with the same effect ask once."""
+        # Threads with the same effect ask once.
         return self._turns.setdefault((kind, target), _allocate_lock())
 
     def is_allowed(self, kind: str, target: str) -> bool:
-        """True if the person allowed this; permission to delete a folder includes its contents."""
         if (kind, target) in self._allowed:
             return True
         return kind == "delete" and any(

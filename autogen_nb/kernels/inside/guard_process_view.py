@@ -1,8 +1,4 @@
-"""What the guard knows about its process: real paths, and the code that is running.
-
-Nothing here calls functions that the agent's code may have replaced. The module runs in the agent's kernel without the
-rest of the package, so it imports nothing from the package.
-"""
+"""Resolves paths and inspects the call stack for the guard, without calling functions that code may have replaced."""
 
 import os
 import sys
@@ -14,8 +10,7 @@ from typing import Any
 _MAX_FRAMES = 200
 _MAX_LINKS = 40
 _FORMAT, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
-_REVEALING = ("/environ", "/mem")
-"""Files that reveal a process's environment or memory."""
+_SECRET_FILES = ("/environ", "/mem")
 _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.getpid,
     os.getppid,
@@ -50,11 +45,10 @@ class ProcessView:
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost_file())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
-        # Resolved before the agent's code runs, so later links cannot change it.
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._guard_builtins = builtins
         self.begin(scope)
-        # Threads in a call by the guard itself, whose events are not judged.
+        # Threads in which the guard itself calls a function with audit events.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
@@ -63,7 +57,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path with links resolved; a link at its end only with `resolve_last`."""
+        """The absolute path without links; only with `resolve_last`, a link at its end is resolved, too."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
@@ -75,7 +69,6 @@ class ProcessView:
         return f"{parent.rstrip('/')}/{name}"
 
     def display_path(self, path: str) -> str:
-        """The path; relative if it is inside the notebook's folder."""
         return path.removeprefix(self._folder)
 
     def exists(self, path: str) -> bool:
@@ -92,7 +85,7 @@ class ProcessView:
             return False
 
     def has_other_names(self, path: str) -> bool:
-        """True for a file with several names (hard links)."""
+        """True for a file with several hard links."""
         try:
             status = _lstat(path)
         except (OSError, ValueError):
@@ -100,7 +93,7 @@ class ProcessView:
         return status.st_mode & _FORMAT == _FILE and status.st_nlink > 1
 
     def is_unnamed(self, number: int) -> bool:
-        """True if the descriptor is of a file without a name, or is invalid."""
+        """True for the descriptor of a deleted file, and for an invalid descriptor."""
         try:
             return _fstat(number).st_nlink == 0
         except (OSError, OverflowError):
@@ -110,7 +103,7 @@ class ProcessView:
         return self._private != "/" and path.startswith(self._private)
 
     def is_on_search_path(self, path: str) -> bool:
-        """True for a folder on the initial module search path, and for package metadata in it."""
+        """True for a folder of the initial `sys.path`, and for package metadata in it."""
         for folder in self._search_path:
             if f"{path}/".startswith(folder):
                 first = path[len(folder) :].partition("/")[0]
@@ -118,9 +111,9 @@ class ProcessView:
         return False
 
     def is_own_process_file(self, path: str) -> bool:
-        """True for harmless files about this process, and for its parent's command line if a library reads it."""
+        """True for this process's files in /proc without secrets; for a library, also for the parent's command line."""
         if path.startswith(f"/proc/{_getpid()}/"):
-            return not path.endswith(_REVEALING)
+            return not path.endswith(_SECRET_FILES)
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
 
     def is_in_import_system(self) -> bool:
@@ -129,7 +122,7 @@ class ProcessView:
     def is_in_library(self) -> bool:
         """True if the nearest frame outside of the standard library belongs to an installed package."""
         for file, _ in self._frames():
-            # Checked first, since packages may be in a subfolder of the standard library.
+            # The packages may be in a subfolder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
@@ -137,7 +130,6 @@ class ProcessView:
         return False
 
     def is_importing(self) -> bool:
-        """True during the import of a library; the guard ignores the effects of imports."""
         importing = False
         for file, frame in self._frames():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -159,7 +151,6 @@ class ProcessView:
         return parent == _getpid()
 
     def is_known_address(self, address: str) -> bool:
-        """True for an address of a permitted host name, and for this machine's host name."""
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:
@@ -167,7 +158,7 @@ class ProcessView:
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The number of the block's running line if `thread`, the block's, is the current thread; otherwise 0."""
+        """The line of the block that runs now; 0 if the current thread is not the block's `thread`."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -175,7 +166,7 @@ class ProcessView:
         return number
 
     def _unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls a C function without judging its events; returns None if it fails."""
+        """Calls a C function, whose audit events the guard ignores; returns None if it fails."""
         thread = _get_ident()
         self.busy.add(thread)
         try:
@@ -191,13 +182,13 @@ class ProcessView:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._guard_builtins):
-                # The file name may be an instance of a subclass of str that the agent's code defines.
+                # The agent's code may have compiled code with a file name of its own subclass of str.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 
 
 def _inside(path: str, folder: str) -> str:
-    """The resolved path; "" if a link, perhaps from an earlier kernel's code, leads out of the folder."""
+    """The resolved path; "" if a link leads out of the folder."""
     real = os.path.realpath(path)
     return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 
@@ -210,7 +201,7 @@ def _outermost_file() -> str:
 
 
 def resolved(path: str) -> str:
-    """The absolute path with all links resolved, as far as it exists."""
+    """Resolves all links, like `os.path.realpath`."""
     done: list[str] = []
     rest = (path if path.startswith("/") else f"{_getcwd()}/{path}").split("/")[::-1]
     links = 0

@@ -1,7 +1,6 @@
 """Sends the guard's signed questions on the kernel's stdin channel.
 
-All functions that a question calls are bound here before the agent's code runs, so that it cannot replace them.
-The module runs in the agent's kernel without the rest of the package, so it imports nothing from the package.
+The module keeps references to all functions that it calls, because the agent's code may replace the originals.
 """
 
 import json
@@ -12,11 +11,9 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
+# The field of an execute request with the permissions, and the prefix of a question's prompt.
 FIELD = "autogen_nb_guard"
-"""The request field that contains the permissions of the code."""
 MARK = "autogen_nb guard "
-"""The beginning of a question's prompt."""
-
 _POLL_MS = 50
 _FLUSH_SECONDS = 0.5
 _urandom, _gmtime = os.urandom, time.gmtime
@@ -24,12 +21,11 @@ _allocate_lock = __import__("_thread").allocate_lock
 
 
 def sign(secret: bytes, text: str) -> str:
-    """The signature of a text; only who knows the secret can compute it."""
     return sha256(secret + sha256(secret + text.encode()).digest()).hexdigest()
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """A JSON scanner implemented in C: it takes a text and a position, and returns the value and the next position."""
+    """The JSON scanner of the C extension: it returns the value at a position of a text, and the next position."""
     scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
     return scanner
 
@@ -45,7 +41,7 @@ class Asker:
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
         self._socket = kernel.stdin_socket
-        # Methods of the C class, since the agent's code can replace those of the object.
+        # The agent's code can replace methods of the socket object, but not those of the C class.
         self._send, self._receive, self._poll = Socket.send, Socket.recv, zmq_poll
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
         self._has_more = int(zmq.RCVMORE)
@@ -63,7 +59,7 @@ class Asker:
         with self._turn:
             self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
-            # Only one of the waiting threads reads the socket, for all of them.
+            # One thread at a time reads the socket, also for the others.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
@@ -79,13 +75,13 @@ class Asker:
             frames = [self._receive(self._socket, self._now)]
             while self._option(self._socket, self._has_more):
                 frames.append(self._receive(self._socket, self._now))
-            # Jupyter's frames: delimiter, signature, header, parent header, metadata, content.
+            # The content is the fifth frame after the delimiter.
             content = self._decode(frames[frames.index(b"<IDS|MSG>") + 5].decode(), 0)[0]
             message = self._decode(content["value"], 0)[0]
             if message["signature"] == sign(self._secret, message["text"]):
                 answer: dict[str, Any] = self._decode(message["text"], 0)[0]
                 self._answers[answer["number"]] = answer
-        # Anything may arrive here; invalid answers are ignored.
+        # Ignore invalid messages.
         except Exception:  # noqa: BLE001, S110
             pass
 
@@ -111,7 +107,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits for the output to be sent, but only briefly: this thread may hold a lock that the sender needs."""
+        """Waits briefly until the output is sent; not longer, since the sender may need a lock of this thread."""
         done = _allocate_lock()
         done.acquire()
 
@@ -123,7 +119,6 @@ class OutputStream:
 
         try:  # noqa: SIM105  # the agent's code may have replaced what contextlib uses
             self._schedule(flush)
-        # If the output cannot be sent, the question is asked anyway.
         except Exception:  # noqa: BLE001, S110
             pass
         done.acquire(timeout=_FLUSH_SECONDS)

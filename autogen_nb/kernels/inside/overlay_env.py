@@ -1,8 +1,7 @@
-"""Creates a virtual environment on top of the packages of the interpreter that runs this module.
+"""Creates a virtual environment in which this interpreter's packages are visible, too.
 
-The environment also has folders for caches, fonts and temporary files of libraries. It does not use the person's own
-folders, because the agent's code could plant files there that later run in the person's kernel.
-Containers and kernels get this module as source, so it imports nothing from this package and supports older Pythons.
+The environment has folders for caches and temporary files, because the agent's code could plant files in the person's
+own folders that later run in the person's kernel. The code supports the older Pythons of containers.
 """
 
 import os
@@ -25,14 +24,11 @@ _PRIVATE = {
 
 
 def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
-    """Environment variables with which pip, uv, Python and libraries use the folders of the environment in `folder`.
-
-    Python writes no bytecode: a separate bytecode folder would hide the bytecode of the installed packages, and Python
-    would compile all of them again.
-    """
+    """Environment variables that make pip, uv, Python and libraries use the environment in `folder`."""
     python = join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [packages(folder), pythonpath]))
     own = {name: join(private(folder), *part.split("/")) for name, part in _PRIVATE.items()}
+    # A bytecode folder of its own would hide the bytecode of the installed packages.
     return {"PIP_PYTHON": python, "UV_PYTHON": python, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **own}
 
 
@@ -41,7 +37,6 @@ def private(folder: str) -> str:
 
 
 def packages(folder: str) -> str:
-    """The folder of the packages; its path does not depend on the version of Python."""
     return join(folder, "packages")
 
 
@@ -56,17 +51,14 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
-    # pip sees the interpreter's packages but does not change them, since they are outside of this environment.
+    # pip does not change packages outside of its environment.
     _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Makes this process use the environment, unless it already uses one; returns the environment's folder.
-
-    An existing environment counts only if it belongs to the interpreter with `prefix`; "" accepts any.
-    """
+    """Activates the environment, or keeps an active one of the interpreter with `prefix`; returns the folder."""
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))
     is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")
@@ -76,7 +68,7 @@ def enter(folder: str, prefix: str) -> str:
     os.environ.update(variables(folder, os.environ.get("PYTHONPATH", "")))
     sys.path.insert(0, packages(folder))
     sys.dont_write_bytecode = True
-    # `tempfile` may have cached another folder.
+    # `tempfile` caches the folder of an earlier TMPDIR.
     tempfile.tempdir = None
     return folder
 

@@ -1,11 +1,9 @@
-"""Writes a value as a pickle with its large buffers in a separate file, and reads it.
+"""Writes and reads values as pickles, in the notebook's process and in the agent's kernel.
 
-It runs in both processes; its source is sent to the agent's kernel, so it imports nothing of this package.
-
-1. Buffers of 64 KiB or more (pickle protocol 5) are written to ``.buffers`` at once, without a copy in memory.
-2. Reading maps that file copy-on-write: the value is writable, and only changed pages take memory.
-3. Classes and functions defined in a notebook are copied with their code if cloudpickle is installed. The global
-   variables that the code reads must be handed over by name, so that no data is copied unnoticed.
+1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, so that
+   only pages that code changes are copied.
+2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses them if
+   they use a global variable that is not transferred as well.
 """
 
 import dis
@@ -27,7 +25,7 @@ class TooLarge(Exception):
 
 
 class MissingGlobal(Exception):
-    """Code in the value uses a global variable that was not handed over; the message is its name."""
+    """A function in the value uses a global variable that is not transferred; the message is its name."""
 
 
 class _CountingWriter:
@@ -43,7 +41,7 @@ class _CountingWriter:
         if self._budget[0] < 0:
             raise TooLarge
         while rest:
-            # A raw file may write less than requested.
+            # An unbuffered file may write a part of the data.
             rest = rest[self._file.write(rest[:_PIECE_BYTES]) :]
         self.position += length
         return length
@@ -53,7 +51,7 @@ class _CountingWriter:
 
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[str] = ()) -> int:
-    """Writes the value to files with the prefix `stem`, and returns their size in bytes."""
+    """Writes the value to files with the prefix `stem`; returns their size in bytes."""
     spans: list[tuple[int, int]] = []
     budget = [limit]
     with open(f"{stem}.buffers", "wb", buffering=0) as buffers_file, open(f"{stem}.pickle", "wb") as file:
@@ -76,7 +74,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
 
 
 def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
-    """Reads the value; only for trusted files, since unpickling runs code. `opener` is passed to `open`."""
+    """Reads a value from trusted files: unpickling runs code."""
     with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
     with open(f"{stem}.pickle", "rb", opener=opener) as file:
@@ -84,10 +82,7 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
 
 
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
-    """Binds each name to the value in its files, all of them or none.
-
-    Returns the failed name and the reason, or the names that had a value before.
-    """
+    """Loads all values into `names`, or none; returns the names that had a value, or the reason of a failure."""
     values = {}
     for name, stem in files.items():
         try:
@@ -100,7 +95,6 @@ def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value into the folder; returns the reason if that fails."""
     try:
         dump(value, f"{folder}/value")
     except Exception as error:  # noqa: BLE001  # pickling runs any class's code
@@ -109,7 +103,6 @@ def save(value: Any, folder: str) -> dict[str, str]:
 
 
 def pickler_of(known: Iterable[str]) -> Callable[..., Any]:
-    """The pickler class; if cloudpickle is installed, it supports definitions of a notebook's cells."""
     try:
         import cloudpickle
     except ImportError:

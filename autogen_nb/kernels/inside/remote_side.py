@@ -1,7 +1,6 @@
 """Reads and writes files, and runs shell blocks, in a kernel on another machine.
 
-The kernel gets the source of this module, so it imports nothing of this package. The text that a function returns is in
-the reply to the execute request that calls it.
+An execute request calls a function in `user_expressions`, so its result is in the reply.
 """
 
 import atexit
@@ -16,7 +15,7 @@ import tempfile
 
 
 def make() -> str:
-    """Creates a private folder, which is removed when the kernel ends, and removes abandoned ones."""
+    """Creates a private folder, and removes those of killed kernels."""
     try:
         import fcntl
     except ImportError:
@@ -26,10 +25,10 @@ def make() -> str:
     while True:
         private_folder = tempfile.mkdtemp(prefix=prefix)
         try:
-            # The descriptor stays open, and the lock held, while the kernel lives.
+            # The lock stays until the kernel ends, since nothing closes the descriptor.
             fcntl.flock(os.open(private_folder, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (FileNotFoundError, BlockingIOError):
-            # Another process mistook the folder for an abandoned one.
+            # Another kernel has just removed the unlocked folder.
             continue
         except OSError:
             # The file system has no locks.
@@ -70,7 +69,7 @@ def folder(path: str) -> str:
 
 
 def write(path: str, data: str) -> str:
-    """Appends bytes, given as base64, to a file; creates the file and its folder if necessary."""
+    """Appends bytes in base64 to a file; creates the file and its folder if necessary."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "ab") as file:
         file.write(base64.b64decode(data))
@@ -84,7 +83,7 @@ def read(path: str, offset: int, size: int) -> str:
 
 
 def listing(path: str) -> str:
-    """The names and sizes of a folder's files as JSON; a file itself has the name ""."""
+    """The names and sizes of the files in a folder as JSON; if the path is a file, the name is ""."""
     if os.path.isfile(path):
         return json.dumps([["", os.path.getsize(path)]])
     return json.dumps([[entry.name, entry.stat().st_size] for entry in os.scandir(path) if entry.is_file()])
@@ -99,7 +98,6 @@ def remove(path: str) -> str:
 
 
 def save(name: str, code: str) -> None:
-    """Saves code in the working directory; prints the reason and exits if that is not possible."""
     root = os.path.realpath(os.getcwd())
     path = os.path.realpath(os.path.join(root, name))
     try:
@@ -116,7 +114,6 @@ def save(name: str, code: str) -> None:
 
 
 def shell(program: str, code: str) -> None:
-    """Runs a shell block with both output streams in order, and exits with its exit code."""
     process = subprocess.Popen(  # noqa: S603  # running the model's code is the purpose
         [shutil.which(program) or "sh", "-c", code],
         stdin=subprocess.DEVNULL,
@@ -142,7 +139,7 @@ def _forward_output(process: "subprocess.Popen[bytes]") -> None:
     number = process.stdout.fileno()
     while True:
         ended = process.poll() is not None
-        # A background process may keep the pipe open.
+        # A background process may keep the pipe open after the shell has ended.
         if select.select([number], [], [], 0 if ended else 0.05)[0]:
             data = os.read(number, 2**16)
             sys.stdout.write(decoder.decode(data))

@@ -1,8 +1,4 @@
-"""Repairs, before each block, what earlier code has broken in the kernel itself.
-
-Its source is sent to the kernel, so it imports nothing from this package. It keeps the code's variables, and restores
-only what every block needs: standard streams, `print`, `get_ipython`, a working directory.
-"""
+"""Repairs the kernel before each block: restores the standard streams, built-in functions and working directory."""
 
 import builtins
 import os
@@ -12,8 +8,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-# Variables with these names are deleted unless they are callable.
-_NEEDED = ("print", "get_ipython", "display")
+_DISPLAY_FUNCTIONS = ("print", "get_ipython", "display")
 _BUILTINS = ("print", "open", "repr", "str", "len", "isinstance", "getattr", "super", "__import__", "__build_class__")
 
 
@@ -34,7 +29,7 @@ def install(shell: Any) -> None:
 
     def repair(*_: Any) -> None:
         restore_originals()
-        for name in _NEEDED:
+        for name in _DISPLAY_FUNCTIONS:
             if name in shell.user_ns and not callable(shell.user_ns[name]):
                 del shell.user_ns[name]
         # IPython hides this variable only if it is IPython's own object.
@@ -53,7 +48,7 @@ def install(shell: Any) -> None:
                 os.chdir(folder)
 
     shell.events.register("pre_run_cell", repair)
-    # After each block, ipykernel flushes `sys.stdout` and `sys.stderr`, which must be the originals.
+    # ipykernel flushes `sys.stdout` and `sys.stderr` after each block.
     shell.events.register("post_execute", restore_originals)
     _keep_header_in_threads(shell)
 

@@ -1,7 +1,6 @@
-"""Serves requests of this package inside the agent's kernel.
+"""Lists and copies variables inside the agent's kernel, and configures ipykernel and IPython.
 
-The package sends this source to the kernel, so it imports nothing of the package. It runs as a separate module, outside
-of the namespace of the agent's code. Each request calls `answer`, which writes a JSON file to a shared folder.
+The package calls `answer` in a silent execute request, and reads the result from a JSON file.
 """
 
 import asyncio
@@ -19,8 +18,7 @@ _PIECE_LENGTH = 2**18
 
 
 def install(encode: Any, pickles: Any) -> None:
-    """Prepares this kernel, once; `encode` and `pickles` are the modules of these names."""
-    # Otherwise the shell would import this module during the first block.
+    # The shell would import this module during the first block.
     import IPython.core.logger  # noqa: F401  # only to load it
 
     shell = _shell()
@@ -52,7 +50,7 @@ def install(encode: Any, pickles: Any) -> None:
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
-    """Calls a function of this module with JSON arguments, and writes its result to `reply`."""
+    """Calls a function with JSON arguments, and writes its result to the file `reply`."""
     result = _FUNCTIONS[function](**json.loads(arguments))
     with open(f"{reply}.part", "w", encoding="ascii") as file:
         json.dump(result, file)
@@ -60,7 +58,7 @@ def answer(function: str, arguments: str, reply: str) -> None:
 
 
 def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
-    """The variables of the agent's code: name, type, shape, size, and whether the value can be copied as data."""
+    """The variables of the agent's code; `data` is true if `encode` can probably copy the value."""
     shell, absent = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
     return [
@@ -79,7 +77,7 @@ def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
 
 
 def shape(value: Any) -> str:
-    """The size of a value in words; "" if it has none."""
+    """A phrase such as "3 rows x 2 columns" or "5 items"; "" if the value has no size."""
     dimensions = getattr(value, "shape", None) if _is_from(value, ("numpy", "pandas", "polars", "pyarrow")) else None
     if isinstance(dimensions, tuple) and dimensions:
         if type(value).__name__ in ("DataFrame", "Table"):
@@ -126,7 +124,7 @@ def _flush_sooner(stream: Any) -> None:
     if buffers is None:
         return
     stream.flush_interval = _FLUSH_SECONDS
-    # On a busy machine, ipykernel's warning would become an output of the block.
+    # On a busy machine, ipykernel would print a warning into the block's output.
     stream.flush_timeout = _FLUSH_TIMEOUT
 
     def pieces() -> Iterator[tuple[Any, str]]:
@@ -140,12 +138,12 @@ def _flush_sooner(stream: Any) -> None:
 def _queue_without_limit(kernel: Any) -> None:
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
-        # Only the socket's own thread may use it.
+        # A ZMQ socket must be used only in its own thread.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
 
 
 def _local_page(frame: Any) -> str:
-    """The contents of a local page, which the notebook's page cannot load; an ordinary frame for other addresses."""
+    """The HTML of an IFrame: the notebook's page cannot load a local file, so this returns the file's contents."""
     if not (frame.src.endswith((".html", ".htm")) and os.path.isfile(frame.src)):
         return str(frame._repr_html_())
     with open(frame.src, encoding="utf-8", errors="replace") as file:
@@ -153,7 +151,7 @@ def _local_page(frame: Any) -> str:
 
 
 def _with_picture(chart: Any, **options: Any) -> Any:
-    """The bundle of an Altair chart with a picture, if vl-convert is installed."""
+    """The MIME bundle of an Altair chart, with a picture if vl-convert is installed."""
     bundle = chart._repr_mimebundle_(**options)
     if not isinstance(bundle, dict):
         return bundle
@@ -163,7 +161,7 @@ def _with_picture(chart: Any, **options: Any) -> Any:
         from vl_convert import vegalite_to_png
 
         specification = chart.to_dict()
-        # The guard would not see that vl-convert loads a picture.
+        # The guard does not see the requests of vl-convert.
         if "://" in json.dumps({**specification, "$schema": ""}):
             return bundle
         picture = vegalite_to_png(specification, allowed_base_urls=[])
@@ -196,16 +194,14 @@ def _wake_on_signals() -> None:
 
 def _keep_kernel_on_exit(shell: Any) -> None:
     class Exit(type(shell.exiter)):  # type: ignore[misc]  # the shell requires an instance of its own class
-        """Ends the block that calls it, with an exit code; the kernel stays."""
-
         def __call__(self, code: Any = None) -> None:
             raise SystemExit(code)
 
-    # The shell removes its `exiter` when it resets the namespace.
+    # IPython needs `exiter` to reset the namespace.
     shell.exiter = Exit(shell)
     for name in ("exit", "quit"):
         shell.user_ns[name] = shell.user_ns_hidden[name] = shell.exiter
-    # IPython's advice after SystemExit is for terminals.
+    # The warning is useful only in a terminal.
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
