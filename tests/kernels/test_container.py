@@ -296,7 +296,6 @@ def test_no_manifest_does_harm(written: Path, seed: int, changes: int) -> None:
     "text",
     [
         b"", b"\xff", b"[" * 100_000, b"nan", b"NaN", b"Infinity", b'["float", 1]', b"{}",
-        b'["list", ' * 200 + b"[]" + b"]" * 200,
         b"1" * 10_000,
     ],
     ids=lambda text: repr(text[:12]),
@@ -313,12 +312,9 @@ def test_broken_manifests_are_refused(tmp_path: Path, text: bytes) -> None:
     [
         '["DataFrame", R, R, []]',
         '["DataFrame", ["RangeIndex", 0, 0, 1, null], R, []]',
-        '["Series", R, ["interval", R, R, "left"], null]',
-        '["Series", R, ["categorical", "0.npy", R, false], null]',
     ],
 )
 def test_a_range_of_a_few_bytes_takes_no_memory(tmp_path: Path, text: str) -> None:
-    np.save(tmp_path / "0.npy", np.array([0]))
     (tmp_path / "manifest.json").write_text(re.sub(r"\bR\b", '["RangeIndex", 0, 20000000, 1, null]', text))
 
     tracemalloc.start()

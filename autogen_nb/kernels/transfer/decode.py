@@ -1,9 +1,7 @@
-"""Reads the files of `encode` as data only; whatever they contain, the result is a value or a TransferError.
+"""Reads the files of `encode`, which are untrusted: `decode` returns a value or raises TransferError, and runs no code.
 
-JSON's null, booleans, strings and finite numbers stand for themselves; a list is ``[form, part, ...]`` (see `_FORMS`).
-1. The manifest and the arrays are untrusted: types, counts, sizes and file names are checked before use.
-2. Arrays are .npy files; the size in the header is checked against the file's size before memory is allocated.
-3. Nothing is unpickled, evaluated or imported by name.
+The JSON manifest is a value's form and its parts, ``[form, part, ...]`` (see `_FORMS`). Null, booleans, strings and
+finite numbers stand for themselves.
 """
 
 import base64
@@ -30,13 +28,13 @@ def decode(folder: HeldFolder) -> Any:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size
             require(size <= _MAX_MANIFEST)
-            # `read(size)` allocates `size` bytes at once, so a fixed maximum would waste memory.
+            # `read(n)` allocates n bytes.
             text = file.read(size)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:
         raise
     except Exception as error:
-        # Invalid input can make numpy and pandas raise any error.
+        # numpy and pandas may raise any error for invalid input.
         raise TransferError(f"its format is invalid ({type(error).__name__})") from error
 
 

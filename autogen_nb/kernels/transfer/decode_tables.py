@@ -1,7 +1,4 @@
-"""Reads pandas objects and Arrow data for `decode`, under the same rules.
-
-Arrow files are untrusted input, and no type in them may run code.
-"""
+"""Reads pandas objects and Arrow tables for `decode`."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -12,14 +9,8 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 
 UNITS = ("s", "ms", "us", "ns")
-"""The units of pandas' timestamps."""
-
+# Before 14.0.1, pyarrow unpickles types in a file (CVE-2023-47248).
 _SAFE_PYARROW = 15
-"""The oldest accepted version of pyarrow: up to 14.0.0, it unpickles types in a file (CVE-2023-47248)."""
-
-
-_MAX_RANGE = 10_000_000
-"""Maximum length of a range that is expanded; a few bytes can describe any length."""
 
 
 def _pd() -> Any:
@@ -31,40 +22,35 @@ def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
 
 
 def _exact_series(values: Any, **options: Any) -> Any:
-    """A series with exactly this dtype; pandas would convert a column of objects to strings."""
+    # Without the dtype, pandas would convert a column of objects to strings.
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
 
 def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
     rows, names = _index(reader, index), _index(reader, columns)
     result: dict[int, Any] = {}
-    for part in parts:
-        kind, place, content = part
+    for kind, position, content in parts:
         if kind == "table":
             table = reader.npy(content)
-            require(table.ndim == 2 and table.shape[1] == len(place))  # noqa: PLR2004 - rows and columns
-            if place and len(place) == len(names) and place == list(range(len(names))):
+            require(table.ndim == 2 and table.shape[1] == len(position))  # noqa: PLR2004 - rows and columns
+            if position and len(position) == len(names) and position == list(range(len(names))):
                 return _pd().DataFrame(table, index=rows, columns=names, copy=False)
-            result.update((position, _exact_series(table[:, at])) for at, position in enumerate(place))
+            result.update((column, _exact_series(table[:, number])) for number, column in enumerate(position))
         else:
             require(kind == "column")
-            result[place] = _exact_series(_column(reader, content))
-    # A few bytes can describe a range with more names than fit in memory.
+            result[position] = _exact_series(_column(reader, content))
+    # `names` may be a range with more items than fit in memory.
     require(len(result) == len(names) and set(result) == set(range(len(names))))
     require(all(len(column) == len(rows) for column in result.values()))
-    frame = _pd().DataFrame({place: result[place] for place in range(len(names))}, index=range(len(rows)), copy=False)
+    frame = _pd().DataFrame(
+        {number: result[number] for number in range(len(names))}, index=range(len(rows)), copy=False
+    )
     return frame.set_axis(rows, axis=0).set_axis(names, axis=1)
 
 
 def _index(reader: ValueReader, part: Any) -> Any:
     result = reader.value(part)
     require(isinstance(result, _pd().Index))
-    return result
-
-
-def _stored_index(reader: ValueReader, part: Any) -> Any:
-    result = _index(reader, part)
-    require(not isinstance(result, _pd().RangeIndex) or len(result) <= _MAX_RANGE)
     return result
 
 
@@ -84,7 +70,7 @@ def _range(reader: ValueReader, start: Any, stop: Any, step: Any, name: Any) -> 
 
 def _multi(reader: ValueReader, levels: Any, codes: Any, names: Any) -> Any:
     return _pd().MultiIndex(
-        levels=[_stored_index(reader, level) for level in levels],
+        levels=[_index(reader, level) for level in levels],
         codes=[reader.npy(code) for code in codes],
         names=reader.values(names),
     )
@@ -110,7 +96,7 @@ def _zoned(reader: ValueReader, name: Any, unit: Any, zone: Any) -> Any:
 
 def _categorical(reader: ValueReader, name: Any, categories: Any, ordered: Any) -> Any:
     return _pd().Categorical.from_codes(
-        _numpy(reader, name), categories=_stored_index(reader, categories), ordered=ordered is True
+        _numpy(reader, name), categories=_index(reader, categories), ordered=ordered is True
     )
 
 
@@ -127,9 +113,7 @@ def _masked(reader: ValueReader, values: Any, mask: Any) -> Any:
 
 
 def _interval(reader: ValueReader, left: Any, right: Any, closed: Any) -> Any:
-    return _pd().arrays.IntervalArray.from_arrays(
-        _stored_index(reader, left), _stored_index(reader, right), closed=closed
-    )
+    return _pd().arrays.IntervalArray.from_arrays(_index(reader, left), _index(reader, right), closed=closed)
 
 
 def _period(reader: ValueReader, ordinals: Any, frequency: Any) -> Any:
@@ -170,7 +154,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
     except (KeyboardInterrupt, SystemExit, TransferError):
         raise
     except BaseException as error:
-        # A panic of polars is not an Exception.
+        # The `PanicException` of polars is not an Exception.
         raise TransferError(f"it is not in the form of a frame ({type(error).__name__})") from error
 
 
@@ -197,4 +181,3 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "polars.DataFrame": _polars_frame,
     "polars.Series": _polars_series,
 }
-"""The reader of each form; its parameters are the parts after the form's name."""

@@ -1,4 +1,4 @@
-"""Describes a variable for a model: its type, shape, columns and memory; values only on request."""
+"""Describes a variable for a model: its type, shape, columns and size, and on request its first rows."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.kernels.inside.service import shape
 
 Share: TypeAlias = Literal["schema", "rows"]
-"""The share of a variable that a model sees: its schema, or also its first rows."""
 
 _ROWS = 5
 _ROWS_LENGTH = 2_000
@@ -24,10 +23,7 @@ _SCALARS = (str, bytes, int, float, bool, complex, type(None))
 
 
 def describe(name: str, value: Any, *, share: Share = "schema") -> str:
-    """One line: ```name`: type, shape: columns with their dtypes; memory``; no values and no rows.
-
-    With `share="rows"`, the first rows or items follow, indented and bounded.
-    """
+    """A line such as "`df`: DataFrame, 3 rows x 1 columns: a (int64); 160 bytes", and with "rows" the first rows."""
     size = size_of(value)
     memory = (
         f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or _kind(value) in _TABLES) else ""
@@ -44,10 +40,7 @@ def variables_text(descriptions: Sequence[str]) -> str:
 
 
 def size_of(value: Any) -> int | None:
-    """The approximate size of a value in bytes, computed cheaply; None if it is unknown.
-
-    Columns of objects and long containers are measured on a sample of their items.
-    """
+    """The approximate size of a value in bytes, from a sample of its items; None if it is unknown."""
     try:
         return _size(value, 1)
     except Exception:  # noqa: BLE001 - the value's class computes its size, and may raise any exception
@@ -125,7 +118,7 @@ def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
 
 
 def _plain(dtype: Any) -> str:
-    # A categorical dtype contains the names of its categories, which are data.
+    # The text of a categorical dtype contains the categories, which are data.
     return "category" if str(dtype) == "category" else _one_line(dtype)
 
 
@@ -153,7 +146,6 @@ def _size(value: Any, depth: int) -> int:
     total = sys.getsizeof(value)
     if type(value) not in _CONTAINERS or not value or depth < 0:
         return total
-    # A sample of the items, one level deep.
     items = list(islice(value.values() if isinstance(value, dict) else value, _SAMPLE))
     return total + sum(_size(item, depth - 1) for item in items) * len(value) // len(items)
 

@@ -1,10 +1,8 @@
-"""Cheap fingerprints of values, to detect that a variable of the notebook has changed since its transfer.
+"""Fingerprints of values, which detect that a variable of the notebook has changed since its transfer.
 
-1. A value of up to 4 MiB is hashed as a whole, so every change is detected. A larger value is sampled: evenly spread
-   rows or items, and both ends. Changes in place outside of the sample are not detected.
-2. If the variable gets a new object with the same content, it has changed only if its content was sampled.
-3. If the value cannot be hashed, the variable has changed only if it gets another object.
-4. A fingerprint contains a hash of 16 bytes, and no part of the value.
+1. The fingerprint of a value of up to 4 MiB is a hash of the whole value.
+2. The fingerprint of a larger value is a hash of a sample, and the object's identity: a new object counts as changed.
+3. The fingerprint of a value that cannot be hashed is only the object's identity.
 """
 
 import hashlib
@@ -31,7 +29,6 @@ class Fingerprint:
     is_complete: bool
 
     def is_stale(self, value: Any) -> bool:
-        """True if `value`, the variable's value now, shows a change by rules 1 to 3."""
         now = fingerprint(value)
         if self.digest is None or now.digest is None:
             return now.identity != self.identity
@@ -39,7 +36,7 @@ class Fingerprint:
 
 
 class _Full(Exception):
-    """The limit of hashed bytes is reached."""
+    """The hash has reached its limit of bytes."""
 
 
 class _Hash:
@@ -61,7 +58,7 @@ class _Hash:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
     def dump(self, value: Any, room: float = math.inf) -> None:
-        """Hashes the first `room` bytes of the value's pickle; without a limit, the whole pickle and its buffers."""
+        """Hashes the first `room` bytes of the value's pickle; without a limit, also its buffers."""
         self._room = room
         callback = None if room == math.inf else self.buffer
         pickle.Pickler(self, protocol=5, buffer_callback=callback).dump(value)
@@ -125,7 +122,6 @@ def _rows(frame: Any) -> tuple[Any, bool]:
     if size is not None and size <= _MAX_BYTES:
         return frame, True
     numpy = sys.modules["numpy"]
-    # Frames with more columns have fewer sampled rows, so the number of sampled values is limited.
     spread = min(count, max(_END_ROWS, _SPREAD_ROWS // max(1, frame.shape[1])))
     ends = numpy.arange(min(_END_ROWS, count))
     places = numpy.unique(

