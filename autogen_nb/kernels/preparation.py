@@ -21,9 +21,7 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_MODULES = {
-    name: _INSIDE / f"{name}.py" for name in ("encode", "pickles", "preimport", "service", "repair", "overlay_env")
-}
+_MODULES = {name: _INSIDE / f"{name}.py" for name in ("encode", "pickles", "service", "repair", "overlay_env")}
 _GUARD = {
     **{name: _INSIDE / f"{name}.py" for name in ("guard", "audit_events", "guard_questions", "guard_process_view")},
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
@@ -67,7 +65,7 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
 
 async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
     """Imports a module; False if the import failed, which may leave the module half loaded."""
-    source = f'__import__("sys").modules["autogen_nb_preimport"].load({name!r})'
+    source = f'__import__("sys").modules["autogen_nb_service"].import_ahead({name!r})'
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
     try:
         async with asyncio.timeout(_IMPORT_TIMEOUT):

@@ -4,6 +4,7 @@ The package calls `answer` in a silent execute request, and reads the result fro
 """
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -47,6 +48,24 @@ def install(encode: Any, pickles: Any) -> None:
         bundles = formatter.mimebundle_formatter
         bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
     _list_variables_while_code_runs(shell.kernel, encode.is_data)
+
+
+def import_ahead(name: str) -> None:
+    """Imports a module, and what its first use would import."""
+    # Garbage collection would take a sixth of the time, and imports create little garbage.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        __import__(name)
+        if name == "pandas":
+            sys.modules[name].DataFrame({"": [""]})
+    except ModuleNotFoundError as error:
+        # The module may be missing, but not one of its dependencies.
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
