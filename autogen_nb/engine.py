@@ -5,17 +5,20 @@ import atexit
 import contextlib
 import os
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
+R = TypeVar("R")
+Emit: TypeAlias = Callable[[T], Awaitable[object] | None]
+"""Passes an item on at once; the awaitable ends when the reader can take more items."""
 
 TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
@@ -25,6 +28,8 @@ CANCEL_SECONDS = 0.2
 
 EXIT_SECONDS = 2.0
 """Seconds that cleanup may take when the process ends."""
+
+_MAX_WAITING_ITEMS = 64
 
 
 class Engine:
@@ -49,11 +54,11 @@ class Engine:
         if self.is_current_thread():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
-        bridge = StreamBridge(lambda: single_item(work))
+        call = EngineCall[T](lambda _: work)
         try:
-            return bridge.get(lambda: None)
+            return call.get(lambda: None)
         finally:
-            bridge.end()
+            call.end()
 
     def call_soon(self, call: Callable[[], object]) -> None:
         self._running_loop().call_soon_threadsafe(call)
@@ -104,22 +109,47 @@ class Engine:
 engine = Engine()
 
 
-class StreamBridge(Generic[T]):
-    """A stream on the engine that another thread reads item by item, with `get` or `await aget`.
+class EngineCall(Generic[T]):
+    """Work on the engine; another thread reads the items that it emits, then its result, with `get` or `await aget`.
 
-    The stream starts at the first read; `end` before the first read does nothing.
+    The work starts at the first read; `end` before the first read does nothing.
     The threads share only a queue implemented in C: an interrupt could leave a lock of `threading` or
     `concurrent.futures` locked, which would block the engine.
     """
 
-    def __init__(self, stream: Callable[[], AsyncIterator[T]]) -> None:
-        # None is the last item, after the stream has been closed.
+    def __init__(self, work: Callable[[Callable[[T], None]], Awaitable[T]]) -> None:
+        # None is the last item, after the work has ended.
         self._items: SimpleQueue[Item[T] | BaseException | None] = SimpleQueue()
         self._wake: Callable[[], object] | None = None
         self._awake = True
-        self._stream = stream
+        self._work = work
         self._begun = False
         self._task: asyncio.Task[None] | None = None
+
+    def get(self, tick: Callable[[], None]) -> T:
+        """The next item; calls `tick` while there is none."""
+        self._begin()
+        return unwrap(wait_interruptibly(self._items, tick))
+
+    async def aget(self) -> T:
+        self._begin()
+        return unwrap(await self._next())
+
+    def end(self) -> None:
+        """Cancels the work and waits briefly until it has ended."""
+        engine.call_soon(self._cancel)
+        until = monotonic() + CANCEL_SECONDS
+        with contextlib.suppress(Empty):
+            while self._begun and self._items.get(timeout=max(0.0, until - monotonic())) is not None:
+                pass
+
+    async def aend(self) -> None:
+        """Cancels the work and waits briefly until it has ended."""
+        engine.call_soon(self._cancel)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                while self._begun and await self._next() is not None:
+                    pass
 
     def _begin(self) -> None:
         if not self._begun:
@@ -129,21 +159,21 @@ class StreamBridge(Generic[T]):
     def _start(self) -> None:
         self._task = asyncio.ensure_future(self._run())
 
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
     async def _run(self) -> None:
         try:
-            items = self._stream()
-            try:
-                async for item in items:
-                    self._put(Item(item))
-            finally:
-                if isinstance(items, AsyncGenerator):
-                    await items.aclose()
-            self._put(LookupError("the stream ended without an answer"))
+            self._emit(await self._work(self._emit))
         # The error must not end the engine; the waiting thread raises it.
         except BaseException as error:  # noqa: BLE001
             self._put(error)
         finally:
             self._put(None)
+
+    def _emit(self, item: T) -> None:
+        self._put(Item(item))
 
     def _put(self, item: "Item[T] | BaseException | None") -> None:
         self._items.put(item)
@@ -153,16 +183,7 @@ class StreamBridge(Generic[T]):
             with contextlib.suppress(RuntimeError):
                 self._wake()
 
-    def get(self, tick: Callable[[], None]) -> T:
-        """The next item; calls `tick` while there is none."""
-        self._begin()
-        return unwrap(wait_interruptibly(self._items, tick))
-
-    async def aget(self) -> T:
-        self._begin()
-        return unwrap(await self._anext())
-
-    async def _anext(self) -> "Item[T] | BaseException | None":
+    async def _next(self) -> "Item[T] | BaseException | None":
         if self._wake is None:
             loop = asyncio.get_running_loop()
             self._event = asyncio.Event()
@@ -174,25 +195,35 @@ class StreamBridge(Generic[T]):
                 await self._event.wait()
         return self._items.get_nowait()
 
-    def end(self) -> None:
-        """Cancels the stream and waits briefly until it is closed."""
-        engine.call_soon(self._cancel)
-        until = monotonic() + CANCEL_SECONDS
-        with contextlib.suppress(Empty):
-            while self._begun and self._items.get(timeout=max(0.0, until - monotonic())) is not None:
-                pass
 
-    async def aend(self) -> None:
-        """Cancels the stream and waits briefly until it is closed."""
-        engine.call_soon(self._cancel)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CANCEL_SECONDS):
-                while self._begun and await self._anext() is not None:
-                    pass
+async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerator[T | R]:
+    """Yields the items that the work emits, then its result; closing the iterator cancels the work.
 
-    def _cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+    If the reader is slow, the work waits for the future that `emit` returns.
+    """
+    items: asyncio.Queue[T | None] = asyncio.Queue()
+    has_room = asyncio.Event()
+    is_read = True
+
+    def emit(item: T) -> Awaitable[object] | None:
+        items.put_nowait(item)
+        if items.qsize() < _MAX_WAITING_ITEMS or not is_read:
+            return None
+        has_room.clear()
+        return asyncio.ensure_future(has_room.wait())
+
+    task = asyncio.ensure_future(work(emit))
+    task.add_done_callback(lambda _: items.put_nowait(None))
+    try:
+        while (item := await items.get()) is not None:
+            has_room.set()
+            yield item
+        yield task.result()
+    finally:
+        is_read = False
+        has_room.set()
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +247,3 @@ def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambd
         with contextlib.suppress(Empty):
             return queue.get(timeout=TICK)
         tick()
-
-
-async def single_item(work: Awaitable[T]) -> AsyncIterator[T]:
-    yield await work

@@ -10,9 +10,9 @@ from pathlib import Path
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.kernels.guard_client import BlockPermissions, Guarded
-from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.places.environment import scrub_environment
-from autogen_nb.outputs import Failure
+from autogen_nb.outputs import Failure, Output
 from tests.corpus import FILES, OWN, PRELUDE, Snippet
 
 SECONDS = 20.0
@@ -79,13 +79,10 @@ class Corpus:
         return EffectJudged(allowed=False, reason="the benchmark denies it")
 
     async def _execute(self, code: str, permissions: BlockPermissions) -> str:
-        failed = ""
-        async for item in self._kernel.execute(code, timeout=SECONDS, permissions=permissions):
-            if isinstance(item, Failure):
-                failed = failed or f"{item.ename}: {item.evalue}"
-            elif isinstance(item, BlockOutcome):
-                failed = failed or item.note
-        return failed
+        outputs: list[Output] = []
+        outcome = await self._kernel.execute(code, outputs.append, timeout=SECONDS, permissions=permissions)
+        failures = (f"{output.ename}: {output.evalue}" for output in outputs if isinstance(output, Failure))
+        return next(failures, outcome.note)
 
 
 def guarded(snippets: Iterable[Snippet]) -> dict[str, Came]:

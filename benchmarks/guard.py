@@ -16,6 +16,7 @@ from autogen_nb.effects import Permissions
 from autogen_nb.kernels import preparation
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.outputs import Output, Stream
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
@@ -67,8 +68,9 @@ async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:
     """The processor time that the kernel takes for the code."""
     source = f"import time\nbegun = time.process_time()\n{code}\nprint(time.process_time() - begun)"
     terms = Guarded(Permissions(), PathScope(str(folder), str(folder / "own"), "/"))
-    texts = [getattr(item, "text", "") async for item in kernel.execute(source, permissions=terms)]
-    return 1000 * float("".join(texts))
+    outputs: list[Output] = []
+    await kernel.execute(source, outputs.append, permissions=terms)
+    return 1000 * float("".join(output.text for output in outputs if isinstance(output, Stream)))
 
 
 async def imported(folder: Path, *, guard: bool) -> float:

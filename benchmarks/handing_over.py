@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ import pandas as pd
 import psutil  # type: ignore[import-untyped]
 
 from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.outputs import Output
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 
@@ -129,9 +129,9 @@ async def _both(kernel: Kernel, value: pd.DataFrame, size: int) -> list[Row]:
 
 
 async def _run(kernel: Kernel, code: str) -> None:
-    failed: list[Any] = [item async for item in kernel.execute(code) if hasattr(item, "ename")]
-    if failed:
-        raise SystemExit(f"{code!r}: {failed[0]}")
+    outputs: list[Output] = []
+    if not (await kernel.execute(code, outputs.append)).ok:
+        raise SystemExit(f"{code!r}: {outputs[-1]}")
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.outputs import Output, Stream
 from benchmarks._notebook import kernel as bare_kernel
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
@@ -39,16 +40,19 @@ async def seconds(work: Callable[[], Awaitable[Any]]) -> float:
 
 
 async def block(kernel: Kernel, code: str) -> None:
-    async for _ in kernel.execute(code):
-        pass
+    await kernel.execute(code)
 
 
 async def first_output(kernel: Kernel) -> float:
     """Seconds from a print to its event: the code prints the moment at which it prints."""
     waited = 0.0
-    async for item in kernel.execute("import time\nprint(time.perf_counter())\ntime.sleep(0.06)"):
-        if text := getattr(item, "text", ""):
-            waited = time.perf_counter() - float(text)
+
+    def note(output: Output) -> None:
+        nonlocal waited
+        if isinstance(output, Stream):
+            waited = time.perf_counter() - float(output.text)
+
+    await kernel.execute("import time\nprint(time.perf_counter())\ntime.sleep(0.06)", note)
     return waited
 
 
@@ -67,24 +71,30 @@ def bare_first_output(client: Any) -> float:
             return waited
 
 
+async def endless_block(kernel: Kernel) -> "asyncio.Task[BlockOutcome]":
+    """A block that has begun, and never ends."""
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(kernel.execute("print('on', flush=True)\nwhile True: pass", lambda _: begun.set()))
+    await begun.wait()
+    return task
+
+
 async def interrupted(kernel: Kernel) -> float:
     """Seconds from an interrupt of an endless block until the next one is done."""
-    items = kernel.execute("print('on', flush=True)\nwhile True: pass")
-    await anext(items)
+    block_task = await endless_block(kernel)
     started = time.perf_counter()
     await kernel.interrupt()
-    async for _ in items:
-        pass
+    await block_task
     await block(kernel, "x = 1")
     return time.perf_counter() - started
 
 
 async def given_up(kernel: Kernel) -> float:
     """Seconds from giving up an endless block until the next one is done."""
-    items = kernel.execute("print('on', flush=True)\nwhile True: pass")
-    await anext(items)
+    block_task = await endless_block(kernel)
     started = time.perf_counter()
-    await items.aclose()
+    block_task.cancel()
+    await asyncio.wait([block_task])
     await block(kernel, "x = 1")
     return time.perf_counter() - started
 

@@ -3,7 +3,9 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
@@ -27,10 +29,10 @@ SHOWN: dict[type, Transient] = {
 
 
 def live(answer: Callable[[Question], Answer]) -> World:
-    async def stream(question: Question) -> AsyncIterator[Transient | Answer]:
-        yield SHOWN[type(question)]
+    async def work(question: Question, emit: Callable[[Transient], None]) -> Answer:
+        emit(SHOWN[type(question)])
         await asyncio.sleep(0)
-        yield answer(question)
+        return answer(question)
 
     async def awaited(question: Question) -> Answer:
         await asyncio.sleep(0)
@@ -38,18 +40,21 @@ def live(answer: Callable[[Question], Answer]) -> World:
 
     def world(question: Question) -> OnCaller | OnEngine:
         if type(question) in SHOWN:
-            return OnEngine(lambda: stream(question))
+            return OnEngine(partial(work, question))
         return OnCaller(lambda: (awaited if "Human" in type(question).__name__ else answer)(question))
 
     return world
 
 
 def streaming(*items: Transient | Answer) -> OnEngine:
-    async def stream() -> AsyncIterator[Transient | Answer]:
-        for item in items:
-            yield item
+    """Emits the items, and returns the last one."""
 
-    return OnEngine(stream)
+    async def work(emit: Callable[[Any], None]) -> Any:
+        for item in items[:-1]:
+            emit(item)
+        return items[-1]
+
+    return OnEngine(work)
 
 
 def nobody(question: Question) -> OnCaller | OnEngine:

@@ -1,6 +1,7 @@
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,6 @@ from autogen_nb.events import (
     EffectAsked,
     Event,
     Question,
-    Transient,
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.run import Inquiry, InquiryAnswer, OnCaller, OnEngine, World
@@ -32,17 +32,14 @@ def flow() -> Flow:
     assert isinstance(answer, CodeRan)
 
 
-def inquired(
-    question: EffectAsked | CodeInputAsked, seen: list[InquiryAnswer]
-) -> AsyncIterator[Transient | Inquiry | Answer]:
-    async def stream() -> AsyncIterator[Transient | Inquiry | Answer]:
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[InquiryAnswer] = loop.create_future()
-        yield Inquiry(question, lambda given: loop.call_soon_threadsafe(answer.set_result, given))
-        seen.append(await answer)
-        yield CodeRan(0, inner=(question, seen[0]))
-
-    return stream()
+async def inquired(
+    question: EffectAsked | CodeInputAsked, seen: list[InquiryAnswer], emit: Callable[[Inquiry], None]
+) -> Answer:
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[InquiryAnswer] = loop.create_future()
+    emit(Inquiry(question, lambda given: loop.call_soon_threadsafe(answer.set_result, given)))
+    seen.append(await answer)
+    return CodeRan(0, inner=(question, seen[0]))
 
 
 def world(
@@ -53,7 +50,7 @@ def world(
         return answer
 
     def asked(each: Question) -> OnCaller | OnEngine:
-        return OnEngine(lambda: inquired(question, seen)) if isinstance(each, CodeAsked) else OnCaller(answered)
+        return OnEngine(partial(inquired, question, seen)) if isinstance(each, CodeAsked) else OnCaller(answered)
 
     return asked
 

@@ -1,6 +1,6 @@
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -87,17 +87,18 @@ class Hanging:
         self.begun = threading.Event()
         self.let_go = threading.Event()
 
-    async def stream(self) -> AsyncIterator[Transient | Answer]:
+    async def work(self, emit: Callable[[Transient], None]) -> Answer:
         try:
-            yield ModelDelta("assistant", "hel")
+            emit(ModelDelta("assistant", "hel"))
             self.begun.set()
             await asyncio.Event().wait()
+            raise AssertionError("nobody sets the event")
         finally:
             await asyncio.sleep(0.02)
             self.let_go.set()
 
     def world(self, _: Question) -> OnEngine:
-        return OnEngine(self.stream)
+        return OnEngine(self.work)
 
 
 def test_caller_who_leaves_cancels_the_stream() -> None:

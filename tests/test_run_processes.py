@@ -25,16 +25,16 @@ def press():
     times["pressed"] = time.monotonic()
     os.kill(os.getpid(), signal.SIGINT)
 
-async def hanging():
+async def hanging(emit):
     try:
-        yield ModelDelta("assistant", "hel")
+        emit(ModelDelta("assistant", "hel"))
         begun.set()
         await asyncio.Event().wait()
     finally:
         let_go.set()
 
-async def answer():
-    yield ModelReplied(Message("hello"))
+async def answer(_):
+    return ModelReplied(Message("hello"))
 
 def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant", (generate_oai_reply,)), opening=Message("go"))

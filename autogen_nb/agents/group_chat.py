@@ -266,7 +266,7 @@ class GroupChat(GroupSettings):
                         "group another speaker_selection_method, such as 'round_robin'"
                     )
                 wrapped, request = wrap(model), self._request(question)
-                return OnEngine(lambda: ask_for_words(wrapped, request, SpeakerGiven))
+                return OnEngine(lambda _: ask_for_words(wrapped, request, SpeakerGiven))
 
     def _read_choice(self, chosen: Any) -> SpeakerGiven:
         if chosen is None:

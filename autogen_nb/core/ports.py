@@ -1,6 +1,6 @@
 """Protocols that the upper layers implement, and the values that they exchange."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -78,12 +78,13 @@ class Inquirer(Protocol):
 
 
 class AttendedExecutor(Executor, Protocol):
-    def attended(
+    async def attended(
         self,
         blocks: Sequence[CodeBlock],
-        inquirer: Inquirer | None,
+        emit: Callable[[Output], Awaitable[object] | None],
+        inquirer: Inquirer | None = None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
-        timeout: float | None = None,
-    ) -> AsyncIterator[Output | RunEnded]:
-        """Runs blocks like `run`; the code asks its questions through `inquirer`, if there is one."""
+        timeout: float | None = None,  # noqa: ASYNC109  # the code is interrupted, not this coroutine
+    ) -> RunEnded:
+        """Runs blocks, emits outputs as they arrive, and asks the code's questions through `inquirer`."""

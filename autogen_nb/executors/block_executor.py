@@ -10,16 +10,18 @@ import os
 import re
 import sys
 import weakref
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Inquirer, RunEnded
 from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.effects import Permissions
+from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.executors.block_history import History
 from autogen_nb.kernels.guard_client import Guarded
@@ -39,6 +41,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
 
+_HOME = str(Path("~").expanduser())
 _DIGITS = 12
 _TAIL_LENGTH = 2_000
 _FILENAME = re.compile(r"# filename: (.+)")
@@ -48,6 +51,9 @@ _NO_PYTHON = (
     "This kernel runs {language}: only a Python kernel can stop code at effects that were not allowed, "
     "transfer and list variables, or keep packages from %pip separate."
 )
+
+
+Step: TypeAlias = Callable[[Emit[Output]], Awaitable[BlockOutcome]]
 
 
 class BlockRefused(Exception):
@@ -133,28 +139,58 @@ class BlockExecutor:
                 await self._run_to_end(["true"])
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
-        """Runs blocks like `attended`, without anyone to answer questions."""
-        return self.attended(blocks, None)
+        """Yields outputs as they arrive, then exactly one `RunEnded`; nobody answers questions of the code."""
+        return stream_items(partial(self.attended, blocks))
 
-    def attended(
+    async def attended(
         self,
         blocks: Sequence[CodeBlock],
-        inquirer: Inquirer | None,
+        emit: Emit[Output],
+        inquirer: Inquirer | None = None,
         permissions: Permissions | None = None,
         scope: PathScope | None = None,
-        timeout: float | None = None,
-    ) -> AsyncGenerator[Output | RunEnded]:
-        """Yields outputs as they arrive, then exactly one `RunEnded`; see `autogen_nb.core.ports.AttendedExecutor`.
+        timeout: float | None = None,  # noqa: ASYNC109  # the code is interrupted, not this coroutine
+    ) -> RunEnded:
+        """Runs blocks, and emits outputs as they arrive; see `autogen_nb.core.ports.AttendedExecutor`.
 
         The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks it about effects that
         `permissions` does not cover; other kernels and programs have no guard.
         """
         guarded = None
         if permissions is not None:
-            scope = scope or PathScope(str(self.cwd), "", str(Path("~").expanduser()))
-            guarded = Guarded(permissions, scope, None if inquirer is None else inquirer.allow)
-        limit, ask = self.timeout if timeout is None else timeout, None if inquirer is None else _ask_by(inquirer)
-        return self._in_order(blocks, {"timeout": limit, "ask": ask, "permissions": guarded})
+            allow = None if inquirer is None else inquirer.allow
+            guarded = Guarded(permissions, scope or PathScope(str(self.cwd), "", _HOME), allow)
+        ask = None if inquirer is None else _ask_by(inquirer)
+        options = {"timeout": self.timeout if timeout is None else timeout, "ask": ask, "permissions": guarded}
+        async with self._turn:
+            await self._prepare()
+        ran, code, notes, tail = 0, 0, list[str](), ""
+
+        def emit_and_note(output: Output) -> Awaitable[object] | None:
+            nonlocal tail
+            if isinstance(output, Failure):
+                notes.extend(self._hints(output))
+            tail = _tail_of(tail, output)
+            return emit(output)
+
+        for block in blocks:
+            ran += 1
+            try:
+                for step in await self._steps(block, options):
+                    outcome = await step(emit_and_note)
+                    code = outcome.exit_code
+                    notes.append(outcome.note)
+                    if code:
+                        break
+            except BlockRefused as refusal:
+                emit(Stream("stderr", f"{refusal}\n"))
+                code = 1
+            else:
+                notes.append(self._new_lack())
+            if code:
+                break
+        notes.append(shorter_name_hint(tail, self.cwd))
+        return RunEnded(code, ran, " ".join(filter(None, notes)))
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
@@ -224,38 +260,6 @@ class BlockExecutor:
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {what}")
 
-    async def _in_order(
-        self, blocks: Sequence[CodeBlock], options: Mapping[str, Any]
-    ) -> AsyncGenerator[Output | RunEnded]:
-        async with self._turn:
-            await self._prepare()
-        ran, code, notes, tail = 0, 0, list[str](), ""
-        for block in blocks:
-            ran += 1
-            try:
-                for step in await self._steps(block, options):
-                    async with aclosing(step) as items:
-                        async for item in items:
-                            if isinstance(item, BlockOutcome):
-                                code = item.exit_code
-                                notes.append(item.note)
-                                continue
-                            if isinstance(item, Failure):
-                                notes += self._hints(item)
-                            tail = _tail_of(tail, item)
-                            yield item
-                    if code:
-                        break
-            except BlockRefused as refusal:
-                yield Stream("stderr", f"{refusal}\n")
-                code = 1
-            else:
-                notes.append(self._new_lack())
-            if code:
-                break
-        notes.append(shorter_name_hint(tail, self.cwd))
-        yield RunEnded(code, ran, " ".join(filter(None, notes)))
-
     def _new_lack(self) -> str:
         """The note about what the kernel lacks, unless a run has reported it."""
         lack = self._lack or ""
@@ -266,12 +270,12 @@ class BlockExecutor:
     def _hints(self, failure: Failure) -> list[str]:
         return [missing_variable_hint(failure, self._dropped), read_only_hint(failure, self._place.own_folder)]
 
-    async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[AsyncGenerator[Output | BlockOutcome]]:
+    async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[Step]:
         """The programs and the code that a block runs, in order until one fails."""
         if why := await self._why_no_kernel():
             if self._lack is None:
                 self._lack = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
-            return [self._run_program(block, options["timeout"])]
+            return [partial(self._run_program, block, options["timeout"])]
         place, kernel_language = self._place, self._place.language or await self.kernel.language()
         has_python = kernel_language == "python"
         if not has_python and self._lack is None:
@@ -279,39 +283,41 @@ class BlockExecutor:
         in_kernel = block.language in _languages_of(kernel_language)
         if not (in_kernel or (block.language in _SHELL and (place.runs_programs or has_python))):
             raise _unknown_language(block.language, kernel_language)
-        steps: list[AsyncGenerator[Output | BlockOutcome]] = []
+        steps: list[Step] = []
         name = _named(block.code)
         if name is not None and place.shares_disk:
             self._save(block.code, name)
         elif name is not None and has_python:
-            steps.append(self.kernel.execute(save_source(name, block.code), silent=True))
-        if in_kernel and self._history is not None:
-            steps.append(self._history.run(self.kernel, block.code, options))
+            steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
+        if in_kernel and (history := self._history) is not None:
+            steps.append(lambda emit: history.run(self.kernel, block.code, emit, **options))
         elif in_kernel:
-            steps.append(self.kernel.execute(block.code, **options))
+            steps.append(partial(self.kernel.execute, block.code, **options))
         elif place.runs_programs:
-            steps.append(self._shell.run([*self._program(block.language), "-c", block.code], options["timeout"]))
+            argv = [*self._program(block.language), "-c", block.code]
+            steps.append(partial(self._shell.run, argv, options["timeout"]))
         else:
             source = shell_source("bash" if block.language in BASH else "sh", block.code)
-            steps.append(self.kernel.execute(source, timeout=options["timeout"], permissions="ours"))
+            steps.append(partial(self.kernel.execute, source, timeout=options["timeout"], permissions="ours"))
         return steps
 
     async def _run_program(
         self,
         block: CodeBlock,
         timeout: float | None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
-    ) -> AsyncGenerator[Output | BlockOutcome]:
+        emit: Emit[Output],
+    ) -> BlockOutcome:
         program = self._program(block.language)
         path = self._save(block.code, file_name(block))
         if block.language in self._only_saved:
-            yield Stream("stdout", f"Saved as {path.name} but not run: blocks of this language are only saved.\n")
+            emit(Stream("stdout", f"Saved as {path.name} but not run: blocks of this language are only saved.\n"))
+            outcome = BlockOutcome(0)
         else:
-            async with aclosing(self._shell.run([*program, str(path)], timeout)) as items:
-                async for item in items:
-                    yield item
+            outcome = await self._shell.run([*program, str(path)], timeout, emit)
         if self._leaves == "named" and _named(block.code) is None:
             with suppress(OSError), HeldFolder(self.cwd) as held:
                 held.remove(path.name)
+        return outcome
 
     def _save(self, code: str, name: str) -> Path:
         root = self.cwd.resolve()
@@ -331,10 +337,9 @@ class BlockExecutor:
 
     async def _run_to_end(self, argv: Sequence[str]) -> tuple[int, str]:
         """The exit code and the output of a program."""
-        async with aclosing(self._shell.run(argv, None)) as run:
-            items = [item async for item in run]
-        code = next(item.exit_code for item in items if isinstance(item, BlockOutcome))
-        return code, "".join(item.text for item in items if isinstance(item, Stream))
+        outputs: list[Output] = []
+        outcome = await self._shell.run(argv, None, outputs.append)
+        return outcome.exit_code, "".join(output.text for output in outputs if isinstance(output, Stream))
 
     def _program(self, language: str) -> list[str]:
         if language in PYTHON:

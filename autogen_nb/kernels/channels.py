@@ -1,55 +1,29 @@
 """Reads the channels of a kernel and delivers each message to the request that caused it.
 
-1. Each message goes to the inbox of its parent request; a message whose request has no inbox is dropped.
-2. No message is dropped for lack of space: without its "idle" message, a request would never end. If a reader is
-   slow, the channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see `service`).
+1. Each message goes to the function that its parent request gave to `send`; other messages are dropped.
+2. No message is dropped for lack of space: without its "idle" message, a request would never end. If the request's
+   reader is slow, the channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see
+   `service`).
 3. Unreadable messages are dropped, since the kernel may send anything.
 """
 
 import asyncio
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 # After this many messages the loop gets a turn, so a kernel that prints without end cannot block it.
 _BURST = 32
 _RECONNECT_MS = 10
-# Limits on the bytes of outputs that wait in an inbox, and on the messages that wait in the socket.
-_MAX_WAITING_BYTES = 8 * 2**20
 _MAX_QUEUED_MESSAGES = 64
 # Seconds for the last messages of an ended kernel.
 _DRAIN_SECONDS = 0.5
 _SOCKET_TYPES = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
-class Inbox:
-    def __init__(self) -> None:
-        self._items: asyncio.Queue[tuple[Any, int]] = asyncio.Queue()
-        self._waiting_size: float = 0
-        self._has_room = asyncio.Event()
-
-    def put(self, item: Any, size: int = 0) -> None:
-        """Adds an item of this size; never blocks."""
-        self._waiting_size += size
-        self._items.put_nowait((item, size))
-
-    async def get(self) -> Any:
-        item, size = await self._items.get()
-        self._waiting_size -= size
-        self._has_room.set()
-        return item
-
-    async def wait_for_room(self) -> None:
-        while self._waiting_size > _MAX_WAITING_BYTES:
-            self._has_room.clear()
-            await self._has_room.wait()
-
-    def abandon(self) -> None:
-        """Removes the limit on waiting items, since nobody reads them any more."""
-        self._waiting_size = -math.inf
-        self._has_room.set()
+Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
+"""Takes the name of a channel and jupyter_client's message; the awaitable ends when the channel may read on."""
 
 
 class MessageTaker(Protocol):
@@ -61,44 +35,45 @@ class KernelChannels(ABC):
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()
         self.widgets: MessageTaker | None = None
-        self._inboxes: dict[str, Inbox] = {}
+        self._takers: dict[str, Take] = {}
 
     def send(
         self,
         channel: str,
         kind: str,
         content: dict[str, Any],
-        inbox: Inbox | None = None,
+        take: Take | None = None,
         buffers: Sequence[Any] = (),
     ) -> str:
-        """Sends a message without waiting and returns its id; responses go to the inbox.
-
-        The items in the inbox are pairs of the channel and jupyter_client's message.
-        """
+        """Sends a message without waiting and returns its id; `take` takes the responses."""
         identifier = self._send(channel, kind, content, buffers)
-        if inbox is not None:
-            self._inboxes[identifier] = inbox
+        if take is not None:
+            self._takers[identifier] = take
         return identifier
 
     def forget(self, identifier: str) -> None:
-        if (inbox := self._inboxes.pop(identifier, None)) is not None:
-            inbox.abandon()
+        self._takers.pop(identifier, None)
 
     async def ask(
         self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
     ) -> dict[str, Any]:
         """Sends a message, waits until the kernel has replied, is idle again, or both, and returns the reply."""
-        inbox = Inbox()
-        identifier = self.send(channel, kind, content, inbox)
         missing, reply = set(until), {}
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def take(source: str, message: dict[str, Any]) -> None:
+            nonlocal reply
+            if source == channel:
+                missing.discard("reply")
+                reply = message["content"]
+            elif message["content"].get("execution_state") == "idle":
+                missing.discard("idle")
+            if not missing and not answered.done():
+                answered.set_result(None)
+
+        identifier = self.send(channel, kind, content, take)
         try:
-            while missing:
-                channel_name, message = await inbox.get()
-                if channel_name == channel:
-                    missing.discard("reply")
-                    reply = message["content"]
-                elif message["content"].get("execution_state") == "idle":
-                    missing.discard("idle")
+            await answered
         finally:
             self.forget(identifier)
         return reply
@@ -109,10 +84,14 @@ class KernelChannels(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def _inbox_for(self, channel: str, message: dict[str, Any]) -> Inbox | None:
-        if channel == "iopub" and self.widgets is not None and self.widgets.take(message):
-            return None
-        return self._inboxes.get(str((message.get("parent_header") or {}).get("msg_id")))
+    def _is_for_widget(self, message: dict[str, Any]) -> bool:
+        return self.widgets is not None and self.widgets.take(message)
+
+    def _deliver(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
+        """Delivers a message; the awaitable ends when the channel may read on."""
+        parent = message.get("parent_header")
+        take = self._takers.get(str(parent.get("msg_id"))) if isinstance(parent, dict) else None
+        return None if take is None else take(channel, message)
 
     @abstractmethod
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str: ...
@@ -163,7 +142,7 @@ class SocketChannels(KernelChannels):
             # Read without asyncio, since `_pump` may be waiting on the same socket.
             plain: Any = self._zmq.Socket.shadow(socket.underlying)
             while True:
-                self._deliver("iopub", plain.recv_multipart(self._zmq.NOBLOCK))
+                self._read("iopub", plain.recv_multipart(self._zmq.NOBLOCK))
 
     def close(self) -> None:
         for pump in self._pumps:
@@ -184,9 +163,8 @@ class SocketChannels(KernelChannels):
         socket = self._sockets[name]
         count = 0
         while True:
-            inbox = self._deliver(name, await socket.recv_multipart())
-            if name == "iopub" and inbox is not None:
-                await inbox.wait_for_room()
+            if (room := self._read(name, await socket.recv_multipart())) is not None:
+                await room
             count += 1
             if count % _BURST == 0:
                 await asyncio.sleep(0)
@@ -195,15 +173,15 @@ class SocketChannels(KernelChannels):
         await self._monitor.recv_multipart()
         self._disconnected.set()
 
-    def _deliver(self, name: str, frames: list[bytes]) -> Inbox | None:
+    def _read(self, name: str, frames: list[bytes]) -> Awaitable[object] | None:
         if name == "iopub":
             self.subscribed.set()
         try:
             _, parts = self._session.feed_identities(frames)
             message = self._session.deserialize(parts)
-            inbox = self._inbox_for(name, message) if isinstance(message["content"], dict) else None
+            # A widget's message has no other reader.
+            if not isinstance(message["content"], dict) or (name == "iopub" and self._is_for_widget(message)):
+                return None
         except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
             return None
-        if inbox is not None:
-            inbox.put((name, message), sum(map(len, frames)))
-        return inbox
+        return self._deliver(name, message)

@@ -1,7 +1,7 @@
 """An agent's kernel: started, used and stopped on one asyncio loop.
 
 1. One request runs at a time; others wait for their turn.
-2. If a request is abandoned (its iterator is closed, or its task cancelled), its code is interrupted, and the next
+2. If a request is abandoned (its task is cancelled), its code is interrupted, and the next
    request begins only when the kernel is idle. If the code does not stop within the grace period, the kernel is killed,
    unless a person can decide about it; the caller does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
@@ -12,12 +12,13 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckAnswer, StuckBlock
 from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
@@ -30,7 +31,7 @@ from autogen_nb.kernels.places.environment import scrub_environment, with_interp
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
-from autogen_nb.kernels.request import Ask, ExecuteRequest
+from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.transfer.variable_transfer import parse_variables
 from autogen_nb.kernels.widget_comms import WidgetComms
@@ -121,27 +122,34 @@ class Kernel(VariableExchange):
     async def execute(
         self,
         code: str,
+        emit: Emit[Output] = ignore,
         *,
         timeout: float | None = None,  # noqa: ASYNC109  # it interrupts the kernel, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
         permissions: BlockPermissions = None,
-    ) -> AsyncGenerator[Output | BlockOutcome]:
-        """Runs code and yields outputs as they arrive, then exactly one `BlockOutcome`."""
-        request = await self._open(code, timeout=timeout, ask=ask, silent=silent, permissions=permissions)
+    ) -> BlockOutcome:
+        """Runs code, and emits outputs as they arrive."""
         room = float("inf") if silent or self.limits.output is None else self.limits.output
+
+        def emit_within_limit(output: Output) -> Awaitable[object] | None:
+            nonlocal room
+            if room >= 0 and (room := room - size(output)) < 0:
+                request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
+            return emit(output) if room >= 0 or isinstance(output, Failure) else None
+
+        request = await self._open(
+            code, emit_within_limit, timeout=timeout, ask=ask, silent=silent, permissions=permissions
+        )
         outcome = None
         try:
-            while (output := await request.next()) is not None:
-                if room >= 0 and (room := room - size(output)) < 0:
-                    request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
-                if room >= 0 or isinstance(output, Failure):
-                    yield output
+            await request.wait()
             outcome = await self._conclude(request)
         finally:
             if outcome is None:
+                request.emit = ignore
                 await self._abandon(request)
-        yield outcome
+        return outcome
 
     async def interrupt(self) -> None:
         """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
@@ -166,7 +174,9 @@ class Kernel(VariableExchange):
         async with self._turn:
             self._lost = note
 
-    async def _open(self, code: str, *, silent: bool, permissions: BlockPermissions, **more: Any) -> ExecuteRequest:
+    async def _open(
+        self, code: str, emit: Emit[Output], *, silent: bool, permissions: BlockPermissions, **more: Any
+    ) -> ExecuteRequest:
         """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""
         await self._turn.acquire()
         try:
@@ -185,6 +195,7 @@ class Kernel(VariableExchange):
             self._current = ExecuteRequest(
                 handle,
                 code,
+                emit,
                 grace=self._grace,
                 silent=silent,
                 permissions=permissions,
@@ -216,8 +227,11 @@ class Kernel(VariableExchange):
         try:
             if request.end is None:
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
-            while not await _next_is_end(request):
-                pass
+            while True:
+                # `ask` raises errors, which its caller has already reported.
+                with suppress(Exception):
+                    await request.wait()
+                    break
             # If the kernel died, the next request reports the reason.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
@@ -314,10 +328,3 @@ class Kernel(VariableExchange):
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
-
-
-async def _next_is_end(request: ExecuteRequest) -> bool:
-    try:
-        return await request.next() is None
-    except Exception:  # noqa: BLE001  # raised by `ask`, and already reported to its caller
-        return False

@@ -55,7 +55,7 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
     request = ExecuteRequest(handle, source, grace=grace, silent=True, fields=guard.install_fields())
-    await _run_to_end(request)
+    await request.wait()
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")
     handle.guard = guard
@@ -69,7 +69,7 @@ async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
     try:
         async with asyncio.timeout(_IMPORT_TIMEOUT):
-            await _run_to_end(request)
+            await request.wait()
     except TimeoutError:
         return False
     return request.end == "idle" and not request.exit_code
@@ -90,8 +90,3 @@ def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str
     """
     arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
     return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'
-
-
-async def _run_to_end(request: ExecuteRequest) -> None:
-    while await request.next() is not None:
-        pass

@@ -9,7 +9,7 @@
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
    inside its own hooks. A request whose code does not stop within the grace period ends as "stuck". If a person sent
    the interrupt, the person decides first; meanwhile the code gets no further interrupts.
-6. All events arrive in one inbox, so `next` may be cancelled and called again without loss.
+6. Outputs go to `emit` as soon as their message arrives; `wait` may be cancelled and called again.
 7. A question on stdin waits, for a limited time, until earlier output has arrived on IOPub, which is another socket. To
    detect this, the client sends a request on the control channel, which the kernel handles while code runs, and waits
    for the idle status of that request on IOPub.
@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.effects import EffectJudged
-from autogen_nb.kernels.channels import Inbox
+from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.kernel_status import StuckAnswer
 from autogen_nb.kernels.message_decoding import exit_code, output
@@ -42,11 +42,16 @@ _OUTPUT_WAIT = 1.0
 """Seconds that a question waits for earlier output."""
 
 
+def ignore(_: Output) -> None:
+    pass
+
+
 class ExecuteRequest:
     def __init__(
         self,
         handle: KernelHandle,
         code: str,
+        emit: Emit[Output] = ignore,
         *,
         grace: float,
         silent: bool,
@@ -57,6 +62,7 @@ class ExecuteRequest:
         on_stop: Callable[[], Stuck | Literal["kill"]] = lambda: "kill",
     ) -> None:
         self.handle = handle
+        self.emit = emit
         self._code = code
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
@@ -66,7 +72,8 @@ class ExecuteRequest:
         self._open_questions = 0
         self._grace = grace
         self._silent = silent
-        self._inbox = Inbox()
+        self._changed = asyncio.Event()
+        self._error: BaseException | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._interrupts: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
@@ -83,7 +90,7 @@ class ExecuteRequest:
         self.passed = ""
         self.asking = asyncio.Event()
         handle.exited.add_done_callback(self._on_exit)
-        self._clock = _Clock(timeout, lambda: self._inbox.put("expired"))
+        self._clock = _Clock(timeout, self._expire)
         if handle.guard is not None:
             fields = handle.guard.permission_fields(permissions)
         request_id = handle.channels.send(
@@ -99,7 +106,7 @@ class ExecuteRequest:
                 "stop_on_error": False,
                 **(fields or {}),
             },
-            self._inbox,
+            self._take,
         )
         self._identifiers = [request_id]
 
@@ -115,17 +122,18 @@ class ExecuteRequest:
         reply = self._reply or {}
         return "" if reply.get("status") == "ok" else f"{reply.get('ename')}: {reply.get('evalue')}"
 
-    async def next(self) -> Output | None:
-        """The next output; None at the end of the request. Raises errors of `ask`, except EOFError."""
-        while self.end is None:
-            output_item = self._take(await self._inbox.get())
-            if output_item is not None:
-                return output_item
+    async def wait(self) -> None:
+        """Waits for the end of the request; raises errors of `ask`, except EOFError."""
+        while self.end is None or self._error is not None:
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            await self._changed.wait()
+            self._changed.clear()
         self._stop_reminding()
         if self._interrupts:
             await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
-        return None
 
     def interrupt(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
         """Interrupts the code as soon as it has begun; `stuck` is the action if it does not stop in time."""
@@ -137,9 +145,17 @@ class ExecuteRequest:
     def exceed(self, limit: str, action: Literal["interrupt", "kill"]) -> None:
         self.passed = self.passed or limit
         if action == "kill":
-            self._inbox.put("stuck")
+            self._finish("stuck")
         else:
             self.interrupt("kill")
+
+    def _finish(self, end: End) -> None:
+        self.end = self.end or end
+        self._changed.set()
+
+    def _expire(self) -> None:
+        self.expired = True
+        self.interrupt("kill")
 
     def _escalate(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
         """Rule 5: repeats the interrupt, and decides about code that does not stop."""
@@ -150,7 +166,7 @@ class ExecuteRequest:
             pause = self._grace if stuck == "wait" else self._grace / 2
             self._reminder = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":
-            self._call_later(self._grace, self._inbox.put, "stuck")
+            self._call_later(self._grace, self._finish, "stuck")
         elif stuck != "wait":
             self._call_later(self._grace, self._ask_person_about_stuck, stuck)
 
@@ -185,24 +201,12 @@ class ExecuteRequest:
         self.asking.clear()
         # After Stop no later cell asks the person, so the code is killed.
         if answer == "kill" or (answer == "later" and self._stopped.done()):
-            self._inbox.put("stuck")
+            self._finish("stuck")
 
-    def _take(self, item: Any) -> Output | None:
-        match item:
-            case (str(channel), dict(message)):
-                return self._take_message(channel, message["header"]["msg_type"], message["content"])
-            case dict():
-                self._handle_input_request(str(item.get("prompt", "")), password=bool(item.get("password", False)))
-            case "died" | "stuck":
-                self.end = item
-            case "expired":
-                self.expired = True
-                self.interrupt("kill")
-            case BaseException():
-                raise item
-        return None
-
-    def _take_message(self, channel: str, kind: str, content: dict[str, Any]) -> Output | None:
+    def _take(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
+        kind, content, room = message["header"]["msg_type"], message["content"], None
+        if self.end is not None:
+            return None
         if channel == "stdin":
             self._spawn(self._forward_question(content))
         elif channel == "shell":
@@ -212,22 +216,29 @@ class ExecuteRequest:
             if self._silent:
                 self._begin()
             if content.get("execution_state") == "idle" and not self._idle:
-                self._idle = True
-                if self.interrupted and self._reply is None:
-                    # Rule 4: if the kernel did not drop the request, it replies to the request before this probe.
-                    probe = self.handle.channels.send("shell", "kernel_info_request", {}, self._inbox)
-                    self._identifiers.append(probe)
+                self._become_idle()
         elif kind == "execute_input":
             self._begin()
-        elif (output_item := output(kind, content)) is not None:
-            return (
-                self._exit_output(output_item)
-                if isinstance(output_item, Failure) and output_item.ename == "SystemExit"
-                else output_item
-            )
+        elif (item := output(kind, content)) is not None:
+            room = self._take_output(item)
         if self._reply is not None and self._idle:
-            self.end = "idle"
-        return None
+            self._finish("idle")
+        return room
+
+    def _become_idle(self) -> None:
+        self._idle = True
+        if self.interrupted and self._reply is None:
+            # Rule 4: if the kernel did not drop the request, it replies to the request before this probe.
+            self._identifiers.append(self.handle.channels.send("shell", "kernel_info_request", {}, self._take))
+
+    def _take_output(self, item: Output | None) -> Awaitable[object] | None:
+        if isinstance(item, Failure) and item.ename == "SystemExit":
+            item = self._exit_output(item)
+        try:
+            return None if item is None else self.emit(item)
+        except Exception as error:  # noqa: BLE001  # `wait` raises it
+            self._fail(error)
+            return None
 
     def _exit_output(self, failure: Failure) -> Output | None:
         code = exit_code(failure.evalue)
@@ -241,7 +252,7 @@ class ExecuteRequest:
                 self._send_interrupt()
 
     async def _forward_question(self, question: dict[str, Any]) -> None:
-        """Rule 7: puts a stdin message into the inbox after the earlier outputs."""
+        """Rule 7: handles a stdin message after the earlier outputs."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
             # Code can send a stdin message although nobody will answer; the time limit then must not pause.
@@ -250,7 +261,8 @@ class ExecuteRequest:
         with suppress(TimeoutError):
             async with asyncio.timeout(_OUTPUT_WAIT):
                 await self.handle.channels.ask("control", "kernel_info_request", {}, until=("idle",))
-        self._inbox.put(question)
+        if self.end is None:
+            self._handle_input_request(str(question.get("prompt", "")), password=bool(question.get("password", False)))
 
     def _handle_input_request(self, prompt: str, *, password: bool) -> None:
         guard = self.handle.guard
@@ -316,7 +328,7 @@ class ExecuteRequest:
 
     async def _drain(self) -> None:
         await self.handle.channels.drain()
-        self._inbox.put("died")
+        self._finish("died")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.ensure_future(work)
@@ -327,7 +339,11 @@ class ExecuteRequest:
     def _on_task_end(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._inbox.put(error)
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._error = error
+        self._changed.set()
 
     def _close(self) -> None:
         self._clock.pause()

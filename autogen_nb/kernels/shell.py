@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.text.code_blocks import BASH
+from autogen_nb.engine import Emit
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, TIMED_OUT, BlockOutcome
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
-from autogen_nb.outputs import Stream
+from autogen_nb.outputs import Output, Stream
 
 _CHUNK = 2**16
 # The capacity of a pipe is at most 1 MiB, unless root changes it.
@@ -84,8 +85,8 @@ class Shell:
         self._running: set[_Program] = set()
         self._background: set[Job] = set()
 
-    async def run(self, argv: Sequence[str], limit: float | None) -> AsyncGenerator[Stream | BlockOutcome]:
-        """Yields text as it arrives, then exactly one `BlockOutcome`; closing the iterator ends the program."""
+    async def run(self, argv: Sequence[str], limit: float | None, emit: Emit[Output]) -> BlockOutcome:
+        """Runs a program, and emits its text as it arrives."""
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
@@ -99,8 +100,8 @@ class Shell:
                 async for text in pieces:
                     if room >= 0 and (room := room - len(text)) < 0:
                         program.end_at(f"output limit of {readable(self._limits.output or 0)}")
-                    if room >= 0:
-                        yield Stream("stdout", text)
+                    if room >= 0 and (slow := emit(Stream("stdout", text))) is not None:
+                        await slow
         finally:
             if watch is not None:
                 watch.stop()
@@ -111,7 +112,7 @@ class Shell:
                 # Remaining processes count for the limit, and may keep the next block from starting.
                 await job.kill()
             await self._close(program)
-        yield program.outcome
+        return program.outcome
 
     async def _read_text(self, program: _Program, limit: float | None) -> AsyncGenerator[str]:
         job = program.job

@@ -6,7 +6,7 @@
    with the events of the flow, answers from the log, and continues at the first question without an answer.
 """
 
-from autogen_nb.engine import Engine, StreamBridge, engine, wait_interruptibly
+from autogen_nb.engine import Engine, engine, wait_interruptibly
 from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import (
     Inquiry,
@@ -42,7 +42,6 @@ __all__ = [
     "Log",
     "OnCaller",
     "OnEngine",
-    "StreamBridge",
     "Surface",
     "View",
     "Waits",

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, MutableSequence, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeGuard, get_args
 
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.effects import ENDED, EffectJudged
-from autogen_nb.engine import StreamBridge, engine
+from autogen_nb.engine import EngineCall, engine
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.events import (
     ANSWERS,
@@ -42,7 +42,7 @@ InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 class Inquiry:
     """A question of running code, such as `input()`; the view shows it while the driver waits for the code's result.
 
-    The stream that yields an inquiry waits until the caller's thread calls `answer`. `withdrawn` returns True if the
+    The code that asks an inquiry waits until the caller's thread calls `answer`. `withdrawn` returns True if the
     code no longer needs an answer, and `simultaneous` returns inquiries that arose after this one.
     """
 
@@ -61,21 +61,21 @@ class OnCaller:
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """A stream on the engine's loop, whose last item is the answer."""
+    """Work on the engine's loop that returns the answer; before that, it passes events to its argument."""
 
-    stream: Callable[[], AsyncIterator[Transient | Inquiry | Answer]]
+    work: Callable[[Callable[[Transient | Inquiry], None]], Awaitable[Answer]]
 
 
 World: TypeAlias = Callable[[Question], OnCaller | OnEngine]
 """Chooses how a question gets its answer."""
 
 
-Stage: TypeAlias = StreamBridge[Transient | Inquiry | Answer]
+Stage: TypeAlias = EngineCall[Transient | Inquiry | Answer]
 Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields events, calls and streams; the caller sends in the result of a call, or the next item of a stream."""
+    """Yields events and calls; the caller sends in the result of a call, or the next item of a call on the engine."""
     position = 0
 
     def record(event: Recorded) -> None:
@@ -128,7 +128,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
     if isinstance(responder, OnCaller):
         answer: Answer = yield responder
         return answer
-    stage = StreamBridge(responder.stream)
+    stage = EngineCall[Transient | Inquiry | Answer](responder.work)
     known: dict[int, Inquiry] = {}
     while True:
         item: Transient | Inquiry | Answer = yield stage
@@ -246,7 +246,7 @@ def events(
                     with mark_blocked():
                         answer = step.call()
                         result = settle(answer) if isinstance(answer, Awaitable) else answer
-                elif isinstance(step, StreamBridge):
+                elif isinstance(step, EngineCall):
                     stage = step
                     result = stage.get(tick)
                 else:
@@ -274,7 +274,7 @@ async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGene
                     with interruptible():
                         answer = step.call()
                     result = await answer if isinstance(answer, Awaitable) else answer
-                elif isinstance(step, StreamBridge):
+                elif isinstance(step, EngineCall):
                     stage = step
                     result = await stage.aget()
                 else:

@@ -10,7 +10,7 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from autogen_nb.engine import CANCEL_SECONDS, TICK, Item, StreamBridge, engine, single_item, unwrap, wait_interruptibly
+from autogen_nb.engine import CANCEL_SECONDS, TICK, EngineCall, Item, engine, unwrap, wait_interruptibly
 from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
@@ -40,11 +40,11 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
     """Runs a coroutine on the engine; with "sync", this never suspends, as `run_to_completion` requires."""
     if waits == "sync":
         return engine.call(work)
-    bridge = StreamBridge(lambda: single_item(work))
+    call = EngineCall[T](lambda _: work)
     try:
-        return await bridge.aget()
+        return await call.aget()
     finally:
-        await bridge.aend()
+        await call.aend()
 
 
 @contextlib.contextmanager

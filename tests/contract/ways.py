@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, cast
 import pytest
 
 from autogen_nb.core.ports import Executor, RunEnded
+from autogen_nb.engine import stream_items
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
@@ -70,7 +71,8 @@ class Agent:
 
     def answered(self, code: str, answers: dict[str, str]) -> "Ran":
         self.executor.timeout = None
-        return self._ran(cast("Any", self.executor).attended([CodeBlock("python", code)], Answers(answers)))
+        attended = cast("Any", self.executor).attended
+        return self._ran(stream_items(lambda emit: attended([CodeBlock("python", code)], emit, Answers(answers))))
 
     def given_up(self, language: str, code: str) -> None:
         async def close() -> None:

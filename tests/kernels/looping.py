@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from autogen_nb.engine import Emit, stream_items
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
 from autogen_nb.outputs import Failure, Output, Stream
 
@@ -68,7 +69,18 @@ def _joined(outputs: list[Output]) -> list[Output]:
 
 
 async def collected(kernel: Kernel, code: str, **options: Any) -> Ran:
-    return Ran([item async for item in kernel.execute(code, **options)])
+    return Ran(await emitted(lambda emit: kernel.execute(code, emit, **options)))
+
+
+async def emitted(work: Callable[[Emit[Output]], Awaitable[Any]]) -> list[Any]:
+    """The outputs that the work emits, then its result."""
+    outputs: list[Any] = []
+    result = await work(outputs.append)
+    return [*outputs, result]
+
+
+def stream(kernel: Kernel, code: str, **options: Any) -> AsyncGenerator[Output | BlockOutcome]:
+    return stream_items(lambda emit: kernel.execute(code, emit, **options))
 
 
 async def all_of(items: AsyncIterable[T]) -> list[T]:

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from autogen_nb.kernels.kernel import BlockOutcome
-from autogen_nb.outputs import Stream
-from tests.kernels.looping import SharedKernel
+from autogen_nb.outputs import Output, Stream
+from tests.kernels.looping import SharedKernel, stream
 
 pytestmark = pytest.mark.kernel
 
@@ -23,9 +23,11 @@ def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) ->
         happened.append(f"<{prompt}>\n")
         return prompt.strip("? ")
 
+    def note(item: Output) -> None:
+        happened.extend([item.text] if isinstance(item, Stream) else [])
+
     async def run() -> None:
-        async for item in agent.kernel.execute(TALK, ask=ask):
-            happened.extend([item.text] if isinstance(item, Stream) else [])
+        await agent.kernel.execute(TALK, note, ask=ask)
 
     agent.do(run())
 
@@ -41,10 +43,12 @@ def test_display_comes_before_the_question(agent: SharedKernel) -> None:
         seen.append(count)
         return ""
 
-    async def run() -> None:
+    def note(_: Output) -> None:
         nonlocal count
-        async for _ in agent.kernel.execute("for i in range(50): display(i)\ninput()", ask=ask):
-            count += 1
+        count += 1
+
+    async def run() -> None:
+        await agent.kernel.execute("for i in range(50): display(i)\ninput()", note, ask=ask)
 
     agent.do(run())
 
@@ -65,7 +69,7 @@ def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monk
             arrived.append("interrupt")
 
         monkeypatch.setattr(handle, "interrupt", late)
-        items = agent.kernel.execute("print('on', flush=True)\nwhile True: pass")
+        items = stream(agent.kernel, "print('on', flush=True)\nwhile True: pass")
         assert isinstance(await anext(items), Stream)
         await agent.kernel.interrupt()
         finished = [item async for item in items][-1]

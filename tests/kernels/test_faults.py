@@ -105,11 +105,7 @@ def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> 
     agent.execute("kept = 4")
 
     async def cancel() -> None:
-        async def run() -> None:
-            async for _ in agent.kernel.execute("while True: pass"):
-                pass
-
-        task = asyncio.ensure_future(run())
+        task = asyncio.ensure_future(agent.kernel.execute("while True: pass"))
         await asyncio.sleep(seconds)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

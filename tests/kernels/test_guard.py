@@ -8,8 +8,9 @@ import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.kernels.kernel import BlockOutcome
-from autogen_nb.outputs import Stream
+from autogen_nb.outputs import Output, Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
+from tests.kernels.looping import stream
 
 pytestmark = pytest.mark.kernel
 
@@ -103,11 +104,13 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
         happened.append(f"<{effect.target.rpartition('/')[2]}>\n")
         return ALLOWED
 
+    def note(item: Output) -> None:
+        happened.extend([item.text] if isinstance(item, Stream) else [])
+
     async def run() -> None:
         permissions = replace(kernel.permissions(), allow=allow)
         code = "for i in range(6):\n print('before', i)\n open(f'o{i}', 'w').close()\n print('after', i)"
-        async for item in kernel.shared.kernel.execute(code, permissions=permissions):
-            happened.extend([item.text] if isinstance(item, Stream) else [])
+        await kernel.shared.kernel.execute(code, note, permissions=permissions)
 
     kernel.shared.do(run())
 
@@ -229,7 +232,7 @@ def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
             return DENIED
 
         permissions = replace(kernel.permissions(), allow=allow)
-        items = kernel.shared.kernel.execute("open('x', 'w')", permissions=permissions)
+        items = stream(kernel.shared.kernel, "open('x', 'w')", permissions=permissions)
 
         async def end() -> BlockOutcome:
             found = [item async for item in items][-1]

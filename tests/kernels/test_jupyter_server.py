@@ -17,7 +17,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from tests.contract.servers import Serving, Wire, serving
 from tests.contract.ways import Ran
-from tests.kernels.looping import all_of
+from tests.kernels.looping import all_of, emitted
 
 pytestmark = [pytest.mark.kernel, pytest.mark.places, pytest.mark.xdist_group("remote")]
 
@@ -53,7 +53,8 @@ def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Pat
         executor = BlockExecutor(place=JupyterServerPlace(server.url, token=server.token))
         scope = PathScope(str(tmp_path), str(tmp_path / "files" / "chat"))
         await all_of(executor.run([CodeBlock("python", "import os; os.makedirs('files/chat')")]))
-        found = await all_of(executor.attended([CodeBlock("python", code)], None, Permissions(()), scope))
+        blocks = [CodeBlock("python", code)]
+        found = await emitted(lambda emit: executor.attended(blocks, emit, None, Permissions(()), scope))
         await executor.stop()
         return found
 

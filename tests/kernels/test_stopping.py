@@ -10,7 +10,7 @@ import pytest
 from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
 from autogen_nb.kernels.kernel_status import StuckBlock
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from tests.kernels.looping import SharedKernel, shared_kernel
+from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
 pytestmark = pytest.mark.kernel
 
@@ -54,7 +54,7 @@ def agent(tmp_path: Path) -> Iterator[SharedKernel]:
 
 async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
     agent.kernel.on_stuck = person
-    async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+    async with aclosing(stream(agent.kernel, STUBBORN)) as items:
         await anext(items)
         while True:
             await agent.kernel.interrupt()
@@ -74,7 +74,7 @@ def test_stuck_code_is_killed_when_the_person_says_so(agent: SharedKernel) -> No
 
     async def run() -> BlockOutcome:
         agent.kernel.on_stuck = person
-        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+        async with aclosing(stream(agent.kernel, STUBBORN)) as items:
             await anext(items)
             await agent.kernel.interrupt()
             *_, last = [item async for item in items]
@@ -95,7 +95,7 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
 
     async def run() -> None:
         agent.kernel.on_stuck = person
-        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+        async with aclosing(stream(agent.kernel, STUBBORN)) as items:
             await anext(items)
         assert agent.kernel.status.state == "busy"
         await person.heard.wait()
@@ -109,7 +109,7 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
 @pytest.mark.slow
 def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
     async def run() -> BlockOutcome:
-        async with aclosing(agent.kernel.execute(STUBBORN)) as items:
+        async with aclosing(stream(agent.kernel, STUBBORN)) as items:
             await anext(items)
             await agent.kernel.interrupt()
             asyncio.get_running_loop().call_later(1.5, enough, agent)
@@ -133,7 +133,7 @@ time.sleep(99)
 """
 
     async def run() -> BlockOutcome:
-        async with aclosing(agent.kernel.execute(code)) as items:
+        async with aclosing(stream(agent.kernel, code)) as items:
             await anext(items)
             await agent.kernel.interrupt()
             *_, last = [item async for item in items]

@@ -18,7 +18,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Stream
 from tests.executors.wheels import wheel
-from tests.kernels.looping import Loop, all_of
+from tests.kernels.looping import Loop, emitted
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("ordinary programs")]
 
@@ -52,8 +52,8 @@ class Chat:
 
     def run(self, block: CodeBlock, let: Permissions) -> None:
         self.asked = []
-        outputs = self._loop.run(all_of(self._executor.attended([block], self, let, self.scope)), 120)
-        end = outputs[-1]
+        work = emitted(lambda emit: self._executor.attended([block], emit, self, let, self.scope))
+        *outputs, end = self._loop.run(work, 120)
         assert isinstance(end, RunEnded)
         assert end.exit_code == 0, [item for item in outputs if isinstance(item, Failure | Stream)]
 

@@ -177,7 +177,7 @@ class TwoAgentChat:
         prompt = args.get("summary_prompt", self.initiator.DEFAULT_SUMMARY_PROMPT)
         instruction = {"role": args.get("summary_role", "system"), "content": prompt}
         wrapped, request = self._with_cache(model), ModelRequest((*wire(messages), instruction))
-        return run.OnEngine(lambda: ask_for_words(wrapped, request, SummaryGiven))
+        return run.OnEngine(lambda _: ask_for_words(wrapped, request, SummaryGiven))
 
     def _summary(self) -> str:
         if self.options.summary_method is None:

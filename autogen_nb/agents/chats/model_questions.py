@@ -1,9 +1,9 @@
 """Requests to the models of a chat, and the replies as events."""
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.core.chats.message_roles import wire
@@ -12,6 +12,9 @@ from autogen_nb.errors import ModelError
 from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning
 from autogen_nb.run import runtime_log
+
+W = TypeVar("W", SpeakerGiven, SummaryGiven)
+_NO_REPLY = "the model ended without a reply"
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
@@ -24,41 +27,42 @@ def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, 
 
 
 async def ask_model(
-    model: Model, request: ModelRequest, agent: str
-) -> AsyncIterator[ModelDelta | ReasoningDelta | ModelWaiting | ModelReplied]:
-    """A model's reply, in pieces and then as a whole."""
+    model: Model,
+    request: ModelRequest,
+    agent: str,
+    emit: Callable[[ModelDelta | ReasoningDelta | ModelWaiting], None],
+) -> ModelReplied:
+    """A model's reply; emits its pieces."""
     started, start_time = time.monotonic(), runtime_log.now()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
-            if isinstance(part, Completion):
-                seconds = time.monotonic() - started
+            if isinstance(part, str):
+                emit(ModelDelta(agent, part))
+            elif isinstance(part, Reasoning):
+                emit(ReasoningDelta(agent, part.text))
+            elif isinstance(part, Waiting):
+                emit(ModelWaiting(agent, part.why))
+            else:
                 runtime_log.log_completion(agent, model, request, part, start_time)
-                yield ModelReplied(
+                return ModelReplied(
                     part.message,
                     part.model,
                     usage=part.usage,
                     finish_reason=part.finish_reason,
                     cost=part.cost,
-                    seconds=seconds,
+                    seconds=time.monotonic() - started,
                     cached=part.cached,
                     note=part.note,
                     host=part.host,
                     reasoning=part.reasoning,
                 )
-            elif isinstance(part, Reasoning):
-                yield ReasoningDelta(agent, part.text)
-            elif isinstance(part, Waiting):
-                yield ModelWaiting(agent, part.why)
-            else:
-                yield ModelDelta(agent, part)
+    raise ModelError(_NO_REPLY, model=model.name)
 
 
-async def ask_for_words(
-    model: Model, request: ModelRequest, kind: type[SpeakerGiven | SummaryGiven]
-) -> AsyncIterator[SpeakerGiven | SummaryGiven]:
+async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W:
     """A model's whole reply, as the name of a speaker or as a summary."""
     reply = await whole_reply(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
-    yield kind(
+    return kind(
         reply.message.text, cost=reply.cost, usage=reply.usage, model=reply.model, cached=reply.cached, host=reply.host
     )
 
@@ -71,4 +75,4 @@ async def whole_reply(model: Model, request: ModelRequest, source: Any) -> Compl
             if isinstance(part, Completion):
                 runtime_log.log_completion(source, model, request, part, start_time)
                 return part
-    raise ModelError("the model ended without a reply", model=model.name)
+    raise ModelError(_NO_REPLY, model=model.name)

@@ -91,7 +91,7 @@ class QuestionHandler:
         if agent.model is None:
             raise ConfigError(f"{agent.name} has no model; give it an llm_config")
         model, request = self._wrap(agent.model), model_request(agent, self._messages_for(question))
-        return OnEngine(lambda: ask_model(model, request, agent.name))
+        return OnEngine(partial(ask_model, model, request, agent.name))
 
     def _messages_for(self, question: events.ModelAsked | events.TerminationAsked) -> list[dict[str, Any]]:
         agent, peer = self._pair(question.agent, question.peer)
@@ -104,7 +104,7 @@ class QuestionHandler:
         if agent.overrides("execute_code_blocks") or agent.overrides("run_code"):
             return OnCaller(lambda: _run_overridden(agent, question))
         stop_unreachable_kernels(config.executor)
-        return OnEngine(lambda: code_execution.run_blocks(config, question, self._human, self._shown))
+        return OnEngine(partial(code_execution.run_blocks, config, question, self._human, self._shown))
 
     def _human_input(
         self, question: events.HumanInputAsked

@@ -1,23 +1,23 @@
 """Runs an agent's code, in a chat or for a call of `execute_code_blocks` or `run_code`.
 
-A chat reads one ordered stream of the outputs and of the questions that the running code asks. The person's answers
-come from the caller's thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
+Outputs and the questions of the running code are emitted in their order. The person's answers come from the caller's
+thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.agent_config import CodeConfig, stop_unreachable_kernels
 from autogen_nb.agents.parts.rich_outputs import RichOutputs, ShownSize
 from autogen_nb.core.people import Human
-from autogen_nb.core.ports import AttendedExecutor, RunEnded
+from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
 from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.effects import ENDED, Effect, EffectJudged
@@ -28,55 +28,60 @@ from autogen_nb.outputs import Output, Stream
 from autogen_nb.run import Inquiry, InquiryAnswer, engine, shown_as, without_password
 from autogen_nb.trusted.held_folder import HeldFolder
 
-_Item: TypeAlias = Output | RunEnded | Inquiry
-
 
 async def run_blocks(
-    config: CodeConfig, request: CodeAsked, human: Human, shown: ShownSize
-) -> AsyncIterator[OutputAdded | Inquiry | CodeRan]:
-    """The outputs of the blocks and the questions of their code, then the result; `shown` counts displayed output."""
+    config: CodeConfig,
+    request: CodeAsked,
+    human: Human,
+    shown: ShownSize,
+    emit: Callable[[OutputAdded | Inquiry], None],
+) -> CodeRan:
+    """Runs the blocks; emits their outputs and the questions of their code. `shown` counts displayed output."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
     # Pictures become files if the surface shows only text, which is the case if `shown_as` returns None.
     folder = OutputFolder(config.output_dir or (cwd if shown_as({}) is None else None), cwd)
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, shown_as), BoundedOutputs()
-    inquiries = _Inquiries(request.agent)
-    async with aclosing(cast("Any", _items(config, request, inquiries, human))) as items:
+    inquirer = _Inquirer(request.agent, emit)
+
+    def add(output: Output) -> None:
+        inquirer.end_batch()
+        if (fitted := rich.take(output)) is not None:
+            outputs.add(fitted)
+            whole.add(fitted)
+            emit(OutputAdded(request.agent, fitted))
+
+    if hasattr(config.executor, "attended"):
+        executor = cast("AttendedExecutor", config.executor)
+        # Not every human answers questions of running code.
+        asked = inquirer if hasattr(human, "allow") else None
+        ended = await executor.attended(request.blocks, add, asked, request.permissions, config.scope, config.timeout)
+    else:
+        ended = await run_to_end(config.executor, request.blocks, add)
+    if note := rich.note():
+        outputs.add(Stream("stderr", note))
+        emit(OutputAdded(request.agent, Stream("stderr", note)))
+    file = whole.close()
+    shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
+    return CodeRan(ended.exit_code, shortened, ended.ran, ended.note, seconds, inquirer.close(), file)
+
+
+async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Callable[[Output], object]) -> RunEnded:
+    async with aclosing(cast("Any", executor.run(blocks))) as items:
         async for item in items:
-            if isinstance(item, Inquiry):
-                yield item
-            elif isinstance(item, RunEnded):
-                if note := rich.note():
-                    outputs.add(Stream("stderr", note))
-                    yield OutputAdded(request.agent, Stream("stderr", note))
-                file = whole.close()
-                shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
-                yield CodeRan(item.exit_code, shortened, item.ran, item.note, seconds, inquiries.close(), file)
-            elif (output := rich.take(item)) is not None:
-                outputs.add(output)
-                whole.add(output)
-                yield OutputAdded(request.agent, output)
+            if isinstance(item, RunEnded):
+                return item
+            add(item)
+    raise ConfigError(f"{executor!r} ended a run without a RunEnded")
 
 
-def _items(config: CodeConfig, request: CodeAsked, inquiries: "_Inquiries", human: Human) -> AsyncIterator[_Item]:
-    if not hasattr(config.executor, "attended"):
-        return config.executor.run(request.blocks)
-    # Not every human answers questions of running code.
-    inquirer = inquiries if hasattr(human, "allow") else None
-    run = cast("AttendedExecutor", config.executor).attended(
-        request.blocks, inquirer, request.permissions, config.scope, config.timeout
-    )
-    return run if inquirer is None else inquirer.merge(run)
+class _Inquirer:
+    """An `Inquirer` that emits each question, and records it with its answer."""
 
-
-class _Inquiries:
-    """An `Inquirer` whose questions are items of a stream; it records each question and its answer."""
-
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, emit: Callable[[Inquiry], None]) -> None:
         self._agent = agent
+        self._emit = emit
         self._loop = asyncio.get_running_loop()
-        # One item at a time: the code waits for a slow reader.
-        self._items: asyncio.Queue[_Item | BaseException] = asyncio.Queue(1)
         self._batch: deque[Inquiry] | None = None
         self._unanswered: dict[asyncio.Future[InquiryAnswer], EffectAsked | CodeInputAsked] = {}
         self._log: list[Recorded] = []
@@ -87,6 +92,10 @@ class _Inquiries:
             self._record(answer)
         return tuple(self._log)
 
+    def end_batch(self) -> None:
+        """Separates the questions before an output from later ones, so that the output is shown between them."""
+        self._batch = None
+
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
         answer = await self._ask(EffectAsked(self._agent, effect, line))
         assert isinstance(answer, EffectJudged)
@@ -96,32 +105,6 @@ class _Inquiries:
         answer = await self._ask(CodeInputAsked(self._agent, prompt, password))
         assert isinstance(answer, CodeInputGiven)
         return answer.text
-
-    async def merge(self, run: AsyncIterator[Output | RunEnded]) -> AsyncIterator[_Item]:
-        """The items of the run and its questions, in order; closes the run when cancelled."""
-        task = asyncio.ensure_future(self._pass_on(run))
-        try:
-            item: object = None
-            while not isinstance(item, RunEnded):
-                item = await self._items.get()
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
-    async def _pass_on(self, run: AsyncIterator[Output | RunEnded]) -> None:
-        try:
-            async with aclosing(cast("Any", run)) as items:
-                async for item in items:
-                    # Output ends a batch of questions, so that it is shown before the next question.
-                    self._batch = None
-                    await self._items.put(item)
-        # `merge` raises the error.
-        except Exception as error:  # noqa: BLE001
-            await self._items.put(error)
 
     async def _ask(self, question: EffectAsked | CodeInputAsked) -> InquiryAnswer:
         answer: asyncio.Future[InquiryAnswer] = self._loop.create_future()
@@ -141,8 +124,8 @@ class _Inquiries:
         if isinstance(question, EffectAsked):
             batch.append(inquiry)
         self._unanswered[answer] = question
+        self._emit(inquiry)
         try:
-            await self._items.put(inquiry)
             return await answer
         finally:
             self._record(answer)
@@ -267,8 +250,5 @@ class CodeRunner(Agent):
     async def _run(self, block: CodeBlock) -> tuple[int, str, str | None]:
         assert self.code is not None
         outputs: list[Output] = []
-        async for item in self.code.executor.run((block,)):
-            if isinstance(item, RunEnded):
-                return item.exit_code, text_of(outputs) + (f"\n{item.note}" if item.note else ""), None
-            outputs.append(item)
-        raise ConfigError(f"{self.code.executor!r} ended a run without a RunEnded")
+        ended = await run_to_end(self.code.executor, (block,), outputs.append)
+        return ended.exit_code, text_of(outputs) + (f"\n{ended.note}" if ended.note else ""), None

@@ -39,7 +39,7 @@ class SpeakerSelector:
             return OnCaller(lambda: self._call(self.candidates, "candidate_func", messages, self._read_candidates))
         if question.method == "function":
             return OnCaller(lambda: self._call(self.function, "selector_func", messages, self._read_speaker))
-        return OnEngine(lambda: ask_for_words(self.model, self._request(question, messages), SpeakerGiven))
+        return OnEngine(lambda _: ask_for_words(self.model, self._request(question, messages), SpeakerGiven))
 
     def _read_speaker(self, result: Any) -> SpeakerGiven:
         if result is None:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from autogen_nb import run
@@ -61,7 +62,7 @@ class TeamQuestionHandler:
         model = agent.model
         assert model is not None
         request = model_request(agent, self.follower.model_context(agent.name), calls=question.calls == "some")
-        return OnEngine(lambda: ask_model(model, request, agent.name))
+        return OnEngine(partial(ask_model, model, request, agent.name))
 
     def _context(self) -> list[Mapping[str, Any]]:
         return [{"source": each.source, "content": each.to_text()} for each in self.follower.transcript.messages]

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.channels import Inbox, KernelChannels
+from autogen_nb.kernels.channels import KernelChannels
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
@@ -98,19 +98,20 @@ class KernelHandle(ABC):
         answer a request that arrives during its start only after the next one, so every `repeat_after` seconds another
         request is sent.
         """
-        inbox = Inbox()
+        reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         identifiers = []
+
+        def take(channel: str, message: dict[str, Any]) -> None:
+            if channel == "shell" and not reply.done():
+                reply.set_result(message["content"])
 
         async def answer() -> dict[str, Any]:
             while True:
-                identifiers.append(self.channels.send("shell", "kernel_info_request", {}, inbox))
+                identifiers.append(self.channels.send("shell", "kernel_info_request", {}, take))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(repeat_after):
                         await self.channels.subscribed.wait()
-                        while (reply := await inbox.get())[0] != "shell":
-                            pass
-                        content: dict[str, Any] = reply[1]["content"]
-                        return content
+                        return await asyncio.shield(reply)
 
         try:
             info = (await self.unless_ended(answer())).get("language_info")

@@ -89,7 +89,8 @@ class WebSocketChannels(KernelChannels):
             assert connection is not None
             self._ping()
             while (data := await connection.read_message()) is not None:
-                self._deliver(data)
+                if (room := self._read(data)) is not None:
+                    await room
             self._connection = None
             connection.close()
             deadline, pause = loop.time() + self._patience, _FIRST_PAUSE
@@ -123,7 +124,9 @@ class WebSocketChannels(KernelChannels):
                 self._dispatch_own(identifier, "iopub", "status", {"execution_state": "idle"})
 
     def _dispatch_own(self, parent: str, channel: str, kind: str, content: dict[str, Any]) -> None:
-        self._dispatch(channel, {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content})
+        message = {"header": {"msg_type": kind}, "parent_header": {"msg_id": parent}, "content": content}
+        self._note_progress(channel, message)
+        self._deliver(channel, message)
 
     def _ping(self) -> None:
         """Rule 2: sends a ping; the server's answer triggers `_flush`."""
@@ -144,7 +147,7 @@ class WebSocketChannels(KernelChannels):
             if kind == "execute_request":
                 self._unfinished[identifier] = {"shell", "idle"}
 
-    def _deliver(self, data: str | bytes) -> None:
+    def _read(self, data: str | bytes) -> Awaitable[object] | None:
         try:
             text, *buffers = (data,) if isinstance(data, str) else _split(data)
             message = json.loads(text) | {"buffers": buffers}
@@ -152,13 +155,17 @@ class WebSocketChannels(KernelChannels):
             if channel == "iopub":
                 self.subscribed.set()
             if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
-                return
-            self._dispatch(channel, message)
+                return None
+            self._note_progress(channel, message)
+            if channel == "iopub" and self._is_for_widget(message):
+                return None
         # The kernel may send anything; unreadable messages are dropped.
         except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)
+            return None
+        return self._deliver(channel, message)
 
-    def _dispatch(self, channel: str, message: dict[str, Any]) -> None:
+    def _note_progress(self, channel: str, message: dict[str, Any]) -> None:
         parent = str((message.get("parent_header") or {}).get("msg_id"))
         state = message["content"].get("execution_state") if message["header"]["msg_type"] == "status" else None
         if state in _DEAD and channel == "iopub":
@@ -168,9 +175,6 @@ class WebSocketChannels(KernelChannels):
             missing.discard("idle" if state == "idle" else channel)
             if not missing:
                 del self._unfinished[parent]
-        inbox = self._inbox_for(channel, message)
-        if inbox is not None:
-            inbox.put((channel, message))
 
     def _end(self, why: str) -> None:
         _log.debug("a kernel has ended: %s", why)

@@ -5,11 +5,12 @@ import json
 import keyword
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from autogen_nb.engine import Emit
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.pickles import load
 from autogen_nb.kernels.lifecycle import KernelLifecycle
@@ -38,8 +39,8 @@ class VariableExchange(ABC):
     _life: KernelLifecycle
 
     @abstractmethod
-    def execute(self, code: str, *, silent: bool = False) -> AsyncGenerator[Output | BlockOutcome]:
-        """Runs code and yields outputs as they arrive, then exactly one `BlockOutcome`."""
+    async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome:
+        """Runs code, and emits outputs as they arrive."""
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         _check_names(values)
@@ -88,12 +89,15 @@ class VariableExchange(ABC):
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
         source = kernel.files.with_remote_paths(call_source(function, arguments, reply))
         reason = "the agent's kernel did not answer"
-        async with aclosing(self.execute(source, silent=True)) as items:
-            async for item in items:
-                if isinstance(item, Failure):
-                    reason = f"{item.ename}: {item.evalue}"
-                if isinstance(item, BlockOutcome) and not item.ok:
-                    raise TransferError(printable(item.note or reason))
+
+        def note_failure(output: Output) -> None:
+            nonlocal reason
+            if isinstance(output, Failure):
+                reason = f"{output.ename}: {output.evalue}"
+
+        outcome = await self.execute(source, note_failure, silent=True)
+        if not outcome.ok:
+            raise TransferError(printable(outcome.note or reason))
         await kernel.files.fetch(reply)
         try:
             with kernel.held_outbox.open(reply.name) as file:
