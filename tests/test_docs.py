@@ -9,7 +9,7 @@ import pytest
 import autogen_nb
 from autogen_nb.cli import exit_codes
 from autogen_nb.notebook.extension import AutogenMagics
-from autogen_nb.notebook.settings import Defaults
+from autogen_nb.settings import Settings
 from tests.driven import in_process
 from tests.pages import PAGES, PROJECT, code, has_magics, names, text
 
@@ -106,7 +106,7 @@ def test_the_defaults_are_those_of_the_settings() -> None:
     named = re.search(r"`%config AutogenMagics` sets defaults: (.*)\.", text(DOCS / "magics.md"))
 
     assert named is not None
-    assert set(re.findall(r"`(\w+)`", named[1])) == set(Defaults.class_traits(config=True))
+    assert set(re.findall(r"`(\w+)`", named[1])) == set(Settings.class_traits(config=True))
 
 
 def test_the_exit_codes_are_those_of_the_command() -> None:

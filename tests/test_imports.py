@@ -16,6 +16,7 @@ ROWS = (
     ("run", "kernels"),
     ("models", "executors", "human", "views", "sessions"),
     ("agents", "testing"),
+    ("settings",),
     ("notebook", "cli", *DOORS),
 )
 """The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
@@ -29,10 +30,11 @@ ROOMS = {
     "jupyter_client": ("kernels/",),
     "zmq": ("kernels/",),
     **dict.fromkeys(
-        ("IPython", "ipywidgets", "traitlets", "comm", "ipykernel"),
+        ("IPython", "ipywidgets", "comm", "ipykernel"),
         # The two files run inside the agent's kernel, which is an IPython.
         ("notebook/", "kernels/inside/service.py", "kernels/inside/kernel_main.py"),
     ),
+    "traitlets": ("notebook/", "settings.py"),
 }
 """Where a library may be imported: files, and folders."""
 

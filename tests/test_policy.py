@@ -9,8 +9,8 @@ from autogen_nb.agents.parts.agent_config import read_code_config
 from autogen_nb.core.policy.organisation_policy import OrganisationPolicy
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.openai.openai_model import OpenAIModel
-from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import Defaults, begin_first_kernel, cell_settings
+from autogen_nb.notebook.extension import begin_first_kernel
+from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI, ScriptedExecutor
 from autogen_nb.trusted import policy_file
 from tests.models.asking import ask
@@ -58,7 +58,7 @@ def test_file_that_is_not_understood_stops_everything(file: Path, lay: Lay) -> N
     with pytest.raises(ConfigError, match=r"nothing runs"):
         read_code_config({"executor": ScriptedExecutor({})})
     with pytest.raises(ConfigError, match=r"nothing runs"):
-        _ = Defaults().where
+        _ = Settings().where
 
 
 def test_model_elsewhere_is_not_asked(lay: Lay) -> None:
@@ -89,8 +89,8 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
 def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
-    free = cell_settings(CellOptions("go"), Defaults(), attended=True)
-    bound = cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(confirm="always"))
+    free = Settings().applied(Settings.options("go"), attended=True)
+    bound = Settings().applied(Settings.options("go"), attended=True, policy=OrganisationPolicy(confirm="always"))
 
     assert (free.confirm, free.remark) == ("never", "code runs without a question (AUTOGEN_NB_CONFIRM=never)")
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
@@ -99,17 +99,17 @@ def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatc
 def test_settings_have_the_walls_of_the_policy(lay: Lay) -> None:
     lay("[code]\nsandbox = 'bwrap'")
 
-    assert Defaults().where.sandbox == "bwrap"
-    assert Defaults(sandbox="docker").where.sandbox == "docker"
-    assert Defaults(kernel="bash").where.sandbox == "none"
+    assert Settings().where.sandbox == "bwrap"
+    assert Settings(sandbox="docker").where.sandbox == "docker"
+    assert Settings(kernel="bash").where.sandbox == "none"
 
 
 def test_no_kernel_starts_ahead_outside_of_the_walls(lay: Lay, tmp_path: Path) -> None:
     lay("[code]\nsandbox = 'bwrap'")
 
-    assert begin_first_kernel(tmp_path, Defaults(kernel="python3")) is None
+    assert begin_first_kernel(tmp_path, Settings(kernel="python3")) is None
 
 
 def test_invalid_budget_of_the_policy_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"your organisation's policy: the budget is 'much'"):
-        cell_settings(CellOptions("go"), Defaults(), attended=True, policy=OrganisationPolicy(budget="much"))
+        Settings().applied(Settings.options("go"), attended=True, policy=OrganisationPolicy(budget="much"))

@@ -7,7 +7,6 @@ magic share one coroutine, which never suspends in the blocking case (`autogen_n
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,9 +45,9 @@ from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerso
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
-from autogen_nb.notebook.settings import CellSettings
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import interruptible, result, ticking
+from autogen_nb.settings import Settings
 
 T = TypeVar("T")
 
@@ -60,7 +59,7 @@ _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
 class ChatCell:
-    def __init__(self, stage: CellStage, settings: CellSettings, where: ExecutionTarget) -> None:
+    def __init__(self, stage: CellStage, settings: Settings, where: ExecutionTarget) -> None:
         self._stage = stage
         self._settings = settings
         self._where = where
@@ -105,7 +104,7 @@ class ChatCell:
 
     async def _choose_model(self, *, again: bool = False) -> Model:
         notebook, setting = self._notebook, self._notebook.model_setting
-        named = self._settings.cell_options.model
+        named = self._settings.given.get("model")
         if remark := setting.drop_if_replaced(os.environ):
             self._view.note(remark)
         spec = setting.choose(named, os.environ)
@@ -126,10 +125,9 @@ class ChatCell:
             if (host, self._settings.share) not in notebook.announced:
                 notebook.announced.add((host, self._settings.share))
                 self._view.note(model_connection.disclosure(host, rows=self._settings.share == "rows"), kind="host")
-        asks = self._settings.ask_person
-        if asks is None:
-            asks = model_connection.supports_tools(spec, os.environ)
-        self._settings = replace(self._settings, pictures=model_connection.accepts_images(spec), ask_person=asks)
+        self._settings.pictures = model_connection.accepts_images(spec)
+        if self._settings.ask_person is None:
+            self._settings.ask_person = model_connection.supports_tools(spec, os.environ)
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
@@ -292,13 +290,13 @@ class ChatCell:
             "user",
             WithoutCode(),
             self._settings.max_turns - 1,
-            self._settings.human_input,
+            self._settings.mode,
             code_execution_config=CodeConfig(
                 conversation.executor,
-                confirm=self._settings.confirm,
+                confirm=self._settings.confirm or "always",
                 output_dir=conversation.cwd / conversation.folder,
                 pictures=self._settings.pictures,
-                timeout=self._settings.block_timeout,
+                timeout=self._settings.block_timeout or None,
             ),
             default_auto_reply=None,
         )

@@ -8,28 +8,31 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
-from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import CellSettings, FirstKernel, target_of
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
+from autogen_nb.settings import Settings
 
 if TYPE_CHECKING:
-    from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.models.wrappers.budget import Budget
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` continues it."
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
+
+
+FirstKernel: TypeAlias = tuple[ExecutionTarget, BlockExecutor]
+"""An executor that is already starting, and its target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class CellRun:
     origin: Origin
     task: str
     message: str
-    settings: CellSettings
+    settings: Settings
     log: list[Recorded] = field(default_factory=list)
 
     @property
@@ -88,7 +91,7 @@ class NotebookConversation:
         self._choose_folder = folder
         self.known_folder = ""
         self.runs: list[CellRun] = []
-        self.where = self._usual = ExecutionTarget() if opened is None else opened.where
+        self.where = self._usual = ExecutionTarget() if opened is None else opened[0]
         self._open(opened)
         self.shared = SharedVariables(lambda: self.executor.pid)
         self.declined_variables: set[str] = set()
@@ -116,14 +119,14 @@ class NotebookConversation:
 
     def begun_by(self, origin: Origin) -> bool:
         """Returns whether an earlier execution of the cell began this chat with ``--new``."""
-        return any(run.settings.cell_options.new for run in self.runs if origin.repeats(run.origin))
+        return any(run.settings.new for run in self.runs if origin.repeats(run.origin))
 
-    def target_for(self, options: CellOptions, usual: ExecutionTarget) -> ExecutionTarget:
+    def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
         """Returns the target for the chat's code, from the options and the default `usual`.
 
         A running chat stays where it is; options or settings that name another place are an error.
         """
-        target = target_of(options, self.where if self.runs and usual == self._usual else usual)
+        target = options.target(self.where if self.runs and usual == self._usual else usual)
         if self.runs and target != self.where:
             current, requested = (place.text or "no sandbox" for place in (self.where, target))
             raise ConfigError(
@@ -150,7 +153,7 @@ class NotebookConversation:
                 cwd=self.cwd, imports=self._imports(), writable=writable(self.cwd, lambda: self.folder)
             )
         else:
-            self.executor = opened.executor
+            self.executor = opened[1]
             # The kernel is already starting, so the limit cannot stop it.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
@@ -198,7 +201,7 @@ class NotebookConversation:
         self.hand(values)
         return replaced
 
-    def resume(self, origin: Origin, task: str, settings: CellSettings) -> tuple[CellRun, Sequence[CellRun]] | None:
+    def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """Returns the run that a cell resumes, and the later runs that it drops."""
         index = self._index_of(origin, task)
         if index is None or not self.runs[index].resumable:
@@ -209,9 +212,7 @@ class NotebookConversation:
         run.origin = origin
         return run, self._remove_from(index + 1)
 
-    def begin(
-        self, origin: Origin, task: str, message: str, settings: CellSettings
-    ) -> tuple[CellRun, Sequence[CellRun]]:
+    def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]]:
         """Starts a run; returns it and the runs that it replaces."""
         index = self._index_of(origin, task)
         replaced = [] if index is None else self._remove_from(index)
@@ -278,7 +279,7 @@ class Conversations:
         self._all[kept_name] = self._all.pop(name)
         return self.named(name), kept_name
 
-    def open(self, options: CellOptions, origin: Origin) -> tuple[NotebookConversation, str]:
+    def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
         """Returns the cell's conversation, which it creates if necessary, and a remark about an older one, or ""."""
         existing = self.find(options, origin)
         if existing is not None:
@@ -298,7 +299,7 @@ class Conversations:
         old.end()
         return [run.task for run in old.runs]
 
-    def find(self, options: CellOptions, origin: Origin) -> NotebookConversation | None:
+    def find(self, options: Settings, origin: Origin) -> NotebookConversation | None:
         """Returns the conversation that a cell continues, if any."""
         again = self.find_by_cell(origin)
         # A cell with ``--new`` continues its own chat when it runs again.

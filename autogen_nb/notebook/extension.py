@@ -6,19 +6,24 @@
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 
-from autogen_nb.errors import ConfigError
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.engine import engine
+from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.notebook.hints import loop_hint, name_hint
 from autogen_nb.notebook.options import documented
-from autogen_nb.notebook.settings import Defaults, begin_first_kernel
 from autogen_nb.notebook.transformer import Transformer
+from autogen_nb.settings import Settings
+from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
+    from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.notebook.session import Session
 
 _SWITCH = 0.0005
@@ -26,7 +31,7 @@ _SWITCH = 0.0005
 
 
 @magics_class
-class AutogenMagics(Magics, Defaults):
+class AutogenMagics(Magics, Settings):
     """The magics of a notebook; `session` is created on first use."""
 
     def __init__(self, shell: InteractiveShell, session: "Callable[[], Session]") -> None:
@@ -112,6 +117,25 @@ class Extension:
             if hint and hint not in self._hints:
                 self._hints.add(hint)
                 print(hint)  # noqa: T201  # it is the hint
+
+
+def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget, BlockExecutor] | None":
+    """Starts a kernel with the default settings; None if that could cost money or is not allowed.
+
+    It runs before the heavy imports, so it imports little itself.
+    """
+    # The first cell reports errors of the target.
+    with suppress(AutogenError):
+        where = defaults.where
+        policy_file.policy().check_walls(where.sandbox, "this notebook")
+        # A sandbox needs the chat's folder, which is not known yet.
+        if not (where.costly or where.walled):
+            where.check(cwd)
+            executor = where.executor(cwd=cwd, imports=defaults.preimports)
+            # If the start fails, the first use starts the kernel again and reports the error.
+            engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            return where, executor
+    return None
 
 
 _loaded: dict[int, Extension] = {}

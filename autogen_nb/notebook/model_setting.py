@@ -9,7 +9,7 @@ from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.address import server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
-from autogen_nb.notebook.settings import Defaults
+from autogen_nb.settings import Settings
 
 _MODEL = "AUTOGEN_NB_MODEL"
 _CONFIG = "%config AutogenMagics.model"
@@ -22,7 +22,7 @@ _MIN_KEY_LENGTH = 20
 class ModelSetting:
     """The connection from the model form; without one, the environment and `%config` apply."""
 
-    def __init__(self, defaults: Defaults) -> None:
+    def __init__(self, defaults: Settings) -> None:
         self._defaults = defaults
         self._known: dict[str, str] = {}
         self.form_connection: ModelConnection | None = None
@@ -91,11 +91,11 @@ class ModelSetting:
         ]
 
     def _usual(self, environ: Mapping[str, str]) -> str:
-        return environ.get(_MODEL) or str(self._defaults.usual("model") or "")
+        return environ.get(_MODEL) or self._defaults.model
 
     def _values(self, environ: Mapping[str, str]) -> dict[str, str]:
         names = (*model_connection.VARIABLES, _MODEL)
-        return {**{name: environ.get(name, "") for name in names}, _CONFIG: str(self._defaults.usual("model") or "")}
+        return {**{name: environ.get(name, "") for name in names}, _CONFIG: self._defaults.model}
 
 
 def _shown_key(key: str | None) -> str:

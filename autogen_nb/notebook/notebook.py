@@ -17,12 +17,11 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person, StopAnswer
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.options import CellOptions
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.restarts import Restarts
-from autogen_nb.notebook.settings import Defaults
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.run import View, Waits
+from autogen_nb.settings import Settings
 
 
 class CellView(View, Protocol):
@@ -53,7 +52,7 @@ class Notebook:
 
     namespace: dict[str, Any]
     conversations: Conversations
-    defaults: Defaults
+    defaults: Settings
     publish: Callable[[ChatResult | TaskResult], None]
     model_setting: ModelSetting = field(init=False)
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
@@ -80,7 +79,7 @@ class Notebook:
         self.tips.add(text)
         return "" if shown else text
 
-    def task(self, options: CellOptions) -> str:
+    def task(self, options: Settings) -> str:
         """Returns the task; a template is filled with the notebook's variables."""
         return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
 

@@ -28,13 +28,13 @@ from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.notebook.notebook import CellStage, Notebook
-from autogen_nb.notebook.options import CellOptions, read_options
+from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.restarts import Restarts
-from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.settings import Settings
 
 
 class _OneLine(BaseException):
@@ -63,7 +63,7 @@ def one_line() -> Iterator[None]:
 
 
 class Session:
-    def __init__(self, shell: InteractiveShell, defaults: Defaults, conversations: Conversations) -> None:
+    def __init__(self, shell: InteractiveShell, defaults: Settings, conversations: Conversations) -> None:
         self._shell = shell
         self._defaults = defaults
         self.conversations = conversations
@@ -104,7 +104,7 @@ class Session:
         show_command.show_runs([member for member in chat.runs if member is not waiting], NotebookView())
         if waiting is None:
             return
-        options = replace(waiting.settings.cell_options, chat=chat.name, new=False)
+        options = waiting.settings.changed(chat=chat.name, new=False)
         await self._run_awaited(lambda: options, waiting.origin.cell or "")
 
     async def run_model_form(self, line: str) -> None:
@@ -157,7 +157,7 @@ class Session:
         with one_line():
             self._commands.run(line)
 
-    async def _run_awaited(self, options: Callable[[], CellOptions], cell: str | None = None) -> None:
+    async def _run_awaited(self, options: Callable[[], Settings], cell: str | None = None) -> None:
         """Runs a cell; `cell` is the id of the cell to resume ("" if it has no id), or None for the running cell."""
         with run.heartbeat(), one_line():
             try:
@@ -168,17 +168,17 @@ class Session:
                 # ipykernel cancels an awaited cell, and interrupts a plain one.
                 raise CellInterrupted("Stopped.") from None
 
-    async def _run(self, options: CellOptions, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
+    async def _run(self, options: Settings, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
         delivered = delivery(self._shell, blocks=waits == "sync")
         if waits == "sync":
             # A blocking run never suspends, so buttons would not respond.
             delivered = delivered.in_words(INSIDE)
         running = reruns.origin(self._shell)
         origin = running if cell is None else replace(running, cell=cell or None)
-        team = None if options.team is None else team_of(options, self._notebook.namespace)
+        team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
-        settings = cell_settings(
-            options, self._defaults, attended=delivered.way != "nobody", sandboxed=where.walled, policy=run.policy()
+        settings = self._defaults.applied(
+            options, attended=delivered.way != "nobody", sandboxed=where.walled, policy=run.policy()
         )
         # Teams bring their own models and places.
         members = () if team is None else [member.name for member in team.participants]
@@ -190,7 +190,7 @@ class Session:
         )
         mover = self._movable_chat(delivered, view, origin, running)
         with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
-            person = self._person(delivered, view, superseded, settings.human_timeout)
+            person = self._person(delivered, view, superseded, settings.human_timeout or None)
             ask_below = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
             stage = CellStage(self._notebook, origin, person, view, waits, ask_below, settings.every_block)
             if team is not None:
@@ -228,10 +228,10 @@ class Session:
             self._announced.add(why)
             view.note(why)
 
-    def _where(self, options: CellOptions, origin: Origin) -> ExecutionTarget:
+    def _where(self, options: Settings, origin: Origin) -> ExecutionTarget:
         usual = self._defaults.where
         chat = self.conversations.find(options, origin)
-        where = target_of(options, usual) if chat is None else chat.target_for(options, usual)
+        where = options.target(usual) if chat is None else chat.target_for(options, usual)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         run.policy().check_walls(where.sandbox, "this cell")

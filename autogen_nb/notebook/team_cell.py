@@ -19,22 +19,19 @@ from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.notebook import CellStage
-from autogen_nb.notebook.options import OPTIONS, CellOptions
+from autogen_nb.settings import OPTIONS, Settings
 
 
-def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    refused = [
-        option.flags[-1]
-        for name, option in OPTIONS.items()
-        if not option.for_team and getattr(options, name) != option.default
-    ]
+def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
+    unavailable = [trait.metadata for name, trait in OPTIONS.items() if name in options.given]
+    refused = [metadata["flags"][-1] for metadata in unavailable if "team" not in metadata]
     if refused:
         verb = "is" if len(refused) == 1 else "are"
         raise ConfigError(
             f"%%autogen: {' and '.join(refused)} {verb} not available with --team: a team has its own models, "
             "places and limits; set them where you create it"
         )
-    name = options.team or ""
+    name = options.team
     teams = {variable: value for variable, value in namespace.items() if isinstance(value, BaseGroupChat)}
     if name in teams:
         return teams[name]
@@ -46,9 +43,9 @@ def team_of(options: CellOptions, namespace: Mapping[str, Any]) -> BaseGroupChat
     raise ConfigError(f"%%autogen: {problem}; {hint}")
 
 
-async def run_team(stage: CellStage, options: CellOptions, team: BaseGroupChat) -> TaskResult:
+async def run_team(stage: CellStage, options: Settings, team: BaseGroupChat) -> TaskResult:
     notebook, view = stage.notebook, stage.view
-    task, name = notebook.task(options), options.team or ""
+    task, name = notebook.task(options), options.team
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
     with closing(view):
         exchange = team.exchange(task, human=stage.approver(scope, own_agents=True), waits=stage.waits)

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,20 +6,10 @@ import pytest
 from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
-from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import CellSettings
+from autogen_nb.settings import Settings
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
-TERMS = CellSettings(
-    task="go",
-    confirm="always",
-    human_input="NEVER",
-    max_turns=20,
-    share="schema",
-    show="results",
-    cell_options=CellOptions("go"),
-    remark="",
-)
+TERMS = Settings().applied(Settings.options("go"), attended=True)
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
 WAITING = ModelAsked("assistant", "user", 1)
 
@@ -104,9 +93,9 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
     begun(all_of_them.named(), "a", "1", WAITING, task="count")
     failed = all_of_them.named()
 
-    new, said = all_of_them.open(CellOptions("go", new=True), Origin("b", "2"))
+    new, said = all_of_them.open(Settings.options("go", new=True), Origin("b", "2"))
     begun(new, "b", "2", WAITING, ModelReplied(Message("1"), "m"), WAITING)
-    _, said_again = all_of_them.open(CellOptions("go", new=True), Origin("c", "3"))
+    _, said_again = all_of_them.open(Settings.options("go", new=True), Origin("c", "3"))
 
     assert new is not failed
     assert (new.folder, said) == (
@@ -121,10 +110,10 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
 def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> None:
     chat = all_of_them.named()
     begun(chat, "a", "1", Ended("answered"))
-    new = CellOptions("go", new=True)
+    new = Settings.options("go", new=True)
 
     begun_now, _ = all_of_them.open(new, Origin("a", "2"))
-    begun_now.begin(Origin("a", "2"), "go", "go", replace(TERMS, cell_options=new))
+    begun_now.begin(Origin("a", "2"), "go", "go", new)
 
     assert begun_now is not chat
     assert all_of_them.open(new, Origin("a", "3")) == (begun_now, "")

@@ -7,7 +7,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook.commands.model_command import execute, form_for
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.settings import Defaults
+from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 
@@ -19,7 +19,7 @@ GIVEN = ModelConnection("typed", KEY, "http://localhost:1/v1")
 @pytest.fixture
 def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSetting:
     monkeypatch.chdir(tmp_path)
-    return ModelSetting(Defaults())
+    return ModelSetting(Settings())
 
 
 def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[list[str]]:

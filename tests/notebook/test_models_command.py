@@ -11,7 +11,7 @@ from autogen_nb.notebook.commands import models_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.notebook import Notebook
-from autogen_nb.notebook.settings import Defaults
+from autogen_nb.settings import Settings
 from tests.models.local import models, serving
 
 NOBODY = LocalServers({})
@@ -20,7 +20,7 @@ NOBODY = LocalServers({})
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     monkeypatch.chdir(tmp_path)
-    return Notebook({}, Conversations(tmp_path), Defaults(), lambda _: None)
+    return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None)
 
 
 def text(*shown: dict[str, object]) -> str:

@@ -3,10 +3,11 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.options import CellOptions, read_options
+from autogen_nb.notebook.options import read_options
+from autogen_nb.settings import Settings
 
 
-def read(line: str, cell: str | None = None) -> CellOptions:
+def read(line: str, cell: str | None = None) -> Settings:
     return read_options(line, cell)
 
 
@@ -40,12 +41,12 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
         ("--chat 'two words'", "chat", "two words"),
         ("--new", "new", True),
         ("--template", "template", True),
-        ("-i df,other", "inputs", ("df", "other")),
-        ("-i df --input other", "inputs", ("df", "other")),
-        ("-i 'df, other'", "inputs", ("df", "other")),
-        ("-o result", "outputs", ("result",)),
+        ("-i df,other", "inputs", ["df", "other"]),
+        ("-i df --input other", "inputs", ["df", "other"]),
+        ("-i 'df, other'", "inputs", ["df", "other"]),
+        ("-o result", "outputs", ["result"]),
         ("-a words", "answer", "words"),
-        ("--human-input terminate", "human_input", "TERMINATE"),
+        ("--human-input terminate", "human_input", "terminate"),
         ("--confirm risky", "confirm", "risky"),
         ("--max-turns 3", "max_turns", 3),
         ("--block-timeout 2.5", "block_timeout", 2.5),
@@ -60,7 +61,9 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
     ],
 )
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
-    assert read(f"{line} go") == CellOptions("go", **{field: value})
+    options = read(f"{line} go")
+
+    assert (options.task, options.given) == ("go", {field: value})
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,17 @@ import pytest
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
-from autogen_nb.notebook.options import CellOptions
-from autogen_nb.notebook.settings import Defaults, cell_settings, target_of
+from autogen_nb.settings import Settings
 
 
 def test_what_kernels_import_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_memory, "memory", lambda: 8 * 2**30)
-    assert Defaults().preimports == ("numpy", "pandas", "matplotlib.pyplot")
-    assert Defaults(imports=" polars, numpy,").preimports == ("polars", "numpy")
-    assert Defaults(imports="").preimports == ()
+    assert Settings().preimports == ("numpy", "pandas", "matplotlib.pyplot")
+    assert Settings(imports=" polars, numpy,").preimports == ("polars", "numpy")
+    assert Settings(imports="").preimports == ()
 
     monkeypatch.setattr(machine_memory, "memory", lambda: 2**30)
-    assert Defaults(imports="polars,numpy").preimports == ("polars",)
+    assert Settings(imports="polars,numpy").preimports == ("polars",)
 
 
 @pytest.mark.parametrize(
@@ -36,38 +35,43 @@ def test_sources_of_the_confirm_setting(
 ) -> None:
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})
 
-    found = cell_settings(CellOptions("go", confirm=option), Defaults(confirm=setting), attended=True)  # type: ignore[arg-type]  # the parameters are texts
+    options = Settings.options("go", **({"confirm": option} if option else {}))
+    settings = Settings(confirm=setting).applied(options, attended=True)
 
-    assert (found.confirm, found.remark) == (confirm, remark)
+    assert (settings.confirm, settings.remark) == (confirm, remark)
 
 
 def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
-        cell_settings(CellOptions("go"), Defaults(), attended=True)
+        Settings().applied(Settings.options("go"), attended=True)
 
 
 @pytest.mark.parametrize(
     ("options", "otherwise", "where"),
     [
-        (CellOptions("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
-        (CellOptions("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
-        (CellOptions("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
-        (CellOptions("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
-        (CellOptions("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
-        (CellOptions("go", kernel="bash"), ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
-        (CellOptions("go", sandbox="docker"), ExecutionTarget("docker", net=True), ExecutionTarget("docker", net=True)),
+        (Settings.options("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
+        (Settings.options("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
+        (Settings.options("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
+        (Settings.options("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
+        (Settings.options("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
+        (Settings.options("go", kernel="bash"), ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
+        (
+            Settings.options("go", sandbox="docker"),
+            ExecutionTarget("docker", net=True),
+            ExecutionTarget("docker", net=True),
+        ),
     ],
 )
-def test_where_code_runs(options: CellOptions, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
-    assert target_of(options, otherwise) == where
+def test_where_code_runs(options: Settings, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
+    assert options.target(otherwise) == where
 
 
 def test_the_network_of_no_sandbox() -> None:
     with pytest.raises(ConfigError, match="choose one with --sandbox"):
-        target_of(CellOptions("go", net=True), ExecutionTarget())
+        Settings.options("go", net=True).target(ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        target_of(CellOptions("go", sandbox="bwrap", kernel="bash"), ExecutionTarget())
+        Settings.options("go", sandbox="bwrap", kernel="bash").target(ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        _ = Defaults(sandbox="bwrap", kernel="bash").where
+        _ = Settings(sandbox="bwrap", kernel="bash").where

@@ -6,7 +6,7 @@ To add a place, such as a host reached by SSH:
 2. Add a row to `PLACES`, which says how to create, describe and select the place.
 
 Options, settings and status lines read the rows; `autogen-nb doctor` reads the rows of sandboxes. A new kind of address
-also needs changes to the help of ``--kernel`` (`notebook.options`, `cli.task_options`), to the check of kernel names
+also needs changes to the help of ``--kernel`` (`settings`), to the check of kernel names
 (`agents.parts.agent_config`), and to `cli.run_command`, which removes tokens before it saves a notebook. A new kind of
 sandbox also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
 The functions of a row import its module, so that no unused place is loaded.

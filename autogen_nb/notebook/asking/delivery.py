@@ -19,7 +19,7 @@ from autogen_nb.notebook.asking.captured_output import captures_displays
 from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
 from autogen_nb.notebook.asking.taken_request import CellTaker
 from autogen_nb.notebook.conversations import Origin
-from autogen_nb.notebook.settings import Defaults
+from autogen_nb.settings import Settings
 
 Way: TypeAlias = Literal["buttons", "words", "nobody"]
 
@@ -82,7 +82,7 @@ def delivery(shell: Any, *, blocks: bool) -> QuestionDelivery:
             return QuestionDelivery("words", _BLOCKED.format(release))
     elif interceptor is None and not _receives_while_awaiting(kernel):
         return QuestionDelivery("words", _UNKNOWN.format(release))
-    if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Defaults)):
+    if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Settings)):
         return QuestionDelivery("words")
     return QuestionDelivery("buttons", intercept=interceptor)
 

@@ -19,7 +19,7 @@ def execute(words: Sequence[str], notebook: Notebook, environ: Mapping[str, str]
     if words:
         raise ConfigError(f"%autogen models takes no arguments, not {' '.join(words)!r}")
     form_connection = notebook.model_setting.form_connection
-    models = known_models("" if form_connection else notebook.defaults.usual("model"), form_connection, environ)
+    models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
     here = servers.listening()
     rows = [_OFFLINE]
     rows += [(model.name or "without a name", ", ".join(model.hosts) or "no host", model.source) for model in models]

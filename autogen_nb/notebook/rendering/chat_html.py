@@ -15,6 +15,7 @@ from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.settings import Show
 
 _TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")
 _TITLE_LIMIT = 80
@@ -155,7 +156,7 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
-def show_switch(show: styles.Show) -> str:
+def show_switch(show: Show) -> str:
     """Returns buttons that select what the cell shows; where no script runs, they do not appear."""
     return f'<span data-show="{show}"></span><script>{script("show.js")}</script>'
 

@@ -44,7 +44,6 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
-from autogen_nb.notebook.rendering.styles import Show
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.code_message import CodeMessage
@@ -55,6 +54,7 @@ from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
 from autogen_nb.notebook.view.totals import Totals, counted
+from autogen_nb.settings import Show
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
 _INTERVAL = 0.125

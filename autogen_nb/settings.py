@@ -1,0 +1,286 @@
+"""The settings of a cell and of a command, each a trait that says how to set it.
+
+- ``flags``: an option of ``%%autogen`` and, if `autogen_nb.cli` lists it, of the command line.
+- ``config``: a default for all cells, in ``%config AutogenMagics``.
+- ``environ``: an environment variable, which replaces that default.
+- ``check``: takes a value and the option's name, and raises ConfigError for an invalid value.
+- ``team``: the option is available with ``--team``.
+"""
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from traitlets import Bool, CFloat, CInt, Enum, List, TraitType, Unicode
+from traitlets.config import Configurable
+
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.core.chats.human_input import Mode
+from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
+from autogen_nb.effects import CONFIRMS
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.limits import machine_memory
+from autogen_nb.kernels.places import SANDBOXES, place_kind
+from autogen_nb.kernels.transfer.describe import Share
+from autogen_nb.trusted import policy_file
+
+Show: TypeAlias = Literal["answer", "results", "code", "all"]
+
+UNATTENDED_TIMEOUT = 300.0
+"""The time limit for a block in an unattended run, in seconds."""
+
+_MODES: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
+_SHARES: tuple[Share, ...] = get_args(Share)
+_SHOWS: tuple[Show, ...] = get_args(Show)
+
+
+def _not_empty(what: str) -> Callable[[str, str], str]:
+    def check(value: str, option: str) -> str:
+        if not value.strip():
+            raise ConfigError(f"{option} is empty; name {what}")
+        return value
+
+    return check
+
+
+def _chat_name(value: str, _: str) -> str:
+    if not re.fullmatch(r"[\w][\w .-]{0,60}", value):
+        raise ConfigError(f"a chat cannot be called {value!r}; use letters, digits, '-', '_' and '.'")
+    return value
+
+
+def _names(values: Iterable[str], option: str) -> list[str]:
+    names = [part.strip() for value in values for part in value.split(",")]
+    for name in names:
+        if not name.isidentifier() or iskeyword(name):
+            raise ConfigError(f"{option} {name!r} is not a variable's name (commas separate names)")
+    return names
+
+
+def _one_name(value: str, option: str) -> str:
+    first, *more = _names([value], option)
+    if more:
+        raise ConfigError(f"{option} takes one name, not {value!r}")
+    return first
+
+
+def _positive(value: float, option: str) -> float:
+    if not 0 < value < math.inf:
+        raise ConfigError(f"{option} is {value}; it must be a number above 0")
+    return value
+
+
+def _budget(value: str, _: str) -> str:
+    # This import also loads `autogen_nb.models`, which takes a while.
+    from autogen_nb.models.wrappers.budget import Budget
+
+    Budget.parse(value)
+    return value
+
+
+def _confirm(value: str, _: str) -> str:
+    if value not in CONFIRMS:
+        raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
+    return value
+
+
+class Settings(Configurable):
+    """The defaults of all cells, the options of one cell (`given`), or the values that apply to it (`applied`)."""
+
+    given: Mapping[str, Any] = MappingProxyType({})
+
+    task = Unicode("")
+    model = Unicode("", help="a model's name, 'offline', or 'replay:FILE'").tag(
+        config=True, flags=("-m", "--model"), check=_not_empty("one, such as 'offline'")
+    )
+    chat = Unicode(None, allow_none=True, help="the chat that this cell belongs to").tag(
+        flags=("-c", "--chat"), metavar="NAME", check=_chat_name
+    )
+    team = Unicode("", help="the team that does the task: a variable of the notebook").tag(
+        flags=("--team",), metavar="NAME", check=_one_name, team=True
+    )
+    new = Bool(False, help="begin a new chat; the old one is kept under another name").tag(flags=("--new",))
+    template = Bool(False, help="fill {name} in the task with the notebook's variables").tag(
+        flags=("--template",), team=True
+    )
+    inputs = List(Unicode(), help="variables to copy to the agent's kernel").tag(
+        flags=("-i", "--input"), metavar="NAMES", check=_names
+    )
+    outputs = List(Unicode(), help="variables to copy back, as data only").tag(
+        flags=("-o", "--output"), metavar="NAMES", check=_names
+    )
+    answer = Unicode("", help="the variable for the text of the final answer").tag(
+        flags=("-a", "--answer"), metavar="NAME", check=_one_name, team=True
+    )
+    human_input = Enum(tuple(_MODES), "never", help="when the agents ask you for a message [never]").tag(
+        config=True, flags=("--human-input",)
+    )
+    confirm = Enum(
+        CONFIRMS, None, allow_none=True, help="when you are asked before code runs [always; risky in a sandbox]"
+    ).tag(config=True, flags=("--confirm",), environ="AUTOGEN_NB_CONFIRM", check=_confirm)
+    max_turns = CInt(20, min=1, help="replies of the assistant in one cell at most [20]").tag(
+        config=True, flags=("--max-turns",), metavar="N", check=_positive
+    )
+    block_timeout = CFloat(
+        0.0, min=0.0, help="seconds for one block of code [no limit if you can answer questions, else 300]"
+    ).tag(config=True, flags=("--block-timeout",), metavar="SECONDS", check=_positive)
+    human_timeout = CFloat(
+        0.0,
+        min=0.0,
+        help="seconds that a panel waits for your answer; then the cell ends without running the code, and you can "
+        "run it again [no limit]",
+    ).tag(config=True, flags=("--human-timeout",), metavar="SECONDS", check=_positive, team=True)
+    budget = Unicode(
+        "",
+        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may spend, with its "
+        "earlier cells; the chat stops before a request that would exceed it [no limit]",
+    ).tag(config=True, flags=("--budget",), metavar="SUM", environ="AUTOGEN_NB_BUDGET", check=_budget)
+    sandbox = Enum(
+        SANDBOXES, "none", help="the sandbox for the chat's code; if it is unavailable, no code runs [none]"
+    ).tag(config=True, flags=("--sandbox",))
+    ask_person = Bool(
+        None,
+        allow_none=True,
+        help="whether the model may call a tool that asks you questions [with models of OpenAI and Azure]",
+    ).tag(config=True, flags=("--ask-person",))
+    net = Bool(False, help="whether code in the sandbox may use the network [no]").tag(config=True, flags=("--net",))
+    kernel = Unicode("", help="an installed kernel, or the address of a Jupyter server that runs the kernel").tag(
+        config=True,
+        flags=("--kernel",),
+        metavar="NAME|URL",
+        check=_not_empty("an installed kernel, or a server's address"),
+    )
+    share = Enum(
+        _SHARES,
+        "schema",
+        help="the description of variables for the model: their schema, or also their first rows [schema]",
+    ).tag(config=True, flags=("--share",))
+    show = Enum(
+        _SHOWS,
+        "results",
+        help="what the cell shows: only the answer, also results, also code, or also all of long text [results]",
+    ).tag(config=True, flags=("--show",), team=True)
+    unpickle = Bool(False, help="let -o copy values of any type; the agent's code may then run in your notebook").tag(
+        flags=("--unpickle",)
+    )
+
+    ask = Enum(("buttons", "text"), "buttons", help="the form of questions: buttons or text").tag(config=True)
+    image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
+    kernel_idle = CFloat(
+        120.0, min=0, help="minutes without use until a chat's kernel ends, after a notice; 0 means never"
+    ).tag(config=True)
+    kernel_limit = CInt(
+        0, min=0, help="maximum number of agents' kernels; 0 means as many as memory allows, up to 16"
+    ).tag(config=True)
+    imports = Unicode(
+        ",".join(machine_memory.USUAL),
+        help="modules that kernels import in advance, fewer if memory is small; separated by commas",
+    ).tag(config=True)
+    record = Unicode("", help="the file that records every reply of a model").tag(config=True)
+
+    remark = Unicode("")
+    every_block = Bool(False)
+    policy_budget = Unicode("")
+    pictures = Bool(False)
+
+    @classmethod
+    def options(cls, task: str, source: str = "", **values: Any) -> "Settings":
+        """The options of one cell or command; an error begins with their `source`."""
+        given = {name: checked(name, value, source) for name, value in values.items()}
+        return cls._of(given, task=task, **given)
+
+    @classmethod
+    def _of(cls, given: Mapping[str, Any], **values: Any) -> "Settings":
+        settings = Settings(**values)
+        settings.given = given
+        return settings
+
+    def changed(self, **values: Any) -> "Settings":
+        """The options of the same cell, with other values."""
+        given = {**self.given, **values}
+        return self._of(given, task=self.task, **given)
+
+    def applied(
+        self, options: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
+    ) -> "Settings":
+        """The options, then the environment, then these defaults, at least as strict as the policy."""
+        values = {name: options.given.get(name) if name in options.given else self._usual(name) for name in OPTIONS}
+        requested = values["confirm"]
+        confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
+        unasked = f"code runs without a question ({_source_of_confirm(options)})" if confirm == "never" else ""
+        budget = checked("budget", policy.budget, "your organisation's policy: ") if policy.budget else ""
+        values |= {
+            "confirm": confirm,
+            "block_timeout": values["block_timeout"] or (0 if attended else UNATTENDED_TIMEOUT),
+            "remark": " · ".join(filter(None, (unasked, policy.text))),
+            "every_block": "always" in (requested, policy.confirm),
+            "policy_budget": budget,
+        }
+        return self._of(options.given, task=options.task, **values)
+
+    def _usual(self, name: str) -> Any:
+        variable = OPTIONS[name].metadata.get("environ", "")
+        if text := os.environ.get(variable):
+            return checked(name, text, f"{variable}: ")
+        value = getattr(self, name)
+        return checked(name, value, f"%config AutogenMagics.{name}: ") if value else value
+
+    @property
+    def mode(self) -> Mode:
+        return _MODES[self.human_input]
+
+    @property
+    def chat_flow(self) -> tuple[object, ...]:
+        """What a resumed chat must have in common with its log."""
+        return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
+
+    @property
+    def preimports(self) -> tuple[str, ...]:
+        """The modules that the kernels import in advance."""
+        return machine_memory.preimports([name for module in self.imports.split(",") if (name := module.strip())])
+
+    @property
+    def where(self) -> ExecutionTarget:
+        """The default target for code, at least as restricted as the policy requires."""
+        images = (self.image,) if self.image else ()
+        net = self.net and place_kind(self.sandbox).net
+        where = ExecutionTarget(self.sandbox, net, self.kernel, images)
+        policy = policy_file.policy()
+        if self.kernel or policy.suffices(self.sandbox):
+            return where
+        return ExecutionTarget(policy.sandbox, self.net, images=images)
+
+    def target(self, usual: ExecutionTarget) -> ExecutionTarget:
+        """The target that the options select, or else `usual`."""
+        if not self.given.keys() & {"sandbox", "kernel", "net"}:
+            return usual
+        # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
+        sandbox = self.given.get("sandbox") or ("none" if self.kernel else usual.sandbox)
+        kernel = self.kernel or ("" if self.sandbox != "none" else usual.kernel)
+        net = self.given.get("net", usual.net and place_kind(sandbox, kernel).net)
+        return ExecutionTarget(sandbox, net, kernel, usual.images)
+
+
+OPTIONS: Mapping[str, TraitType[Any, Any]] = {
+    name: trait for name, trait in vars(Settings).items() if isinstance(trait, TraitType) and "flags" in trait.metadata
+}
+"""The settings with flags."""
+
+
+def checked(name: str, value: Any, source: str = "") -> Any:
+    """The value of an option; an error begins with its `source`."""
+    metadata = OPTIONS[name].metadata
+    try:
+        return metadata["check"](value, metadata["flags"][-1]) if "check" in metadata else value
+    except ConfigError as error:
+        raise ConfigError(f"{source}{error}") from None
+
+
+def _source_of_confirm(options: Settings) -> str:
+    if os.environ.get("AUTOGEN_NB_CONFIRM") == "never":
+        return "AUTOGEN_NB_CONFIRM=never"
+    return "--confirm never" if "confirm" in options.given else "%config AutogenMagics.confirm"
