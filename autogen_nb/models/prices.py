@@ -15,15 +15,12 @@ from autogen_nb.messages import Usage
 Price: TypeAlias = tuple[float, float]
 """US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
 
-_HOSTS = ("api.openai.com", "openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com")
+_HOSTS = (".api.openai.com", ".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
 
 def is_listed_at(url: str | None) -> bool:
     """True if the list covers the server at this address: OpenAI's (None) or Azure's."""
-    if url is None:
-        return True
-    host = (urlsplit(url).hostname or "").lower()
-    return any(host == known or host.endswith(f".{known}") for known in _HOSTS)
+    return url is None or f".{urlsplit(url).hostname}".endswith(_HOSTS)
 
 
 def price_at(model: str, url: str | None = None) -> Price | None:

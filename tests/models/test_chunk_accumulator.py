@@ -13,6 +13,7 @@ def folded(*chunks: Any) -> Completion:
     fold = ChunkAccumulator()
     for chunk in chunks:
         fold.add(chunk)
+    fold.end()
     return fold.completion("asked-for")
 
 
@@ -41,16 +42,15 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
     split = ChunkAccumulator()
     shown: list[Any] = []
     for piece in cut(text, places):
-        split.add(delta({"content": piece}, model="m"))
-        shown += split.unsent()
+        shown += split.add(delta({"content": piece}, model="m"))
     for number, call in enumerate(calls):
         start = {**call, "index": number, "function": {"name": f"f{number}", "arguments": ""}}
         split.add(delta({"tool_calls": [start]}))
         for piece in cut(arguments[number], places):
             split.add(delta({"tool_calls": [{"index": number, "function": {"arguments": piece}}]}))
     split.add(delta({}, "stop", model="m"))
-    split.end()
-    shown += split.unsent()
+    shown += split.end()
+    whole.end()
 
     assert split.completion("x") == whole.completion("x")
     assert "".join(shown) == text

@@ -18,9 +18,8 @@ def whole(content: object) -> FakeReply:
     [
         (FakeReply("Half of", finish_reason="content_filter"), "stopped the reply by its content filter"),
         (whole(None), "neither text nor a call"),
-        (whole(42), "neither text nor a call"),
     ],
-    ids=["filtered", "null", "number"],
+    ids=["filtered", "null"],
 )
 def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, reply: FakeReply, said: str) -> None:
     model.add(reply, "Fine.")
@@ -41,7 +40,7 @@ def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> Non
         cell = fresh.run("%%autogen\nGo.")
 
         assert other.requests == []
-        assert f"redirects to {other.base_url.split('/')[2]} (307), which was not followed" in cell.error
+        assert f"redirects to {other.base_url} (307), which was not followed" in cell.error
 
 
 def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:

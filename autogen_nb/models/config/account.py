@@ -6,8 +6,12 @@ server that the code names.
 
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.address import checked_url
@@ -16,6 +20,8 @@ PLACEHOLDER = "no-key"
 """Sent to a server that needs no key, since the openai library requires one."""
 
 OPENAI_URL = "https://api.openai.com/v1"
+
+_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 TokenProvider: TypeAlias = Callable[[], str | Awaitable[str]]
 
@@ -134,3 +140,39 @@ def checked_key(key: str | None, what: str) -> str | None:
     if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
         raise ConfigError(f"{what} holds characters that no key has; was something else pasted?")
     return stripped or None
+
+
+def checked_address(base_url: str | None, azure_endpoint: str | None, api_type: str) -> str | None:
+    if azure_endpoint and api_type != "azure":
+        raise ConfigError("azure_endpoint is only for Azure; add api_type 'azure'")
+    if azure_endpoint and base_url:
+        raise ConfigError("azure_endpoint and base_url both set the server's address; give only one of them")
+    return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
+
+
+def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
+    """The function that returns a token of Microsoft Entra; "DEFAULT" is AutoGen 0.2's name for azure-identity's."""
+    if provider is None or (callable(provider) and not isinstance(provider, str)):
+        return provider
+    if provider != "DEFAULT":
+        # The message does not quote the value, which may be a token under the wrong name.
+        raise ConfigError(
+            "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
+            "set a token as azure_ad_token"
+        )
+    with suppress(ImportError):
+        if find_spec("azure.identity"):
+            return _default_provider()
+    raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
+
+
+def _default_provider() -> TokenProvider:
+    @cache
+    def provider() -> Any:
+        identity = import_module("azure.identity")
+        return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+
+    def token() -> Any:
+        return provider()()
+
+    return token

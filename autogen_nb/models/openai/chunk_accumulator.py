@@ -9,99 +9,66 @@
 """
 
 import json
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from autogen_nb.core.ports import Completion
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
-_DIGITS = 12
-"""Maximum digits of a token count."""
-
+_MOST_TOKENS = 10**12
 _JOINED = ("arguments", "text", "summary", "data")
 """The fields that arrive in pieces; other fields arrive whole, and some servers repeat them."""
 
 
 class ChunkAccumulator:
-    """The reply so far; `add` takes the chunks as parsed JSON, in order, and `unsent` yields new pieces to stream.
-
-    `progress` counts the pieces of the reply. `model` is the server's name of the model, or "".
-    """
+    """The reply so far; `progress` counts its pieces, and `model` is the server's name of the model, or ""."""
 
     def __init__(self) -> None:
         self.finish_reason = self.model = ""
         self.progress = 0
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
-        self._sent = (0, 0)
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
         self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []
         self._function: dict[str, Any] = {}
         self._usage: Mapping[str, Any] = {}
-        self._failed_usage: Usage | None = None
         self._begin = time.monotonic()
         self._thinking_seconds: float | None = None
 
     @property
-    def has_begun(self) -> bool:
-        """True if the model has started to write its reasoning, its answer or a call."""
-        return self.progress > 0
-
-    @property
     def usage(self) -> Usage | None:
-        """The server's token counts, those of a failed first request included."""
+        """The server's token counts."""
         usage = self._usage
-        if not usage:
-            return self._failed_usage
-        own = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
-        return own + (self._failed_usage or Usage())
+        return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))) if usage else None
 
-    def start_again(self) -> None:
-        """Prepares for the chunks of a second request, because the first one failed before its first piece."""
-        self._failed_usage, self._usage = self.usage, {}
-
-    def add(self, chunk: Mapping[str, Any]) -> None:
-        """Adds a chunk, or a whole ``chat.completion``."""
-        self.model = _text(chunk.get("model")) or self.model
-        self._usage = next(_mappings([chunk.get("usage")]), self._usage)
-        for place, choice in enumerate(_mappings(chunk.get("choices"))):
+    def add(self, chunk: Mapping[str, Any]) -> list[Reasoning | str]:
+        """Adds a chunk, or a whole ``chat.completion``; returns its reasoning and its text."""
+        self.model = chunk.get("model") or self.model
+        self._usage = chunk.get("usage") or self._usage
+        for place, choice in enumerate(chunk.get("choices") or ()):
             index = choice.get("index")
             if not (place if index is None else index):
-                self._add_choice(choice)
-        if self._thinking_seconds is None and (self._text or self._calls or self._function):
-            self._thinking_seconds = time.monotonic() - self._begin
+                self.finish_reason = choice.get("finish_reason") or self.finish_reason
+                return self._add(choice.get("delta") or choice.get("message") or {})
+        return []
 
-    def end(self) -> None:
-        """Adds the end of the text, which was held back because it could have been the start of a tag."""
-        self._record(*self._splitter.end())
-
-    def unsent(self) -> Iterator[str | Reasoning]:
-        """The new reasoning since the last call, then the new text."""
-        thoughts, words = self._sent
-        self._sent = (len(self._reasoning), len(self._text))
-        if reasoning := "".join(self._reasoning[thoughts:]):
-            yield Reasoning(reasoning)
-        if text := "".join(self._text[words:]):
-            yield text
+    def end(self) -> list[Reasoning | str]:
+        """Returns the end of the text, which was held back because it could have been the start of a tag."""
+        return self._pieces(*self._splitter.end())
 
     def completion(self, model: str) -> Completion:
         """The whole reply; `model` is the model's name if the server sent none."""
-        self.end()
-        unopened, text = split_unopened("".join(self._text))
-        thought = "".join((*self._reasoning, unopened)).strip()
-        # Some servers send no ids for calls, but a call's result needs one.
-        calls = [
-            {
-                **{name: value for name, value in call.items() if name != "index"},
-                "id": call.get("id") or f"call_{number}",
-            }
-            | {"type": "function", "function": _function(call.get("function"))}
-            for number, call in enumerate(sorted(self._calls, key=lambda call: call["index"]))
-        ]
+        unopened, text = split_unopened("".join(self._texts))
+        thought = "".join((*self._thoughts, unopened)).strip()
+        calls = []
+        for number, call in enumerate(self._calls):
+            function = _function(call.get("function") or {})
+            # Some servers send no ids for calls, but a call's result needs one.
+            calls.append({**call, "id": call.get("id") or f"call_{number}", "type": "function", "function": function})
+            del calls[-1]["index"]
         called = bool(calls or self._function)
         message = Message(
             content=text if text or not called else None,
@@ -109,63 +76,53 @@ class ChunkAccumulator:
             tool_calls=calls or None,
             reasoning_details=(self._details or None) if called else None,
         )
-        seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
-        details = self._usage.get("completion_tokens_details")
-        tokens = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
-        reasoning = Reasoning(thought, seconds, None if tokens is None else _count(tokens)) if thought else None
-        finish = self.finish_reason or ("tool_calls" if calls else "stop")
-        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
+        reasoning = None
+        if thought:
+            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
+            tokens = (self._usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+            reasoning = Reasoning(thought, seconds, None if tokens is None else _count(tokens))
+        return Completion(message, self.model or model, self.usage, self.finish_reason, reasoning=reasoning)
 
-    def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
-        delta = choice.get("delta") or choice.get("message")
-        if not isinstance(delta, Mapping):
-            return
-        details = list(_mappings(delta.get("reasoning_details")))
-        for detail in details:
-            _merge(self._detail(detail), detail)
+    def _add(self, delta: Mapping[str, Any]) -> list[Reasoning | str]:
         # A server may send the same text in several fields.
-        fields = [_text(delta.get(name)) for name in ("reasoning_content", "reasoning")]
-        fields.append("".join(_text(each.get("text")) or _text(each.get("summary")) for each in details))
-        thought = next(filter(None, fields), "")
-        self._record(thought, "")
-        calls = list(_mappings(delta.get("tool_calls")))
+        thought, detailed = delta.get("reasoning_content") or delta.get("reasoning"), ""
+        for detail in delta.get("reasoning_details") or ():
+            last = self._details[-1] if self._details else {}
+            if "index" not in detail or any(last.get(name) != detail.get(name) for name in ("type", "index")):
+                self._details.append({})
+            _merge(self._details[-1], detail)
+            detailed += detail.get("text") or detail.get("summary") or ""
+        thought = thought or detailed
+        calls, function = delta.get("tool_calls") or (), delta.get("function_call")
         for call in calls:
-            _merge(self._call(call), {name: value for name, value in call.items() if name != "index"})
-        function = list(_mappings([delta.get("function_call")]))
-        for piece in function:
-            _merge(self._function, piece)
+            _merge(self._call(call), call)
+        if function:
+            _merge(self._function, function)
         # A refusal (structured output) replaces the content.
-        written = _text(delta.get("content")) or _text(delta.get("refusal"))
-        self._record(*self._splitter.add(written))
-        self.progress += bool(thought or calls or function or written)
+        content = delta.get("content") or delta.get("refusal")
+        self.progress += bool(thought or calls or function or content)
+        tagged, text = self._splitter.add(_text(content)) if content else ("", "")
+        return self._pieces((_text(thought) if thought else "") + tagged, text)
 
-    def _record(self, thought: str, text: str) -> None:
-        self._reasoning += [thought] if thought else []
-        self._text += [text] if text else []
-
-    def _detail(self, piece: Mapping[str, Any]) -> dict[str, Any]:
-        """The detail that a piece continues; a new one if its type or index is new, or if it has no index."""
-        last = self._details[-1] if self._details else {}
-        if "index" not in piece or any(last.get(name) != piece.get(name) for name in ("type", "index")):
-            self._details.append({})
-        return self._details[-1]
+    def _pieces(self, thought: str, text: str) -> list[Reasoning | str]:
+        self._thoughts.append(thought)
+        self._texts.append(text)
+        if self._thinking_seconds is None and (text or self._calls or self._function):
+            self._thinking_seconds = time.monotonic() - self._begin
+        pieces: list[Reasoning | str] = [Reasoning(thought)] if thought else []
+        return [*pieces, text] if text else pieces
 
     def _call(self, piece: Mapping[str, Any]) -> dict[str, Any]:
         """The call that a piece continues, or a new one."""
-        name, index = _text(piece.get("id")), piece.get("index")
+        call_id, index = piece.get("id"), piece.get("index")
         for call in self._calls:
-            if name and call.get("id") == name:
+            if call_id and call.get("id") == call_id:
                 return call
-        known = next((call for call in reversed(self._calls) if index is None or call["index"] == index), None)
-        if (
-            known is None
-            or (name and known.get("id"))
-            or (not name and index is None and _name(piece) and _name(known))
-        ):
-            known = {"index": index if isinstance(index, int) else len(self._calls)}
-            self._calls.append(known)
-        return known
+        same = [call for call in self._calls if index is None or call["index"] == index]
+        if not same or (same[-1].get("id") if call_id else index is None and _name(piece) and _name(same[-1])):
+            same.append({"index": index})
+            self._calls.append(same[-1])
+        return same[-1]
 
 
 def _merge(whole: dict[str, Any], piece: Mapping[str, Any]) -> None:
@@ -175,38 +132,26 @@ def _merge(whole: dict[str, Any], piece: Mapping[str, Any]) -> None:
             whole[name] = known if isinstance(known, dict) else {}
             _merge(whole[name], value)
         elif isinstance(value, str):
-            text = _text(value)
-            whole[name] = known + text if name in _JOINED and isinstance(known, str) else text or known
+            whole[name] = known + _text(value) if name in _JOINED and isinstance(known, str) else _text(value) or known
         elif value is not None:
             whole[name] = value
 
 
-def _function(function: Any) -> dict[str, str]:
-    arguments = function.get("arguments") if isinstance(function, Mapping) else None
+def _function(function: Mapping[str, Any]) -> dict[str, str]:
+    arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
-    return {"name": _name({"function": function}), "arguments": text}
+    return {"name": function.get("name") or "", "arguments": text}
 
 
 def _name(call: Mapping[str, Any]) -> str:
-    function = call.get("function")
-    return _text(function.get("name")) if isinstance(function, Mapping) else ""
-
-
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else iter(())
+    return (call.get("function") or {}).get("name") or ""
 
 
 def _text(content: Any) -> str:
     """The text of a field, or of its parts, without halves of surrogate pairs, which no file can contain."""
-    if isinstance(content, str):
-        is_plain = content.isascii() or not re.search("[\ud800-\udfff]", content)
-        return content if is_plain else content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return "".join(_text(part.get("text")) for part in _mappings(content) if isinstance(part.get("text"), str))
+    text: str = content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, str) and len(value) <= _DIGITS and value.isdecimal():
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**_DIGITS else 0
+    return int(value) if isinstance(value, int | float) and 0 <= value < _MOST_TOKENS else 0

@@ -11,9 +11,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +20,7 @@ from autogen_nb.core.ports import Waiting
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account, TokenProvider
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
-from autogen_nb.models.openai.server_errors import Server, is_repeated, of_response, seconds_to_wait
+from autogen_nb.models.openai.server_errors import Server, error_of, pause_after
 from autogen_nb.models.prices import is_listed_at, price_at
 
 if TYPE_CHECKING:
@@ -32,9 +29,9 @@ if TYPE_CHECKING:
 Stream: TypeAlias = "openai.AsyncStream[object]"
 """The chunks of a response as plain JSON values; the typed chunks are slower (`benchmarks/model_stream.py`)."""
 
-_SCOPE = "https://cognitiveservices.azure.com/.default"
 _CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
-_on_response: ContextVar[Callable[[Any], Awaitable[None]] | None] = ContextVar("on_response", default=None)
+_errors: ContextVar[asyncio.Queue[Any] | None] = ContextVar("errors", default=None)
+"""The responses to a request that the client may repeat."""
 
 
 class OpenAIClients:
@@ -111,7 +108,7 @@ class OpenAIClients:
         is_local = is_loopback(url)
         # Requests to a local HTTP server need no certificates, so invalid ones in the environment must not fail them.
         verify = True if is_local and url.startswith("http:") else trusted_certificates(self._ca_bundle)
-        hooks = {"response": [_call_on_response]}
+        hooks = {"response": [_queue_error]}
         try:
             # A proxy cannot reach this machine's loopback addresses.
             return openai.DefaultAsyncHttpxClient(
@@ -129,70 +126,37 @@ async def open_stream(
     """A `Waiting` for each error after which the client repeats the request, then the response, which it closes."""
     import openai
 
-    items: asyncio.Queue[Waiting | None] = asyncio.Queue()
-
-    async def announce_retry(response: Any) -> None:
-        if int(response.request.headers.get("x-stainless-retry-count", 0)) == client.max_retries:
-            return
-        if is_repeated(response):
-            await response.aread()
-            wait = seconds_to_wait(response.headers)
-            when = "trying again" if wait is None else f"next try in {wait:.0f} s"
-            items.put_nowait(Waiting(f"{of_response(server, response)}; {when}"))
-
+    errors: asyncio.Queue[Any] = asyncio.Queue()
     context = copy_context()
-    context.run(_on_response.set, announce_retry)
+    context.run(_errors.set, errors)
     # Neither the task nor the key is sent to a host that the configuration does not name.
     options: Any = {"follow_redirects": False, **extra}
+    stream_class = openai.AsyncStream[object]
     request = client.post(
-        "/chat/completions",
-        cast_to=object,
-        body=body,
-        options=options,
-        stream=True,
-        stream_cls=openai.AsyncStream[object],
+        "/chat/completions", cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
     )
     sending = asyncio.create_task(request, context=context)
-    sending.add_done_callback(lambda _: items.put_nowait(None))
+    sending.add_done_callback(lambda _: errors.put_nowait(None))
     waiting = None
     try:
-        while (item := await items.get()) is not None:
-            yield (waiting := item)
+        while (response := await errors.get()) is not None:
+            if pause := pause_after(server, response, client.max_retries):
+                yield (waiting := Waiting(pause))
         if waiting is not None:
             yield Waiting("")
-        yield await sending
+        error = sending.exception()
+        if isinstance(error, TypeError | ValueError):
+            raise server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
+        if error is not None:
+            raise error_of(server, error)
+        stream = sending.result()
+        if stream.response.headers.get("content-type", "").startswith("text/html"):
+            raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+        yield stream
     finally:
         # Closing an unfinished response closes the connection, so that the server stops writing.
         if not sending.cancel() and sending.exception() is None:
             await sending.result().close()
-
-
-def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
-    """The function that returns a token of Microsoft Entra; "DEFAULT" is AutoGen 0.2's name for azure-identity's."""
-    if provider is None or (callable(provider) and not isinstance(provider, str)):
-        return provider
-    if provider != "DEFAULT":
-        # The message does not quote the value, which may be a token under the wrong name.
-        raise ConfigError(
-            "azure_ad_token_provider must be a function that takes no arguments and returns a token, or 'DEFAULT'; "
-            "set a token as azure_ad_token"
-        )
-    with suppress(ImportError):
-        if find_spec("azure.identity"):
-            return _default_provider()
-    raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
-
-
-def _default_provider() -> TokenProvider:
-    @cache
-    def provider() -> Any:
-        identity = import_module("azure.identity")
-        return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
-
-    def token() -> Any:
-        return provider()()
-
-    return token
 
 
 def _checked_tokens(provider: TokenProvider, server: Server) -> Callable[[], Awaitable[str]]:
@@ -241,9 +205,10 @@ def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
     return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
 
 
-async def _call_on_response(response: Any) -> None:
-    if hook := _on_response.get():
-        await hook(response)
+async def _queue_error(response: Any) -> None:
+    if response.is_error and (errors := _errors.get()):
+        await response.aread()
+        errors.put_nowait(response)
 
 
 @dataclass(frozen=True, slots=True)

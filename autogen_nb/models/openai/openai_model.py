@@ -17,13 +17,20 @@ from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Reasoning
-from autogen_nb.models.config.account import OPENAI_URL, Account, TokenProvider, checked_key, checked_type
-from autogen_nb.models.config.address import checked_url
+from autogen_nb.messages import Usage
+from autogen_nb.models.config.account import (
+    OPENAI_URL,
+    Account,
+    TokenProvider,
+    checked_address,
+    checked_key,
+    checked_provider,
+    checked_type,
+)
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, checked_provider, open_stream
+from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, open_stream
 from autogen_nb.models.openai.server_errors import Server, error_of
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
@@ -69,7 +76,7 @@ class OpenAIModel:
         self._model = model
         self._account = Account(
             checked_type(api_type),
-            _address(base_url, azure_endpoint, azure=api_type == "azure"),
+            checked_address(base_url, azure_endpoint, api_type),
             checked_key(api_key, "api_key"),
             api_version,
             azure_deployment,
@@ -92,6 +99,9 @@ class OpenAIModel:
         self._vision = vision
         self._empty_reply = empty_reply
         self._parameters = parameters
+        self._fixed = {name: value for name, value in parameters.items() if name not in _REQUEST_OPTIONS}
+        self._fixed |= {"model": model, "stream": True}
+        self._options = {option: parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
         self._include_usage = True
 
     def __repr__(self) -> str:
@@ -156,26 +166,36 @@ class OpenAIModel:
         if is_listed_at(account.url):
             request = _without_reasoning(request)
         client = await self._clients.client(account)
+        may_repeat, spent = self._max_retries > 0, None
         while True:
-            reply = ChunkAccumulator()
+            reply, can_repeat = ChunkAccumulator(), False
             try:
-                async with aclosing(self._parts(client, server, self._body(request), reply)) as parts:
+                async with (
+                    aclosing(open_stream(client, server, self._body(request), self._options)) as items,
+                    aclosing(_parts(items, reply, self._timeout)) as parts,
+                ):
                     async for part in parts:
                         yield part
                 completion = replace(reply.completion(self._model), host=server.host)
                 error = _fault(completion, server, self._empty_reply)
             except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
                 error = error_of(server, cause)
+                can_repeat = not (reply.progress or isinstance(cause, ModelError | TimeoutError))
             usage, model = reply.usage, reply.model or self._model
+            if spent is not None:
+                usage = spent + (usage or Usage())
             cost = None if usage is None else cost_of(model, usage, self._price, url=account.url)
             if error is None:
-                yield replace(completion, cost=cost)
+                yield replace(completion, usage=usage, cost=cost)
                 return
-            if not (self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error)):
+            if self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error):
+                self._include_usage = False
+            elif may_repeat and can_repeat and isinstance(error, ModelUnavailable):
+                may_repeat, spent = False, usage
+            else:
                 if usage and usage.total_tokens:
                     error.usage, error.cost = usage, cost
                 raise error
-            self._include_usage = False
 
     def _resolved(self) -> tuple[Account, Server]:
         account = self._account.complete(self._model)
@@ -183,81 +203,48 @@ class OpenAIModel:
         policy().check_host(server.host)
         return account, server
 
-    async def _parts(
-        self, client: Any, server: Server, body: Mapping[str, Any], reply: ChunkAccumulator
-    ) -> AsyncGenerator[Part, None]:
-        options = {option: self._parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
-        for may_repeat in (self._max_retries > 0, False):
-            async with aclosing(open_stream(client, server, body, options)) as items:
-                async for item in items:
-                    if isinstance(item, Waiting):
-                        yield item
-                        continue
-                    try:
-                        async with aclosing(_pieces(item, server, reply, self._timeout)) as pieces:
-                            async for piece in pieces:
-                                yield piece
-                    except Exception as error:
-                        if reply.has_begun or not may_repeat or isinstance(error, ModelRefused | TimeoutError):
-                            raise
-                        reply.start_again()
-                    else:
-                        return
-
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        body = {name: value for name, value in self._parameters.items() if name not in _REQUEST_OPTIONS}
-        body |= {
-            "model": self._model,
-            "messages": list(fit_images(request.messages, vision=self._vision)),
-            "stream": True,
-        }
+        body = {**self._fixed, "messages": list(fit_images(request.messages, vision=self._vision))}
         if self._include_usage:
-            body["stream_options"] = {"include_usage": True, **(self._parameters.get("stream_options") or {})}
+            body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
         else:
             body.pop("stream_options", None)
-        lists = {"tools": request.tools, "functions": request.functions}
-        return body | {name: list(items) for name, items in lists.items() if items}
+        if request.tools:
+            body["tools"] = list(request.tools)
+        if request.functions:
+            body["functions"] = list(request.functions)
+        return body
 
 
-async def _pieces(
-    stream: Stream, server: Server, reply: ChunkAccumulator, silence: float
-) -> AsyncGenerator[str | Reasoning, None]:
-    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "text/html":
-        raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
-    chunks = _whole(stream) if kind == "application/json" else stream
-    loop, progress, deadline = asyncio.get_running_loop(), -1, 0.0
-    while True:
-        # Chunks that only keep the connection alive are no progress.
-        if reply.progress != progress:
-            progress, deadline = reply.progress, loop.time() + silence
-        async with asyncio.timeout_at(deadline):
-            chunk = await anext(chunks, None)
-        if chunk is None:
-            break
-        if not isinstance(chunk, Mapping):
-            raise server.unavailable(f"sent something that is no reply: {server.clean(str(chunk)[:80])}")
-        reply.add(chunk)
-        for piece in reply.unsent():
+async def _parts(
+    items: "AsyncIterator[Waiting | Stream]", reply: ChunkAccumulator, silence: float
+) -> AsyncGenerator[Part, None]:
+    loop = asyncio.get_running_loop()
+    async for item in items:
+        if isinstance(item, Waiting):
+            yield item
+            continue
+        is_whole = item.response.headers.get("content-type", "").startswith("application/json")
+        chunks, progress, deadline = _whole(item) if is_whole else item, -1, 0.0
+        while True:
+            # Chunks that only keep the connection alive are no progress.
+            if reply.progress != progress:
+                progress, deadline = reply.progress, loop.time() + silence
+            async with asyncio.timeout_at(deadline):
+                chunk: Any = await anext(chunks, None)
+            if chunk is None:
+                break
+            for piece in reply.add(chunk):
+                yield piece
+        if not reply.finish_reason:
+            raise EOFError
+        for piece in reply.end():
             yield piece
-    if not reply.finish_reason:
-        raise server.unavailable("broke off before the reply was whole")
-    reply.end()
-    for piece in reply.unsent():
-        yield piece
 
 
 async def _whole(stream: Stream) -> AsyncIterator[object]:
     """The only chunk of a server that does not stream."""
     yield json.loads(await stream.response.aread())
-
-
-def _address(base_url: str | None, azure_endpoint: str | None, *, azure: bool) -> str | None:
-    if azure_endpoint and not azure:
-        raise ConfigError("azure_endpoint is only for Azure; add api_type 'azure'")
-    if azure_endpoint and base_url:
-        raise ConfigError("azure_endpoint and base_url both set the server's address; give only one of them")
-    return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
 
 
 def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:

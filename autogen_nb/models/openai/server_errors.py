@@ -8,13 +8,12 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of
+from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of, shown_url
 
 _LONGEST_TEXT = 400
 _LONGEST_READ = 4_000
@@ -26,12 +25,10 @@ _LONGEST_WAIT = 120.0
 _SHORTEST_KEY = 4
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
 _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-# OpenSSL's codes: not yet valid, expired, wrong host name, e-mail or IP address.
-_UNRELATED_TO_TRUST = (9, 10, 62, 63, 64)
-_TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
 _TOO_LONG = re.compile(
     r"""
-      maximum\ context\ length                                  # OpenAI, vLLM, SGLang, OpenRouter, DeepSeek
+      context_length_exceeded | exceed_context_size_error       # the codes of OpenAI and llama.cpp
+    | maximum\ context\ length                                  # OpenAI, vLLM, SGLang, OpenRouter, DeepSeek
     | exceeds?\ (?:the|your)\ (?:available\ )?context            # llama.cpp, Ollama, OpenAI
     | (?:exceeded\ max|longer\ than\ the\ model's|than\ the)\ context\ length    # Ollama, SGLang, LM Studio
     | with\ context\ length\ of\ only                           # LM Studio
@@ -43,23 +40,32 @@ _TOO_LONG = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Servers' messages for a request that is too long; few servers have an error code for it."""
+"""Servers' codes and messages for a request that is too long."""
 
-_TLS = "If it speaks TLS, use an https:// address"
-_NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
-_CAUSES: tuple[tuple[type[OSError], str], ...] = (
-    (ssl.SSLError, "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address"),
-    (socket.gaierror, "is an unknown host name (DNS): {}"),
-    (ConnectionRefusedError, "refused the connection; is a server running there?"),
-    (TimeoutError, "did not answer in time (timeout)"),
+_REFUSALS = (
+    (re.compile("insufficient_quota"), ModelRefused, "says that the account has no quota left"),
+    (re.compile("content_filter"), ContentFiltered, "stopped the request by its content filter"),
+    (_TOO_LONG, ContextTooLong, "says that the request is too long"),
 )
-_STATUSES = {
+"""The refusals that a code or a message identifies, whatever the status: some servers use 500 for a long request."""
+
+_WAYS_OUT = {
     401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
     403: "This key may not use that model: choose another one, or ask for access.",
     404: "Check the model's name, and base_url (it usually ends in /v1).",
     407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
 }
-"""Ways out for the statuses of refusals."""
+_CAUSES: tuple[tuple[type[Exception], str], ...] = (
+    (ssl.SSLCertVerificationError, "has an untrusted TLS certificate: {}"),
+    (ssl.SSLError, "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address"),
+    (socket.gaierror, "is an unknown host name (DNS): {}"),
+    (ConnectionRefusedError, "refused the connection; is a server running there?"),
+    (TimeoutError, "did not answer in time (timeout)"),
+    (EOFError, "broke off before the reply was whole"),
+)
+_NO_HTTP = re.compile(r"illegal (?:status|request) line|without sending a response")
+# OpenSSL's codes: not yet valid, expired, wrong host name, e-mail or IP address.
+_UNRELATED_TO_TRUST = (9, 10, 62, 63, 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +82,13 @@ class Server:
 
     def clean(self, text: str) -> str:
         """The text, shortened, without the key, markup and control characters."""
-        # A text shorter than `_SHORTEST_KEY` is no secret, and would match in many places.
-        shown, login = text, login_of(self.url)
-        for secret in (self.key, login, login.partition(":")[2], basic_auth(login).split()[1] if login else ""):
-            shown = shown.replace(secret, "[key]") if len(secret) >= _SHORTEST_KEY else shown
-        shown = _KEY_LIKE.sub("[key]", _TAG.sub(" ", shown[:_LONGEST_READ]))
-        line = " ".join("".join(char if char.isprintable() else " " for char in shown).split())
+        login = login_of(self.url)
+        for secret in (self.key, login, login.partition(":")[2], basic_auth(login)[6:] if login else ""):
+            # A shorter text is no secret, and would match in many places.
+            if len(secret) >= _SHORTEST_KEY:
+                text = text.replace(secret, "[key]")
+        text = _KEY_LIKE.sub("[key]", _TAG.sub(" ", text[:_LONGEST_READ]))
+        line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
         return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
 
     def unavailable(self, fault: str) -> ModelUnavailable:
@@ -92,7 +99,7 @@ class Server:
         return kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model)
 
 
-def error_of(server: Server, error: Exception) -> ModelError:
+def error_of(server: Server, error: BaseException) -> ModelError:
     """The error for an exception of a request or of its stream."""
     import openai
 
@@ -104,164 +111,116 @@ def error_of(server: Server, error: Exception) -> ModelError:
         case openai.APIConnectionError():
             return _of_connection(server, error.__cause__ or error)
         case openai.APIError():
-            return _of_event(server, error.body)
-        case JSONDecodeError() | UnicodeDecodeError() | RecursionError():
-            return server.unavailable("sent something that is not JSON")
+            return _of_body(server, error.body)
         case openai.OpenAIError():
             return server.refused(f"got no request: {server.clean(str(error))}")
-        case TypeError() | ValueError():
-            return server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
+        case ValueError() | TypeError() | AttributeError() | RecursionError():
+            return server.unavailable("sent something that is no reply")
     return _of_connection(server, error)
 
 
-def is_repeated(response: Any) -> bool:
-    """True for a response after which the openai library repeats the request, if `max_retries` allows it."""
-    is_short = (seconds_to_wait(response.headers) or 0) <= _LONGEST_WAIT
-    return is_short and response.headers.get("x-should-retry") != "false" and _is_temporary(response.status_code)
-
-
-def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds of the ``Retry-After`` header; None without a number."""
-    try:
-        return float(headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
+def pause_after(server: Server, response: Any, max_retries: int) -> str:
+    """The reason for the pause before the openai library repeats a request, and its length; "" without a repetition."""
+    retries, wait = int(response.request.headers.get("x-stainless-retry-count", 0)), _seconds_to_wait(response)
+    is_repeated = retries < max_retries and wait <= _LONGEST_WAIT and _is_temporary(response.status_code)
+    if not is_repeated or response.headers.get("x-should-retry") == "false":
+        return ""
+    return f"{of_response(server, response)}; " + (f"next try in {wait:.0f} s" if wait else "trying again")
 
 
 def of_response(server: Server, response: Any) -> ModelError:
     """The error for a response with an error status; the body has been read."""
     # A provider's token is known only from the request.
     token = response.request.headers.get("authorization", "").partition(" ")[2]
-    error = _of_response(replace(server, key=server.key or token), response)
+    server = replace(server, key=server.key or token)
+    error: ModelError
+    if response.has_redirect_location:
+        target = urljoin(server.url, response.headers["location"])
+        where = server.clean(shown_url(target).removesuffix("/chat/completions"))
+        way_out = "which was not followed. If that address is right, use it as base_url."
+        error = server.refused(f"redirects to {where} ({response.status_code}), {way_out}")
+    else:
+        try:
+            body = response.json()
+        except (ValueError, RecursionError):
+            body = response.text
+        error = _of_body(server, body, response.status_code, _seconds_to_wait(response))
     error.status = response.status_code
     return error
 
 
-def _of_response(server: Server, response: Any) -> ModelError:
-    status = response.status_code
-    if status < 400:  # noqa: PLR2004 - HTTP's lowest error status
-        return server.refused(_redirected(server, status, response.headers))
-    try:
-        body = response.json()
-    except (ValueError, RecursionError):
-        body = response.text
-    message = server.clean(_message(body)) or "it gave no reason"
-    code = _field(body, "code")
-    if code == "insufficient_quota":
-        return server.refused(f"says that the account has no quota left ({status}): {message}")
-    # Some servers report a long request with status 500; a 429 is always a limit of the request rate.
-    if status != 429 and _is_too_long(body):  # noqa: PLR2004 - HTTP's status "too many requests"
-        return server.refused(f"says that the request is too long ({status}): {message}", ContextTooLong)
+def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
+    """The error for the body of a response, or, without a status, for an event in a stream."""
+    message, code = _message_and_code(body)
+    reason = server.clean(message) or "it gave no reason"
+    for pattern, kind, fault in _REFUSALS:
+        # A 429 is always a limit of the request rate, or the quota.
+        if pattern.search(f"{code} {message[:_LONGEST_READ]}") and (status != 429 or kind is ModelRefused):  # noqa: PLR2004 - HTTP's status "too many requests"
+            return server.refused(f"{fault}{f' ({status})' if status else ''}: {reason}", kind)
+    if not status:
+        is_refusal = "invalid_request_error" in code
+        fault = f"{'refused' if is_refusal else 'failed'} in the middle of the reply: {reason}"
+        return server.refused(fault) if is_refusal else server.unavailable(fault)
+    if wait > _LONGEST_WAIT:
+        return server.unavailable(f"asks to wait {wait:.0f} s ({status}): {reason}")
     if _is_temporary(status):
-        wait = seconds_to_wait(response.headers) or 0
-        return server.unavailable(
-            f"asks to wait {wait:.0f} s ({status}): {message}"
-            if wait > _LONGEST_WAIT
-            else f"answered {status}: {message}"
-        )
-    if code == "content_filter":
-        return server.refused(f"stopped the request by its content filter: {message}", ContentFiltered)
-    way_out = _STATUSES.get(status, "")
-    if status == 400 and "https" in message.lower():  # noqa: PLR2004 - HTTP's status "bad request"
-        way_out = _TLS
-    if status == 401 and not server.key:  # noqa: PLR2004 - HTTP's status "unauthorized"
-        way_out = "The server requires a key: pass api_key."
-    return server.refused(f"answered {status}: {message.rstrip('.')}. {way_out}".rstrip())
-
-
-def _is_temporary(status: int) -> bool:
-    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors
-
-
-def _of_event(server: Server, error: object) -> ModelError:
-    message = server.clean(_message(error)) or "it gave no reason"
-    if "content_filter" in (_field(error, "code"), _field(error, "type")):
-        return server.refused(f"stopped the reply by its content filter: {message}", ContentFiltered)
-    if _is_too_long(error):
-        return server.refused(f"says that the request is too long: {message}", ContextTooLong)
-    if _field(error, "type") == "invalid_request_error":
-        return server.refused(f"refused in the middle of the reply: {message}")
-    return server.unavailable(f"failed in the middle of the reply: {message}")
+        return server.unavailable(f"answered {status}: {reason}")
+    return server.refused(f"answered {status}: {reason.rstrip('.')}. {_WAYS_OUT.get(status, '')}".rstrip())
 
 
 def _of_connection(server: Server, error: BaseException) -> ModelError:
-    fault = _connection_fault(server, error)
+    fault = _connection_fault(server, list(_chain(error)))
     proxy = _proxy_of(server.url)
     return server.unavailable(f"{fault} (the environment sets a proxy for this host: {proxy})" if proxy else fault)
 
 
-def _connection_fault(server: Server, error: BaseException) -> str:
-    chain = list(_chain(error))
-    for cause in chain:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            text = server.clean(cause.verify_message or str(cause))
-            # Trusting the authority does not help with an expired certificate, or one for another name.
-            is_trust = getattr(cause, "verify_code", None) not in _UNRELATED_TO_TRUST
-            way = "If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
-            return f"has an untrusted TLS certificate: {text}" + (f". {way}" if is_trust else "")
+def _connection_fault(server: Server, causes: list[BaseException]) -> str:
+    for cause in causes:
         for kind, fault in _CAUSES:
             if isinstance(cause, kind):
-                return fault.format(server.clean(cause.strerror or str(cause)))
-    messages = [text for cause in chain if (text := server.clean(str(cause)))]
-    root = messages[-1] if messages else type(chain[-1]).__name__
-    hint = f". {_TLS}" if server.url.startswith("http:") and _NO_HTTP.search(root) else ""
-    return f"broke the connection: {root.rstrip('.')}{hint}"
+                reason = getattr(cause, "verify_message", "") or getattr(cause, "strerror", "") or str(cause)
+                text = fault.format(server.clean(reason))
+                # Trusting the authority does not help with an expired certificate, or one for another name.
+                if kind is not ssl.SSLCertVerificationError or getattr(cause, "verify_code", 0) in _UNRELATED_TO_TRUST:
+                    return text
+                return f"{text}. If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
+    root = next((text for cause in reversed(causes) if (text := server.clean(str(cause)))), type(causes[-1]).__name__)
+    is_tls = server.url.startswith("http:") and _NO_HTTP.search(root)
+    way_out = ". If it speaks TLS, use an https:// address" if is_tls else ""
+    return f"broke the connection: {root.rstrip('.')}{way_out}"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        for each in getattr(error, "exceptions", ()):
+            yield from _chain(each)
+        error = error.__cause__ or error.__context__
 
 
 def _proxy_of(url: str) -> str:
     """The host and port of the environment's proxy for the address; "" without one."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+    is_direct = is_loopback(url) or proxy_bypass(parts.hostname or "")
+    return "" if is_direct else host_of(proxy if "//" in proxy else f"//{proxy}")
+
+
+def _message_and_code(body: object) -> tuple[str, str]:
+    """The server's message (OpenAI's ``message``, FastAPI's ``detail``, or the raw text), and its code and type."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if not isinstance(error, Mapping):
+        return str(error or ""), ""
+    message = error.get("message") or error.get("detail") or dict(error)
+    return str(message), f"{error.get('code')} {error.get('type')}"
+
+
+def _seconds_to_wait(response: Any) -> float:
     try:
-        parts, proxies = urlsplit(url), getproxies()
-        proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
-        if not proxy or is_loopback(url) or proxy_bypass(parts.hostname or ""):
-            return ""
-    except ValueError:
-        return ""
-    return host_of(proxy if "//" in proxy else f"//{proxy}")
+        return float(response.headers.get("retry-after", 0))
+    except ValueError:  # a date
+        return 0
 
 
-def _redirected(server: Server, status: int, headers: Mapping[str, str]) -> str:
-    try:
-        target = urlsplit(urljoin(server.url, headers["location"]))
-    except KeyError:
-        return f"answered {status}, a redirect without an address. Check base_url (it usually ends in /v1)."
-    except ValueError:
-        target = urlsplit("")
-    host = target.netloc.rpartition("@")[2]
-    # For a redirect on the same host, only the whole address shows the difference, such as https.
-    base = target._replace(netloc=host, path=target.path.removesuffix("/chat/completions"), query="", fragment="")
-    where = server.clean(base.geturl() if host == server.host else host) or "another address"
-    return f"redirects to {where} ({status}), which was not followed. If that address is right, use it as base_url."
-
-
-def _field(body: object, name: str) -> object:
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    return inner.get(name) if isinstance(inner, Mapping) else None
-
-
-def _message(body: object) -> str:
-    """The server's message: OpenAI's ``message``, FastAPI's ``detail``, or the raw text."""
-    if isinstance(body, Mapping):
-        inner = body.get("error")
-        if isinstance(inner, Mapping):
-            return _message(inner)
-        return str(body.get("message") or body.get("detail") or inner or dict(body))
-    return "" if body is None else str(body)
-
-
-def _is_too_long(body: object) -> bool:
-    marks = (_field(body, "code"), _field(body, "type"))
-    return any(mark in _TOO_LONG_CODES for mark in marks) or bool(_TOO_LONG.search(_message(body)[:_LONGEST_READ]))
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    waiting: list[Any] = [error]
-    while waiting:
-        current = waiting.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        waiting.extend(getattr(current, "exceptions", ()))
-        waiting.append(current.__cause__ or current.__context__)
+def _is_temporary(status: int) -> bool:
+    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors

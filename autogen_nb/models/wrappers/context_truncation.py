@@ -37,13 +37,13 @@ class ContextTruncation(ModelWrapper):
         shorter: Iterator[ModelRequest] | None = None
         sent = request
         while True:
-            has_reply, note = False, truncation_note(request, sent)
+            has_reply = False
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
                         has_reply = not isinstance(item, Waiting)
-                        if isinstance(item, Completion):
-                            yield replace(item, note=f"{note} {item.note}".strip())
+                        if isinstance(item, Completion) and sent is not request:
+                            yield replace(item, note=f"{truncation_note(request, sent)} {item.note}".strip())
                         else:
                             yield item
             except ContextTooLong as error:
