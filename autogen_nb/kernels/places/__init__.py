@@ -1,15 +1,9 @@
-"""The kinds of places where an agent's code can run, each a row of `PLACES`; `place` has their base class.
+"""Places: this machine, a sandbox, a container or a server, where an agent's code runs (jupyter_client's provisioner).
 
-To add a place, such as a host reached by SSH:
-
-1. Write a module in this folder, with subclasses of `place.Place` and `place.KernelHandle`.
-2. Add a row to `PLACES`, which says how to create, describe and select the place.
-
-Options, settings and status lines read the rows; `autogen-nb doctor` reads the rows of sandboxes. A new kind of address
-also needs changes to the help of ``--kernel`` (`settings`), to the check of kernel names
-(`agents.parts.agent_config`), and to `cli.run_command`, which removes tokens before it saves a notebook. A new kind of
-sandbox also needs a rank in `core.policy.organisation_policy.WALLS`, since an organisation can require a minimum.
-The functions of a row import its module, so that no unused place is loaded.
+To add a place, subclass `place.Place` and `place.KernelHandle` in a new module, and add a row to `PLACES`. The
+functions of a row import the module, so that unused places are not loaded. A new kind of address also needs changes in
+`settings`, `cli.run_command` and `agents.parts.agent_config`; a new sandbox needs a rank in
+`core.policy.organisation_policy.WALLS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +19,7 @@ from autogen_nb.kernels.places.writable import Writable
 class PlaceOptions:
     cwd: Path
     net: bool = False
-    # An address may contain a token.
+    # The address of a server may contain a token.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
     limits: Any = None
@@ -34,7 +28,7 @@ class PlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
-    """How to create, check and describe a place; `lacks` has a phrase for it and the options it does not support."""
+    """A row of `PLACES`; `lacks` is a phrase such as "on a server" and the options that are not supported there."""
 
     make: Callable[[PlaceOptions], Any]
     check: Callable[[PlaceOptions], object] | None = None
@@ -59,7 +53,7 @@ def _bubblewrap(options: PlaceOptions) -> Any:
 
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
-    # Raises an error for a folder that cannot be made writable.
+    # `wrapped` raises an error if the sandbox cannot have this working directory.
     _bubblewrap(options).wrapped([], options.cwd)
 
 
@@ -111,14 +105,10 @@ PLACES: Mapping[str, PlaceKind] = {
         lacks=("on a server", ("limits", "passed")),
     ),
 }
-"""Every kind of place by name; for a sandbox, the name is its value of ``--sandbox``."""
-
 SANDBOXES: tuple[Walls, ...] = tuple(name for name in WALLS if name in PLACES)
-"""The values of ``--sandbox``, from the weakest to the strongest."""
 
 
 def place_kind(sandbox: str, kernel: str = "") -> PlaceKind:
-    """The kind of place for a sandbox's name, or for a kernel's name or address."""
     if not kernel:
         return PLACES[sandbox]
     addressed = (kind for kind in PLACES.values() if kernel.startswith(kind.schemes))

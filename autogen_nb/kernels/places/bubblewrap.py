@@ -1,12 +1,10 @@
-"""A sandbox of Linux namespaces, made by bubblewrap.
+"""Runs kernels and programs in Linux namespaces created by bubblewrap.
 
-1. The system's files are visible and read-only, except for files in `/etc` that not every user can read. The sandbox
-   has its own folders for temporary files, `/run` and `/proc`.
-2. Home folders are hidden, except for the interpreter's packages and the working directory.
-3. The code can write only to the working directory (or to one folder in it), to the folder for the kernel's answers,
-   and to the folder for installed packages. Files for the kernel are in a read-only folder.
-4. The network, including this machine's own ports, is unavailable unless it is requested.
-5. The sandbox ends with this process, and so do all processes of the code: they cannot leave the sandbox's namespace.
+1. The code can read the system's files, except home folders and files in `/etc` that not every user can read. It has
+   temporary folders, `/run` and `/proc` of its own.
+2. The code can write only in the working directory, or in one folder of it, in the kernel's outbox and in the overlay.
+3. By default the code has no network, not even this machine's own ports.
+4. All processes of the code end with this process.
 """
 
 import os
@@ -57,7 +55,7 @@ class BubblewrapPlace(LocalPlace):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         spec = manager.kernel_spec
-        # SIGINT would end the sandbox; a message interrupts only the kernel in it.
+        # SIGINT would end bwrap; an interrupt_request reaches the kernel.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
         kernel = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
@@ -98,7 +96,7 @@ class BubblewrapPlace(LocalPlace):
             *([] if launch_spec is None else _binds("--ro-bind", [launch_spec.folder.resolve()])),
             *([] if launch_spec is None else _binds("--bind", [launch_spec.outbox.resolve()])),
             *_options("--remount-ro", hidden),
-            # ipykernel exits at once if this variable is not its parent's process id.
+            # ipykernel exits if this variable differs from its parent's process id.
             *("--unsetenv", "JPY_PARENT_PID", "--chdir", str(cwd), "--"),
             *argv,
         ]
@@ -115,7 +113,7 @@ class BubblewrapPlace(LocalPlace):
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
         needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT]
         if self._net:
-            # This file is often a link to a file in /run, which the sandbox replaces.
+            # This file is often a link into /run, which is empty in the sandbox.
             needed.append(Path("/etc/resolv.conf"))
         emptied = [*_hidden_homes(), *_emptied_folders()]
         for path in dict.fromkeys(path for target in needed for path in (target, target.resolve())):

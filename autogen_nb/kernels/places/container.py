@@ -1,10 +1,10 @@
-"""A container for a kernel and other programs, created by an engine with Docker's API (Docker, Podman).
+"""Runs kernels and programs in a container of Docker or Podman.
 
-1. The container is created at first use; the kernel and all programs of a place run in it.
-2. Code in the container sees two folders of this machine, under the same paths: the working directory, and a folder
-   with files for the kernel, in which only one subfolder is writable. By default, there is no network.
-3. By default, the container ends when its place is closed or this process ends, even by a crash: its main program reads
-   a stream that this process keeps open. The engine then removes the container.
+1. The first kernel or program of a place creates the container.
+2. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders;
+   all have the same paths as on this machine. By default the code has no network.
+3. By default the container ends with the place or with this process, even after a crash: its main program reads a
+   stream that this process keeps open. The engine then removes the container.
 """
 
 import asyncio
@@ -34,22 +34,19 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
-"""The default image."""
 
+# The container after `close`: removed, stopped or running.
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
-"""The state of the container after `close`: removed ("nothing"), stopped ("ended") or still "running"."""
 
-# The container's main program is a shell. Until its input stream closes, a subshell reads names of signals and process
-# groups from it, and sends the signals; at the limit on processes, no other program could start to send them.
+# The container's main program is a shell, which sends the signals that it reads from its input stream, such as
+# "INT 12" for the process group 12. At the limit on processes, the engine could not start a program for this.
 _UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
-# The files of cgroup versions 1 and 2; a system has only some of them.
-_COUNTERS = "cat /sys/fs/cgroup/memory/memory.oom_control /sys/fs/cgroup/memory.events 2>/dev/null; echo pids; "
-_COUNTERS += "cat /sys/fs/cgroup/pids/pids.events /sys/fs/cgroup/pids.events 2>/dev/null"
+_COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pids.events 2>/dev/null"
 _PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
 
 
@@ -101,14 +98,13 @@ class ContainerPlace(Place):
         return self.folders / "w"
 
     async def why_no_kernel(self) -> str:
-        """The reason if the image has no ipykernel, or if sockets cannot be shared; otherwise ""."""
         if self._why_no_kernel is None:
-            # Except on Linux, containers run in a virtual machine, which cannot use this machine's Unix sockets.
+            # On other systems, containers run in a virtual machine, without access to this machine's Unix sockets.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
             has_kernel = False
             if job is not None:
                 try:
-                    # The reading thread sets this future even after the caller has been cancelled.
+                    # A thread sets this future, which a cancelled caller must not cancel.
                     has_kernel = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)
@@ -118,13 +114,13 @@ class ContainerPlace(Place):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
-        # Python adds the script's folder to its import path, so the folder must contain no other modules.
+        # Python adds the script's folder to `sys.path`, so the folder must contain no other modules.
         script = launch_spec.folder / "kernel_main.py"
         script.write_bytes(KERNEL_SCRIPT.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
         options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
-        # Older kernels rewrite their connection file, so they get a writable copy.
+        # Older kernels write to their connection file.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
@@ -134,12 +130,11 @@ class ContainerPlace(Place):
         return ContainerKernel(launch_spec, job, manager)
 
     async def reached_limit(self) -> str:
-        """The limit at which the engine killed a process since the last call, or did not start one; "" if none did."""
         if self._container is None:
             return ""
         counts = await asyncio.to_thread(_counts, self._container)
         if counts is None:
-            # At the limit on processes, no program can start to read the counters.
+            # At the limit on processes, the engine cannot start the program that reads the counters.
             return self._limits.names["pids"] if await asyncio.to_thread(_is_running, self._container) else ""
         before, self._limit_counts = self._limit_counts, counts
         for count, old_count, limit in zip(self._limit_counts, before, ("memory", "pids"), strict=True):
@@ -155,7 +150,7 @@ class ContainerPlace(Place):
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
         log: Path | None = None,
     ) -> Exec:
-        """Starts a program in the container, in its working directory; `log` receives its output."""
+        """Starts a program in the container, which writes its output to `log` or to the job's pipe."""
         async with self._lock:
             if self._container is None or not await asyncio.to_thread(_is_running, self._container):
                 self._container, self._stdin = await asyncio.to_thread(self._make)
@@ -200,7 +195,7 @@ class ContainerPlace(Place):
             except engine_error():
                 if self._requires_limits:
                     raise
-            # Some engines support no limits, so the default limits are left out.
+            # Some engines do not support limits.
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
@@ -211,7 +206,7 @@ class ContainerPlace(Place):
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
-        # The first process of a container must reap orphans, which a shell does.
+        # A shell reaps orphans, as the first process of a container must do.
         container = self._client.containers.create(
             self.image,
             ["sh", "-c", _FOREVER if self._leaves == "running" else _UNTIL_LEFT],
@@ -232,7 +227,7 @@ class ContainerPlace(Place):
         try:
             stdin = container.attach_socket(params={"stdin": 1, "stream": 1})
             container.start()
-            # Without Python in the image, no packages can be installed.
+            # The image may have no Python.
             overlay = container.exec_run([_PYTHON, "-c", Path(overlay_env.__file__).read_text("utf-8"), _PACKAGES])
             self._overlay_variables = overlay_env.variables(_PACKAGES) if overlay.exit_code == 0 else {}
         except engine_error():
@@ -243,11 +238,6 @@ class ContainerPlace(Place):
 
 
 class ContainerKernel(KernelHandle):
-    """A kernel in a container; its child processes end with the container.
-
-    An interrupt is a message, since the effect of signals in a container depends on the engine.
-    """
-
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
         super().__init__(launch_spec, SocketChannels(manager), with_signal_codes(job.exited), job)
         self._pipe = job.pipe
@@ -262,7 +252,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # The other variables that `scrub_environment` keeps describe this machine, not the container.
+        # Keeps the locale and variables that the user named; all others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
@@ -287,7 +277,7 @@ def _end(container: Any, stdin: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """The number of times that the container reached its limits on memory and processes; None if unknown."""
+    """How often the container reached its limits on memory and processes; None if unknown."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone

@@ -1,4 +1,4 @@
-"""Connects to the container engine, and finds or builds images."""
+"""Connects to Docker or Podman, and finds or builds images."""
 
 import io
 import os
@@ -20,7 +20,7 @@ def engine_error() -> type[Exception]:
 
 
 def connect_engine() -> Any:
-    """Returns a client of the engine that the environment variables select, once the engine has answered."""
+    """A client of the engine at DOCKER_HOST; raises an error if the engine does not answer."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -30,12 +30,12 @@ def connect_engine() -> Any:
     address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
     socket = address.removeprefix("unix://")
     try:
-        # Without this check, the library would leave a socket open.
+        # For a missing file, the library would leave a socket open.
         if socket != address and not Path(socket).exists():
             raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - reported below, like other errors
         client = docker.from_env()
         client.ping()
-    # The library does not wrap the errors of its transport.
+    # The library does not wrap errors of requests.
     except Exception as error:
         raise ConfigError(
             f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
@@ -63,7 +63,7 @@ def find_image(client: Any, names: Sequence[str]) -> str:
 
 
 def build_kernel_image(client: Any, name: str, base: str) -> None:
-    """Builds an image with ipykernel from `base`, unless `name` exists; pip may need the network."""
+    """Builds the image `name` from `base` with ipykernel, unless it exists."""
     errors = import_module("docker.errors")
     recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
     try:

@@ -1,4 +1,4 @@
-"""A program executed in a running container, by Docker's API."""
+"""Runs a program in a running container."""
 
 import asyncio
 import itertools
@@ -15,14 +15,13 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _numbers = itertools.count()
-# A background process can keep the stream open, so the program's state is polled.
+# A background process can keep the stream open after the program's end, so the engine is asked for the state.
 _POLL_SECONDS = 0.25
 _CHUNK = 2**16
 _HEADER = 8
 _KILLED = 137
 _DIGITS = 20
-# `exec` keeps the shell's process id, so the id in the file is both the program's and its process group's.
-# Standard output and errors share one stream, which keeps their order.
+# `exec` keeps the shell's process id, which is also the id of the program's process group.
 _BEGIN = 'echo $$ >"$0.part" && mv "$0.part" "$0" && exec "$@" 2>&1'
 _BEGIN_LOGGED = 'echo $$ >"$0.part" && mv "$0.part" "$0" && log=$1 && shift && exec "$@" >"$log" 2>&1'
 
@@ -45,7 +44,7 @@ class Exec:
         begin = [_BEGIN, str(self._pid_file)] if log is None else [_BEGIN_LOGGED, str(self._pid_file), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
-        # The library does not wrap the errors of its transport.
+        # The library does not wrap errors of requests.
         except Exception as error:
             os.close(self.pipe)
             os.close(self._write_end)
@@ -62,7 +61,6 @@ class Exec:
         await self._send_signal("SIGKILL")
 
     def close(self) -> None:
-        """Removes the file with the process id."""
         with suppress(OSError), HeldFolder(self._pid_file.parent) as folder:
             folder.remove(self._pid_file.name)
 
@@ -84,13 +82,13 @@ class Exec:
         finally:
             code = self._state(exec_id).get("ExitCode")
             os.close(self._write_end)
-            # If the loop is closed, nobody waits for the result.
+            # `call_soon_threadsafe` raises RuntimeError if the loop is closed.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.exited.set_result, code if isinstance(code, int) else _KILLED)
             close_stream(stream)
 
     def _may_write(self, exec_id: str) -> bool:
-        # The engine also reports "not running" before the start, when the file with the process id does not exist yet.
+        # The engine reports "not running" also before the start, when the program has not written its process id.
         state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 
@@ -119,12 +117,12 @@ def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None
     with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _POLL_SECONDS)[0]:
-                # Output may have arrived while the state was queried, so the stream is read once more.
+                # Output may have arrived before the program ended, so the loop reads once more.
                 if ended:
                     return
                 ended = not may_write()
                 continue
-            # Read all data: `select` does not see data that TLS has already decrypted.
+            # Reads all data, since `select` does not see data that TLS has already decrypted.
             if not (data := stream.recv(_CHUNK)):
                 return
             rest += data

@@ -1,7 +1,4 @@
-"""Filters the environment variables for the agent's kernel: an allow-list, without anything that looks like a secret.
-
-Code that a model wrote can read its environment, so secrets in it could be stolen.
-"""
+"""Removes secrets from the environment of the agent's kernel: allows known names, and no value that looks like one."""
 
 import os
 import re
@@ -26,7 +23,6 @@ _NAMES = frozenset(
     PYTHON_COLORS PYTHON_FROZEN_MODULES
     """.split()
 )
-# Prefixes end in an underscore: `PROJ`, for example, would also match PROJECT_DB.
 _PREFIXES = ("LC_", "DYLD_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "GDAL_")
 _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(
@@ -36,7 +32,6 @@ _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
-    """The variables of `environ` for the agent's kernel; `extra` names additional ones."""
     requested = set(extra)
     return {name: value for name, value in environ.items() if name in requested or _allowed(name, value)}
 
@@ -48,7 +43,7 @@ def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:
 
 
 def _allowed(name: str, value: str) -> bool:
-    # Names of proxy variables occur in upper and lower case.
+    # Programs read proxy variables in upper and in lower case.
     upper = name.upper()
     if _SECRET.search(upper) or _ADDRESS_WITH_USER.search(value):
         return False

@@ -9,30 +9,27 @@ from typing import Any
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
 
+# The name of the module `remote_side` in the kernel.
 REMOTE_SIDE = "autogen_nb_remote_side"
-"""The name of the module that the kernel creates from the source of `remote_side`."""
-
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
-# As base64, a chunk stays below the 10 MiB that a server accepts in one message.
+# A server accepts messages of up to 10 MiB, and base64 adds a third.
 _CHUNK = 4 * 2**20
 _MAX_BYTES = 4 * 2**30
 _MAX_FILES = 10_000
 
 
 def shell_source(program: str, code: str) -> str:
-    """Source that runs a shell block inside the kernel and exits with its exit code."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].shell({program!r}, {code!r})'
 
 
 def save_source(name: str, code: str) -> str:
-    """Source that saves a block in the kernel's working directory, or exits with code 1."""
     return f'__import__("sys").modules[{REMOTE_SIDE!r}].save({name!r}, {code!r})'
 
 
 class ChannelTransfer(KernelFiles):
-    """Transfers files between the kernel's folder on this machine and a folder on the kernel's machine.
+    """Copies files between the kernel's folder on this machine and a folder on the kernel's machine.
 
-    Each call is a silent request with its result in the execute reply, since servers may drop printed output.
+    The result of each request is in the execute reply, because servers may drop printed output.
     """
 
     is_remote = True
@@ -86,7 +83,7 @@ class ChannelTransfer(KernelFiles):
             "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({call_arguments})'},
             "allow_stdin": False,
             "stop_on_error": False,
-            # The guard would treat an unsigned request as the agent's code.
+            # The guard treats unsigned requests as the agent's code.
             **({} if self._kernel.guard is None else self._kernel.guard.permission_fields("ours")),
         }
         answer = self._kernel.channels.ask("shell", "execute_request", request)

@@ -1,7 +1,4 @@
-"""A kernel on a Jupyter Server, a JupyterHub server or a (Kernel or Enterprise) Gateway.
-
-The server decides about sandbox, limits and environment. Requests to the kernel transfer files and run shell blocks.
-"""
+"""Runs kernels on a Jupyter Server, a JupyterHub server, a Kernel Gateway or an Enterprise Gateway."""
 
 import asyncio
 import json
@@ -19,8 +16,7 @@ from autogen_nb.kernels.places.file_transfer import ChannelTransfer
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 
-TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of a variable
-"""The environment variable that contains the server's token; the parameter `token` takes precedence."""
+TOKEN = "AUTOGEN_NB_KERNEL_TOKEN"  # noqa: S105 - the name of an environment variable
 
 _REFUSED = (401, 403)
 _GONE = (404, 410)
@@ -119,7 +115,7 @@ class ServerKernel(KernelHandle):
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # A server that is restarting a dead kernel may refuse or lose the request.
+            # While a server restarts a dead kernel, it may refuse or ignore the request.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if await self._is_gone():
@@ -128,11 +124,11 @@ class ServerKernel(KernelHandle):
             self.exited.set_result(1)
 
     async def _close(self) -> None:
-        # Otherwise the server would restart the dead kernel.
+        # A server restarts a dead kernel that is not deleted.
         await self._kill()
 
     async def _is_gone(self) -> bool:
-        # A kernel on an unreachable server counts as gone, since nothing can be done about it.
+        # If the server cannot be reached, more requests are of no use.
         with suppress(ExecutionError):
             await self._server.ask("DELETE", self._path)
         try:

@@ -1,4 +1,4 @@
-"""Kernels of any installed kernelspec, started by the spec's own provisioner."""
+"""Runs kernels of an installed kernelspec with the spec's own provisioner, without a sandbox."""
 
 import asyncio
 from typing import Any
@@ -12,8 +12,6 @@ _POLL = 0.25
 
 
 class KernelspecPlace(LocalPlace):
-    """A place for an installed kernelspec: its provisioner starts the kernel, and this package adds no sandbox."""
-
     def __init__(self, name: str) -> None:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -30,9 +28,9 @@ class KernelspecPlace(LocalPlace):
         import zmq
         from jupyter_client.manager import AsyncKernelManager
 
-        # Unix sockets would be private to the user, but not every kernel supports them; TCP always works.
+        # Uses TCP, because not every kernel supports Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        # Encrypts the connection if the kernelspec supports it; the trait exists since jupyter_client 8.10.
+        # jupyter_client has this trait since 8.10, and encrypts only if the kernelspec supports it.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):
@@ -51,7 +49,7 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.interrupt_kernel()
 
     async def _quit(self) -> None:
-        # Unlike a plain request on the channel, this also informs the provisioner.
+        # `request_shutdown` also informs the provisioner.
         await self._manager.request_shutdown()
 
     async def _kill(self) -> None:
@@ -62,7 +60,6 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.cleanup_resources()
 
     async def _poll(self) -> None:
-        # A provisioner must be polled, since it sends no notifications.
-        while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - see above
+        while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - it sends no notification
             await asyncio.sleep(_POLL)
         self.exited.set_result(code)

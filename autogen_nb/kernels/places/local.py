@@ -1,4 +1,4 @@
-"""The local machine as a place, with kernels of the current interpreter."""
+"""Runs kernels of the current interpreter, and programs, on this machine."""
 
 import logging
 import os
@@ -17,9 +17,8 @@ from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
-"""The main script of the kernel process."""
 
-# A socket's path has at most 104 bytes on macOS and 108 on Linux; up to 40 of them are names inside this folder.
+# The path of a Unix socket has at most 104 bytes on macOS; 40 are for names in the folder.
 _LONGEST_FOLDER = 60
 
 
@@ -43,7 +42,6 @@ class LocalKernel(KernelHandle):
         return super().alive and not has_ended(self._process)
 
     async def _interrupt(self) -> None:
-        # Sends SIGINT to the process group, or a message if the kernel's spec requires it.
         await self._manager.interrupt_kernel()
 
     async def _close(self) -> None:
@@ -52,8 +50,6 @@ class LocalKernel(KernelHandle):
 
 
 class LocalPlace(Place):
-    """The local machine without a sandbox: the code has the rights of its user."""
-
     is_local = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
@@ -75,7 +71,7 @@ LOCAL = LocalPlace()
 
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
-    """Starts the kernel of a jupyter_client manager, whose standard streams are written to the log file."""
+    """Starts the kernel of a jupyter_client manager, with its standard streams in the log file."""
     lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
@@ -93,19 +89,18 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
 
 
 def is_local(manager: Any) -> bool:
-    """True if the manager's kernelspec names no special provisioner, so the kernel is a process of this machine."""
     provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
     return provisioner in (None, "local-provisioner")
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
-    """A parent with a short path for folders with sockets; None if the default temporary folder has one."""
+    """A parent with a short path for folders with sockets; None if the temporary folder has a short path."""
     is_long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if is_long else None  # noqa: S108 - the folder below it is new and private
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
-    """A jupyter_client manager for a kernel of this interpreter, not started yet."""
+    """A jupyter_client manager for a kernel of this interpreter."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner
@@ -120,15 +115,14 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
         log=log,
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
-    # Without this, the manager would use the person's kernelspec "python3".
-    manager._kernel_spec = KernelSpec(  # noqa: SLF001 - see above
-        # -P keeps the script's folder and the working directory from the beginning of sys.path.
+    manager._kernel_spec = KernelSpec(  # noqa: SLF001 - the manager would use the person's kernelspec "python3"
+        # -P does not add the script's folder to sys.path.
         argv=[sys.executable, "-P", str(KERNEL_SCRIPT), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",
         metadata={"kernel_provisioner": {"provisioner_name": "local-provisioner"}},
     )
-    # jupyter_client's factory would search all installed packages for this class.
+    # jupyter_client would search all installed packages for the provisioner.
     manager.kernel_id = uuid4().hex
     manager.provisioner = LocalProvisioner(kernel_id=manager.kernel_id, kernel_spec=manager.kernel_spec, parent=manager)
     return manager
@@ -139,6 +133,6 @@ def kernel_environ(launch_spec: LaunchSpec) -> dict[str, str]:
         **launch_spec.environ,
         "IPYTHONDIR": str(launch_spec.outbox / "ipython"),
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        # Prevents debugpy's warning about frozen modules; nobody debugs this kernel.
+        # Prevents debugpy's warning about frozen modules.
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }

@@ -1,10 +1,4 @@
-"""The overlay: a virtual environment into which an agent's code on this machine installs packages.
-
-The overlay adds packages to those of the notebook's environment, which stays unchanged (`overlay_env`). Environment
-variables make pip and uv install into it, also when `%pip`, `!pip` or a shell block calls them, and redirect caches and
-temporary files. Only matplotlib's font list and styles are copied from the person's own folders, since rebuilding the
-list takes seconds.
-"""
+"""The overlay of a chat: a virtual environment in which the agent's code on this machine installs packages."""
 
 import os
 import shutil
@@ -20,20 +14,18 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
-# Libraries create sockets in their own temporary folders, with paths up to 70 bytes longer; macOS allows 104 bytes.
+# The path of a Unix socket has at most 104 bytes on macOS; 70 are for names of libraries in the folder.
 _LONGEST_FOLDER = 34
 
 
 class Overlay:
-    """A virtual environment on top of this interpreter's packages; `make` creates it on disk."""
-
     def __init__(self) -> None:
         parent = folder_for_sockets(_LONGEST_FOLDER) or tempfile.gettempdir()
         self.folder = Path(parent, f"{private_folders.PREFIX}{uuid.uuid4().hex[:12]}")
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
-        """An overlay in which the place lets code write; None if the place is not on this machine."""
+        """A new overlay, in which the place lets code write; None if the place is not on this machine."""
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
@@ -41,11 +33,9 @@ class Overlay:
         return overlay
 
     def extend_environ(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The variables of `environ`, with those that make code install into the overlay and import from it."""
         return {**environ, **overlay_env.variables(str(self.folder), environ.get("PYTHONPATH", ""))}
 
     def make(self) -> None:
-        """Creates the environment on disk, unless this object has already created it."""
         if not private_folders.hold(self.folder):
             return
         overlay_env.make(str(self.folder))
@@ -66,7 +56,7 @@ def _copy_fonts(target: Path) -> None:
         for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
             for source in folder.glob(pattern):
                 copy = target / source.relative_to(folder)
-                # Errors are ignored, since the copy only makes the first plot faster.
+                # The copy only makes the first plot faster, so errors are ignored.
                 with suppress(OSError):
                     copy.parent.mkdir(mode=0o700, exist_ok=True)
                     shutil.copyfile(source, copy)

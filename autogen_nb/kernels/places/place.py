@@ -1,8 +1,4 @@
-"""The base classes of places: the machine, sandbox, container or server where code runs (jupyter_client's provisioner).
-
-A place starts kernels, each as a `KernelHandle`, and other programs, each as a `Job` with its output in one pipe. Both
-see the same files and are in the same sandbox.
-"""
+"""The base classes of places, which start kernels and other programs in the same sandbox."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -31,12 +27,12 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """Transfers files between this machine and the kernel's; does nothing if both use the same disk."""
+    """The files of a kernel; a subclass copies them if the kernel does not use this machine's disk."""
 
     is_remote = False
 
     def with_remote_paths(self, source: str) -> str:
-        """The source code with the paths of files for the kernel changed to their paths on the kernel's machine."""
+        """Replaces paths in source code by the paths on the kernel's machine."""
         return source
 
     async def send(self, path: Path) -> None:
@@ -50,7 +46,7 @@ class KernelFiles:
 
 
 class KernelHandle(ABC):
-    """A running kernel: its channels, a `folder` with files for it, and the `outbox`, a folder that it writes to."""
+    """A running kernel; `folder` has files for the kernel, and the kernel writes files in `outbox`."""
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
@@ -75,12 +71,11 @@ class KernelHandle(ABC):
 
     @property
     def pid(self) -> int | None:
-        """The kernel's process id on this machine; None if it has none."""
         return None
 
     @property
     def own_pids(self) -> tuple[int, ...]:
-        """The ids of the processes on this machine: the sandbox's, then the kernel's; empty for a remote kernel."""
+        """The ids of the sandbox's processes and the kernel's; empty if they are not on this machine."""
         return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
@@ -92,11 +87,10 @@ class KernelHandle(ABC):
         return not self.exited.done()
 
     async def await_answer(self, repeat_after: float) -> None:
-        """Waits for a reply on the shell channel and a message on the IOPub channel, then sets `language`.
+        """Waits until the kernel has answered on the shell and the IOPub channel, and sets `language`.
 
-        A message on IOPub proves that the subscription is active; before that, outputs could be lost. ipykernel 7 may
-        answer a request that arrives during its start only after the next one, so every `repeat_after` seconds another
-        request is sent.
+        Outputs are lost before the IOPub subscription is active. ipykernel 7 may not answer a request during its start
+        before the next one arrives, so this sends a request every `repeat_after` seconds.
         """
         reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         identifiers = []
@@ -133,16 +127,15 @@ class KernelHandle(ABC):
             task.cancel()
 
     async def reached_limit(self) -> str:
-        """The limit at which the system killed a process of the last block, or did not start one; "" if none did."""
+        """The limit that the last block reached, enforced by the system; "" if it reached none."""
         return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
-        """Interrupts the running code and the kernel's process group, if it has one."""
         if not self.exited.done():
             await self._interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel and its descendants, and removes its folders; the code has `grace` seconds for cleanup."""
+        """Ends the kernel and removes its folders; the code has `grace` seconds to end by itself."""
         if not self.exited.done() and grace > 0:
             await self._interrupt()
             await self._quit()
@@ -150,7 +143,7 @@ class KernelHandle(ABC):
         if not self.exited.done():
             await self._kill()
             await asyncio.wait([self.exited])
-        # Delivers the code's last messages to an unfinished request.
+        # An unfinished request still gets the kernel's last messages.
         await self.channels.drain()
         self.channels.close()
         await self._close()
@@ -170,12 +163,12 @@ class KernelHandle(ABC):
 
     @abstractmethod
     async def _close(self) -> None:
-        """Releases the connection, after the kernel's end."""
+        """Releases resources after the kernel's end."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """The settings of a new kernel; `folder` and `folders` are removed if this process dies."""
+    """The settings of a new kernel; if this process dies, the supervisor removes `folder` and `folders`."""
 
     cwd: Path
     environ: Mapping[str, str]
@@ -190,7 +183,7 @@ class LaunchSpec:
 
 
 class Place(ABC):
-    """Where kernels and programs run (jupyter_client's provisioner); `walls` is the name of the sandbox around them."""
+    """Starts kernels and programs; `walls` is the name of their sandbox."""
 
     is_local = False
     runs_programs = True
@@ -201,26 +194,25 @@ class Place(ABC):
 
     @property
     def own_folder(self) -> str:
-        """The only writable folder in the working directory, as a relative path; "" if all of it is writable."""
+        """The only folder of the working directory that code can write in; "" if code can write everywhere in it."""
         return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
     def folders(self) -> Path | None:
-        """The parent of the folders with files for kernels; None means the system's temporary folder."""
+        """The parent of the kernels' `folder`; None for the system's temporary folder."""
         return None
 
     @property
     def outboxes(self) -> Path | None:
-        """The parent of the folders that kernels write to; None means that each is in the kernel's `folder`."""
+        """The parent of the kernels' `outbox`; None for the kernel's `folder`."""
         return None
 
     async def why_no_kernel(self) -> str:
-        """The reason why no kernel can start here, so that each block runs as a program; "" if one can."""
+        """The reason if no kernel can start here, so that each block runs as a program; "" otherwise."""
         return ""
 
     @abstractmethod
-    async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        """Starts a kernel."""
+    async def start(self, launch_spec: LaunchSpec) -> KernelHandle: ...
 
     async def spawn(
         self,
@@ -229,15 +221,15 @@ class Place(ABC):
         environ: Mapping[str, str],  # noqa: ARG002 - same
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
     ) -> Job:
-        """Starts a process next to the kernel, in its own process group, without standard input."""
+        """Starts a program in its own process group, without standard input."""
         raise ExecutionError(f"{argv[0]!r} cannot be started: only kernels can run here")
 
     async def close(self) -> None:  # noqa: B027 - most places have nothing to release
-        """Releases what outlives a kernel, such as a container; the place can be used again."""
+        """Releases resources such as a container; the place can be used again."""
 
 
 def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """A future of the same exit code, but with codes above 128 as negative signal numbers, as in `subprocess`."""
+    """The future of an exit code in which, as in `subprocess`, a signal is a negative number instead of 128 + n."""
     converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def convert(done: "asyncio.Future[int]") -> None:

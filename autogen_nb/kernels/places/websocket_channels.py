@@ -1,12 +1,11 @@
-"""The channels of a kernel on a Jupyter server: one WebSocket for all channels, which reconnects.
+"""The channels of a kernel on a Jupyter server, in one WebSocket that reconnects.
 
 1. While the client is disconnected, the server stores the kernel's messages for the next connection of the session.
-2. Before each message, the client sends a ping and waits for the answer: writing to a broken connection may succeed.
-3. Messages may be lost when the connection breaks. After a reconnection, the client therefore sends a new request.
-   The kernel replies in order, so an earlier request that is still unfinished at this reply ends with an error that
-   reports the loss. No request is repeated, since its code might run twice.
-4. The kernel counts as ended if the server does not answer within `patience` seconds, or reports that the kernel is
-   gone.
+2. Writing to a broken connection may succeed, so the client writes a message only after the answer to a ping.
+3. A broken connection may lose messages. After a reconnection, the client sends a kernel_info_request. The kernel
+   replies in order, so an execute request without a reply by then ends with an error. The client does not send it
+   again, because its code could run twice.
+4. The kernel has ended if the client cannot reconnect within `patience` seconds, or if the server says so.
 """
 
 import asyncio
@@ -39,7 +38,7 @@ class WebSocketChannels(KernelChannels):
         from jupyter_client.session import Session
 
         super().__init__()
-        # By default, the session would send the person's user name.
+        # The default is the person's user name.
         self._session = Session(username="autogen_nb")
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
@@ -59,7 +58,7 @@ class WebSocketChannels(KernelChannels):
 
         message = self._session.msg(kind, content) | {"channel": channel}
         identifier: str = message["header"]["msg_id"]
-        # `Session.pack` would not escape lone surrogates, which a WebSocket cannot carry.
+        # `Session.pack` does not escape lone surrogates, which a WebSocket cannot transfer.
         text = json.dumps(message, default=json_default)
         self._unsent.append((identifier, kind, _join(text.encode(), *buffers) if buffers else text))
         self._ping()
@@ -78,8 +77,7 @@ class WebSocketChannels(KernelChannels):
     async def _open_connection(self) -> WebSocketClientConnection:
         request = HTTPRequest(self._address, headers=await self._headers(), connect_timeout=10)
         connection = await websocket_connect(request, ping_interval=_PING_SECONDS, max_message_size=_MAX_MESSAGE)
-        # Tornado offers no other notification of a pong.
-        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment to a method
+        setattr(connection, "on_pong", lambda _: self._flush())  # noqa: B010 - mypy rejects an assignment
         return connection
 
     async def _read_forever(self) -> None:
@@ -112,7 +110,7 @@ class WebSocketChannels(KernelChannels):
             asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
 
     async def _conclude(self, waiting: set[str]) -> None:
-        """Rule 3: ends the requests that got no reply."""
+        """Ends the requests without a reply (rule 3)."""
         await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
         for identifier in waiting & set(self._unfinished):
             missing = set(self._unfinished[identifier])
@@ -129,8 +127,7 @@ class WebSocketChannels(KernelChannels):
         self._deliver(channel, message)
 
     def _ping(self) -> None:
-        """Rule 2: sends a ping; the server's answer triggers `_flush`."""
-        # The connection may be closed before `_read_forever` notices.
+        # Rule 2: the answer calls `_flush`.
         with suppress(WebSocketClosedError):
             if self._connection is not None:
                 self._connection.ping(b"?")
@@ -159,7 +156,7 @@ class WebSocketChannels(KernelChannels):
             self._note_progress(channel, message)
             if channel == "iopub" and self._is_for_widget(message):
                 return None
-        # The kernel may send anything; unreadable messages are dropped.
+        # The client ignores malformed messages.
         except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)
             return None
@@ -183,7 +180,7 @@ class WebSocketChannels(KernelChannels):
 
 
 def _retrieve_exception(done: "asyncio.Future[Any]") -> None:
-    # A failed write needs no action here: `_read_forever` notices the broken connection.
+    # asyncio warns about exceptions that nobody retrieves; `_read_forever` notices the broken connection.
     with suppress(asyncio.CancelledError):
         done.exception()
 
@@ -195,6 +192,6 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def _join(*parts: bytes) -> bytes:
-    """A message with buffers in the server's default protocol: the number of parts, their offsets, then the parts."""
+    """A message with buffers in the server's default protocol: number of parts, offsets, parts."""
     sizes = [4 * (len(parts) + 1), *map(len, parts[:-1])]
     return struct.pack(f"!{len(parts) + 1}I", len(parts), *itertools.accumulate(sizes)) + b"".join(parts)

@@ -1,4 +1,4 @@
-"""The part of the working directory that a sandbox makes writable: one folder, or everything if a person allows it."""
+"""The part of the working directory in which sandboxed code can write: one folder, or all if the person allows it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Functions that a sandbox calls at each start: the code's folder, and True if the others are writable, too."""
+    """A sandbox calls these functions at each start; `everywhere` is True if code can write in all folders."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
 
     def binds(self, cwd: Path) -> list[tuple[Path, bool]]:
-        """The paths to mount in the sandbox, in this order, each with True if it is writable."""
+        """The paths to mount, in this order, each with True if it is writable."""
         own = self.folder()
         make_folder(cwd, own)
         if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
-        # Each parent becomes a mount point, which code cannot replace by a link.
+        # Code cannot replace a mount point by a link.
         parents = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
         return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*parents, cwd / own))]
 
 
 def make_folder(cwd: Path, folder: str) -> None:
-    """Creates a folder in the working directory or elsewhere, without following links."""
+    """Creates a folder without following links."""
     parent, name = split_path(cwd, folder)
     with HeldFolder(parent) as held:
         held.folder(name, make=True).close()
