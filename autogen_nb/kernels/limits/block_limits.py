@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a kernel and its child processes: bytes of memory and output, seconds of `cpu`; None means no limit."""
+    """Limits on a kernel and its child processes; bytes of memory and output, seconds of `cpu`, None for no limit."""
 
     memory: int | None = None
     processes: int | None = None
@@ -25,7 +25,6 @@ class Limits:
 
     @classmethod
     def usual(cls) -> "Limits":
-        """80 % of the memory, 2,000 processes and threads, unlimited processor time, 1 GB of output."""
         return cls(memory=int(_MEMORY_SHARE * machine_memory.memory()), processes=_PROCESSES, output=_OUTPUT)
 
     @property
@@ -37,7 +36,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Limits":
-        """The usual limits with some changes; bytes may be text such as "2 GB", and None removes a limit."""
+        """The usual limits with changes; a number of bytes may be text such as "2 GB"."""
         names = [field.name for field in fields(cls)]
         for name in settings:
             if name not in names:

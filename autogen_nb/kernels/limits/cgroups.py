@@ -1,18 +1,17 @@
-"""A cgroup around an agent's processes, which enforces the limits on memory and processes.
+"""A cgroup (version 2) with limits on the memory and the processes of a kernel.
 
-1. The cgroup (version 2) is created inside this process's own cgroup, or else next to it, since a cgroup that contains
-   processes cannot limit its children. If neither is possible, only `limit_watch` enforces the limits.
-2. `limit_watch` acts first: at a limit it interrupts the code, and the kernel keeps its variables. The cgroup's limits
-   are up to a quarter higher. At them, the system kills a process or does not start a new one.
-3. This process removes the cgroup after the agent's processes have ended; if this process died, the supervisor does.
+1. The cgroup is inside or next to this process's own cgroup. If it cannot be created, only `limit_watch` enforces the
+   limits.
+2. The cgroup's limits are up to a quarter higher than those of `limit_watch`, which interrupts the code so that the
+   kernel keeps its variables.
+3. This process removes the cgroup after the kernel has ended. If this process has died, the supervisor removes it.
 """
 
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from autogen_nb.kernels.limits import machine_memory
@@ -25,25 +24,13 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 _MOUNT_POINT = Path("/sys/fs/cgroup")
 
 
-@dataclass(frozen=True, slots=True)
-class Controller:
-    """The files of a cgroup controller; the line `event` in `counter` counts how often the limit was reached."""
-
-    limit: str
-    counter: str
-    event: str
-    swap: str = ""
-
-
-_CONTROLLERS = {
-    "memory": Controller("memory.max", "memory.events", "oom_kill", swap="memory.swap.max"),
-    "pids": Controller("pids.max", "pids.events", "max"),
-}
+# The line of `memory.events` and `pids.events` that counts how often the limit was reached.
+_EVENTS = {"memory": "oom_kill", "pids": "max"}
 
 
 class Cgroup:
-    def __init__(self, limits: Limits, folder: Path, controllers: Mapping[str, Controller]) -> None:
-        self._controllers = controllers
+    def __init__(self, limits: Limits, folder: Path, controllers: Iterable[str]) -> None:
+        self._controllers = tuple(controllers)
         self._names = limits.names
         self.folder = folder
         self.begin()
@@ -54,29 +41,28 @@ class Cgroup:
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # At most halfway to the machine's memory: a limit above that memory would have no effect.
-            between = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
-            values["memory"] = int(min(_FACTOR * limits.memory, between))
+            # A limit above the machine's memory has no effect.
+            halfway = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
+            values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:
             values["pids"] = int(_FACTOR * limits.processes)
         own_folder = machine_memory.own_cgroup(own, mounted)
-        controllers = {name: _CONTROLLERS[name] for name in values}
-        if own_folder is None or not controllers:
+        if own_folder is None or not values:
             return None
         parents = [folder for folder in (own_folder, own_folder.parent) if _can_delegate(folder, mounted)]
-        folder = next((parent / name for parent in parents if _create_folder(parent / name, controllers, values)), None)
-        return None if folder is None else cls(limits, folder, controllers)
+        folder = next((parent / name for parent in parents if _create_folder(parent / name, values)), None)
+        return None if folder is None else cls(limits, folder, values)
 
     def begin(self) -> None:
         self._before = self._counts()
 
     def reached_limit(self) -> str:
-        """The limit at which the system killed a process since `begin`, or did not start one; "" if none did."""
+        """The limit that the system has enforced since `begin`; "" if none."""
         now = self._counts()
         return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
 
     def remove(self) -> None:
-        """Removes the cgroup after its processes have ended; retries, since the system may need a moment."""
+        """Removes the cgroup; the system may take a moment to notice the end of its processes."""
         until = time.monotonic() + _REMOVAL_SECONDS
         while self.folder.exists() and time.monotonic() < until:
             with suppress(OSError):
@@ -86,14 +72,14 @@ class Cgroup:
 
     def _counts(self) -> dict[str, int]:
         counts = {}
-        for name, controller in self._controllers.items():
+        for name in self._controllers:
             with suppress(OSError):
-                counts[name] = parse_counter((self.folder / controller.counter).read_text("ascii"), controller.event)
+                counts[name] = parse_counter((self.folder / f"{name}.events").read_text("ascii"), _EVENTS[name])
         return counts
 
 
 def parse_counter(text: str, name: str) -> int:
-    """The number after `name`, in a text with a name and a number on each line; 0 if the name is missing."""
+    """The number in the line of `name`; 0 if there is none."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 
@@ -105,22 +91,22 @@ def _can_delegate(folder: Path, mounted: Path) -> bool:
         delegated = (folder / "cgroup.subtree_control").read_text("ascii").split()
     except (OSError, ValueError):
         return False
-    # Moving a process requires write access to the common ancestor of both cgroups.
-    return _CONTROLLERS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
+    # A process can move to another cgroup only with write access to their common ancestor.
+    return _EVENTS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
-def _create_folder(folder: Path, controllers: Mapping[str, Controller], values: Mapping[str, int]) -> bool:
+def _create_folder(folder: Path, values: Mapping[str, int]) -> bool:
     try:
         folder.mkdir()
     except OSError:
         return False
     try:
-        for name, controller in controllers.items():
-            (folder / controller.limit).write_text(str(values[name]), "ascii")
-            if controller.swap:
-                # Disables swap if the system supports that, so that the limit covers all memory.
-                with suppress(OSError):
-                    (folder / controller.swap).write_text("0", "ascii")
+        for name, value in values.items():
+            (folder / f"{name}.max").write_text(str(value), "ascii")
+        # The limit on memory does not include swap.
+        if "memory" in values:
+            with suppress(OSError):
+                (folder / "memory.swap.max").write_text("0", "ascii")
     except OSError:
         with suppress(OSError):
             folder.rmdir()

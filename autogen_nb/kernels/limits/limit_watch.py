@@ -1,11 +1,10 @@
-"""Enforces the limits on a kernel, or on another program, by measuring its processes.
+"""Measures the processes of a kernel or another program, and enforces its limits.
 
-1. The processes are measured ten times a second while a block runs, and otherwise every two seconds.
-2. At a limit, the watch interrupts the block, and the kernel keeps its variables. At the memory limit, the watch also
-   kills the process with the most memory unless this is the kernel; at the process limit, all processes but the kernel.
+1. A watch measures ten times a second while a block runs, and otherwise every two seconds.
+2. At a limit, the watch interrupts the block. At the memory limit, it also kills the largest process except the kernel;
+   at the limit on processes, all processes except the kernel.
 3. The watch kills a kernel that stays above the memory limit for a second, or exceeds it by a quarter.
-4. The watch also reports limits that a cgroup has enforced.
-5. Processor time counts from the start of a block; at the limit the watch interrupts the block.
+4. The watch reports the limits that a cgroup has enforced, too.
 """
 
 import asyncio
@@ -17,12 +16,12 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
 
+# Receives the name of an exceeded limit, and the action for the running code.
 OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]
-"""A callback that receives the name of an exceeded limit, and the action for the running code."""
 
 _BUSY_INTERVAL = 0.1
 _IDLE_INTERVAL = 2.0
-# An interval is at least this many times as long as a measurement.
+# A measurement takes at most 5 % of the time.
 _COST_FACTOR = 20
 _GRACE_SECONDS = 1.0
 _KILL_FACTOR = 1.25
@@ -61,7 +60,7 @@ class LimitWatch:
         self._wake.set()
 
     def end(self) -> None:
-        """Ends the measurement of a block; kills its remaining processes if they still exceed the limit."""
+        """Kills the processes that the block has left behind if they exceed the limit."""
         self._busy = False
         if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
             usage = measure(self._root_pid)
@@ -78,7 +77,6 @@ class LimitWatch:
             try:
                 async with asyncio.timeout(max(_BUSY_INTERVAL if self._busy else _IDLE_INTERVAL, _COST_FACTOR * cost)):
                     await self._wake.wait()
-                # A block has just begun, so there is nothing to measure yet.
                 continue
             except TimeoutError:
                 pass
@@ -98,7 +96,7 @@ class LimitWatch:
             self._end_others(usage)
             self._report(names["pids"])
         elif reached:
-            # The system has already killed the process that used the memory.
+            # The system has killed the process that used the memory.
             self._report(reached)
         elif self._busy and usage.cpu - self._cpu_at_start > cpu:
             self._report(f"processor time limit of {cpu:g} s")

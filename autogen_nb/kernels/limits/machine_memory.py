@@ -1,4 +1,4 @@
-"""The available memory, and the modules that a kernel with this memory imports in advance."""
+"""The memory of this machine, and the modules that a kernel imports in advance."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 
 USUAL = ("numpy", "pandas", "matplotlib.pyplot")
-"""The usual imports of data work; importing them in advance makes a kernel's first block faster."""
 
 _GIB = 2**30
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -14,13 +13,13 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def memory() -> int:
-    """The bytes of memory for this process and its children: the machine's memory, or a smaller cgroup limit."""
+    """Bytes of the machine's memory, or of a smaller cgroup limit."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN_CGROUP, _CGROUPS)])
 
 
 def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
-    """The memory limits of the process's cgroup (version 2), from the innermost outwards."""
+    """The memory limits of the process's cgroup and of its parents."""
     folder = own_cgroup(own, mounted)
     for step in () if folder is None else (folder, *folder.parents):
         if step.is_relative_to(mounted):
@@ -35,7 +34,7 @@ def own_cgroup(own: Path, mounted: Path) -> Path | None:
 
 
 def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
-    """The modules to import in advance: none below 1 GiB of memory, only the first below 2 GiB."""
+    """The modules to import in advance: all from 2 GiB of memory on, the first from 1 GiB on."""
     total = memory() if total is None else total
     return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 

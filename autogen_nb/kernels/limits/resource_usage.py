@@ -1,4 +1,4 @@
-"""Measures the resources of a process tree, by /proc if it is available, otherwise by psutil."""
+"""Measures the memory, threads and processor time of a process and its descendants."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _SANDBOX = b"bwrap\n"
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """Memory in bytes, processor time in seconds, and the process with the most memory; `tasks` counts threads."""
+    """Memory in bytes, number of threads, processor time in seconds, and the process id with the most memory."""
 
     memory: int = 0
     tasks: int = 0
@@ -26,17 +26,17 @@ class ResourceUsage:
 
 
 def measure(root: int) -> ResourceUsage:
-    """Measures a process and its descendants; shared memory counts for each process, so the sum may be too high."""
+    """Measures quickly; counts memory of several processes once for each of them."""
     return _by_proc(root) if _has_children_files() else _by_psutil(root)
 
 
 def proportional_memory(usage: ResourceUsage) -> int:
-    """The memory with shared pages counted once; slower to measure."""
+    """Measures slowly; counts memory of several processes once."""
     return min(usage.memory, sum(_proportional(pid) for pid in usage.pids))
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Kills the processes; stops them all first, so they cannot start others meanwhile."""
+    """Kills the processes; stops them first, so that they cannot start others."""
     processes = list(pids)
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in processes:
@@ -45,10 +45,10 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The ids of a sandbox's processes: the nested `bwrap` processes from `pid` inwards, and the program inside."""
+    """The ids of the nested `bwrap` processes and of the program in them; only `pid` without a sandbox."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process of a sandbox also adopts orphans; its own child comes first in the list.
+        # The first child is its own; the others are adopted orphans.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
     return tuple(processes)
