@@ -1,4 +1,4 @@
-"""Processes that run a block, with both output streams in one pipe."""
+"""Programs that run a block, with standard output and standard error in one pipe."""
 
 import asyncio
 import os
@@ -17,16 +17,16 @@ class Program(Protocol):
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
-        """Sends the signal `name` to the process group; "" only checks. Returns False if the group has ended."""
+        """Sends a signal such as "SIGINT", or none for ""; returns False if the process group has ended."""
 
     async def kill(self) -> None:
         """Kills the process and its descendants."""
 
     async def reached_limit(self) -> str:
-        """The limit at which the system killed a process, or did not start one; "" if none did."""
+        """The limit that the system has enforced; "" if none."""
 
     def close(self) -> None:
-        """Releases the resources, after the process group has ended."""
+        """Releases resources after the end of the process group."""
 
 
 class Job(Program, Protocol):
@@ -34,11 +34,6 @@ class Job(Program, Protocol):
 
 
 class LocalJob(Lifeline):
-    """A process on this machine, in its own session; a `Job`.
-
-    Both streams share one pipe, as in a terminal, which keeps their order.
-    """
-
     def __init__(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> None:
         if shutil.which(argv[0], path=environ.get("PATH")) is None:
             raise ExecutionError(f"{argv[0]!r} could not be started: there is no such program")

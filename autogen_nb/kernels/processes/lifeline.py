@@ -1,4 +1,4 @@
-"""Watches, signals and ends a command; on Linux, the command and its descendants also end when this process ends."""
+"""Signals and ends a command with its descendants; on Linux, they also end when this process ends."""
 
 import asyncio
 import atexit
@@ -21,10 +21,10 @@ _KILL_TIMEOUT = 5.0
 
 
 class Lifeline:
-    """The pipe whose end makes a supervisor process (Linux only) kill a command, and the futures of both processes.
+    """A pipe to the command's supervisor, which kills the command when the pipe closes.
 
-    Start the command that `wrap` returns with `popen_options`, then call `attach`, or `close` if the start failed.
-    `exited` is a future of the command's exit code, and `supervisor_exited` of the supervisor's.
+    To start a command, start the result of `wrap` with `popen_options`, and call `attach`, or `close` after an error.
+    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor (not on Linux) they have the same result.
     """
 
     root_pid = 0
@@ -63,7 +63,7 @@ class Lifeline:
         keep = "keep" if self._keep else "end"
         folders = "\n".join(str(folder) for folder in self._folders)
         cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
-        # -I and -S isolate the supervisor from the person's environment and packages.
+        # With -I and -S, the environment and installed packages do not influence the supervisor.
         python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
         return [*python, str(os.getpid()), str(self._child_ends[1]), keep, folders, cgroups, *command]
 
@@ -78,7 +78,6 @@ class Lifeline:
             atexit.register(self._end_at_exit, os.getpid())
 
     async def signal(self, name: str) -> bool:
-        """Sends the signal `name` to the command's group; "" only checks. Returns False if the group has ended."""
         if not self._supervised:
             return signal_group(self.root_pid, name)
         if name == "SIGKILL":
@@ -99,18 +98,17 @@ class Lifeline:
         return "" if self.cgroup is None else self.cgroup.reached_limit()
 
     def close(self) -> None:
-        """Releases all resources, after the command has ended or its start has failed."""
         self._cut_lifeline()
         self._close_child_ends()
         self._stop_listening()
         self.exited.cancel()
         atexit.unregister(self._end_at_exit)
         if self.cgroup is not None:
-            # In a thread, since killed processes may take a moment to disappear.
+            # `remove` may have to wait.
             try:
                 threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
             except RuntimeError:
-                # Python 3.12 and later start no threads during exit.
+                # From 3.12 on, Python starts no threads while it exits.
                 self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:
@@ -121,7 +119,7 @@ class Lifeline:
 
     def _cut_lifeline(self) -> None:
         if self._writing >= 0:
-            # If a forked child of this process keeps the pipe open, this byte tells the supervisor to end.
+            # A forked child of this process may keep the pipe open, but the supervisor also ends after a byte.
             with suppress(OSError):
                 os.write(self._writing, b".")
             os.close(self._writing)
@@ -149,7 +147,7 @@ class Lifeline:
                 self._set_exit_code(int(number))
 
     def _process_ended(self, supervisor_exited: "asyncio.Future[int]") -> None:
-        # The supervisor's last message may still be in the pipe.
+        # The supervisor's last report may still be in the pipe.
         self._loop.call_soon(self._set_exit_code, supervisor_exited.result())
 
     def _set_exit_code(self, code: int) -> None:

@@ -1,7 +1,7 @@
-"""Folders in the temporary folder that are private to this user and removed when this process ends.
+"""Private temporary folders, which this process removes when it ends.
 
-A process locks its folders while it runs. An unlocked folder is left over from a killed process; the next process that
-creates a private folder removes it.
+A process keeps its folders locked. An unlocked folder belongs to a killed process; the next process that creates a
+folder removes it.
 """
 
 import atexit
@@ -18,7 +18,6 @@ from secrets import token_hex
 from autogen_nb.trusted import held_folder
 
 PREFIX = f"agn-{os.getuid()}-"
-"""The prefix of the folders' names."""
 
 _TRIES = 100
 _PAUSE = 0.01
@@ -30,7 +29,6 @@ _is_ending = threading.Event()
 
 
 def make(parent: str | Path | None = None) -> Path:
-    # Another process may mistake a new folder for an abandoned one and remove it; then another name is tried.
     while not hold(folder := Path(parent or tempfile.gettempdir(), f"{PREFIX}{token_hex(4)}")):
         pass
     return folder
@@ -46,7 +44,7 @@ def temporary(parent: str | Path | None = None) -> Iterator[Path]:
 
 
 def hold(folder: Path) -> bool:
-    """Creates a folder if necessary and locks it; False if it is locked already or belongs to another user."""
+    """Locks a folder, and creates it if necessary; False if it is locked already or belongs to another user."""
     with _change_lock:
         if _is_ending.is_set():
             raise OSError("this process is ending and creates no more folders")
@@ -66,7 +64,7 @@ def remove(folder: Path) -> None:
 
 
 def clear(parent: Path) -> None:
-    """Removes abandoned folders of this user; links and other users' folders stay."""
+    """Removes this user's unlocked folders, but no links."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder not in _held and (descriptor := _lock_folder(folder)) is not None:
@@ -75,7 +73,6 @@ def clear(parent: Path) -> None:
 
 
 def _make_locked(folder: Path) -> int | None:
-    """An open descriptor that locks the folder, created if necessary; None if another process holds the lock."""
     is_new = False
     for _ in range(_TRIES):
         with suppress(FileExistsError):
@@ -84,16 +81,13 @@ def _make_locked(folder: Path) -> int | None:
         with suppress(FileNotFoundError):
             if (descriptor := _lock_folder(folder, require_lock=False)) is not None or not is_new:
                 return descriptor
-        # Another process mistook the new folder for an abandoned one, and is removing it.
+        # Another process removes the new folder, which was not locked yet.
         time.sleep(_PAUSE)
     return None
 
 
 def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
-    """An open descriptor that locks the folder; None if the folder is locked already, missing, or another user's.
-
-    With `require_lock`, a folder on a file system without locks counts as locked.
-    """
+    """A descriptor with a lock; None if the folder is locked already. Without `require_lock`, a lock is optional."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         try:
@@ -113,7 +107,7 @@ def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
 def _clear_once(parent: Path) -> None:
     if parent not in _cleared:
         _cleared.add(parent)
-        # In a thread, since removing large folders takes time.
+        # Removing large folders takes time.
         with suppress(RuntimeError):
             threading.Thread(target=clear, args=(parent,), name="autogen_nb-clear", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Detects the end of child processes immediately, and kills process trees."""
+"""Watches, signals and kills processes."""
 
 import asyncio
 import os
@@ -11,16 +11,13 @@ from typing import Any
 
 
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
-    """A future of the return code, set as soon as the process ends.
-
-    With `group`, the rest of its process group is killed at that moment.
-    """
+    """The future of a process's exit code; with `group`, the end of the process also kills its process group."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[int] = loop.create_future()
 
     def wait() -> None:
         if hasattr(os, "waitid"):
-            # The process is not reaped yet, so its group id cannot have been reused.
+            # Until the process is reaped, no other process group can get its id.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         else:
@@ -28,17 +25,17 @@ def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.F
         if group:
             signal_group(process.pid, "SIGKILL")
         code = process.wait()
-        # If the loop is closed, nobody waits for the result.
+        # `call_soon_threadsafe` raises RuntimeError if the loop is closed.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(future.set_result, code)
 
-    # A thread, since pidfd exists only on Linux, and asyncio's subprocess waits for inherited pipes too.
+    # asyncio's subprocess would wait for pipes that descendants keep open.
     threading.Thread(target=wait, name=f"autogen_nb-wait-{process.pid}", daemon=True).start()
     return future
 
 
 def has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """True if the process has ended, even if `watch_exit` has not noticed it yet."""
+    """True if the process has ended, perhaps before `watch_exit` notices."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -50,7 +47,7 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def signal_group(pid: int, name: str) -> bool:
-    """Sends the signal `name` to the process group of `pid`; "" only checks. Returns False if the group has ended."""
+    """Sends a signal such as "SIGINT", or none for ""; returns False if the process group has ended."""
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):

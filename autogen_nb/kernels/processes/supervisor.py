@@ -1,15 +1,13 @@
-"""The supervisor: runs a kernel or a shell block as its child for an owner process, and leaves no orphans. Linux only.
+"""A script (Linux only) that runs a kernel or a shell block as its child, and kills all descendants at the end.
 
-It runs as a script in its own process, outside of the package, and imports little, since it starts with each kernel and
-each shell block.
+The owner is the process that started the script. The script starts often, so it imports little.
 
-1. The supervisor is a child subreaper: the system makes it the parent of orphaned descendants in any session.
-2. Its standard input is a pipe from the owner, the lifeline. The supervisor kills all descendants, removes
-   the cgroups and ends as soon as data arrives, the pipe closes, or the owner ends. If the owner has ended, it also
-   removes the folders.
-3. When the child ends, the supervisor kills the remaining descendants and ends with the child's exit code or signal.
-   With `keep` it reports the end, and waits until the descendants end by themselves or rule 2 applies.
-4. The supervisor forwards SIGINT to the child's process group, and continues the group if it was stopped.
+1. The supervisor is a child subreaper: orphaned descendants become its children.
+2. Standard input is a pipe from the owner, the lifeline. When it closes or data arrives, or the owner ends, the
+   supervisor kills all descendants, removes the cgroups and ends. If the owner has ended, it also removes the folders.
+3. When the child ends, the supervisor kills the other descendants, and ends with the child's exit code or signal. With
+   `keep`, it waits for the other descendants instead.
+4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
 5. If the supervisor dies, the system kills the child.
 """
 
@@ -43,7 +41,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     child = _start(command, cgroups)
-    # Only the child keeps the output streams open, so readers notice when it closes them.
+    # Readers of the output must notice when the child closes it.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(null, stream)
@@ -63,7 +61,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
         ended = _reap()
         if child in ended and code is None:
             code = ended[child]
-            # If the owner has ended, nobody reads the report, and rule 2 applies.
+            # The owner may have ended.
             with suppress(OSError):
                 os.write(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
         must_end = _LIFELINE in ready or owner_pidfd in ready or signal.SIGTERM in signals
@@ -75,7 +73,6 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
 
 
 def _prctl(option: int, value: int) -> None:
-    # Looked up at each call, since only Linux has `prctl`.
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
@@ -90,17 +87,17 @@ def _start(command: list[str], cgroups: list[str]) -> int:
         if os.getppid() != supervisor:
             os._exit(1)
         signal.set_wakeup_fd(-1)
-        # Python ignores these signals, and the command would inherit that.
+        # Python ignores these signals, and child processes inherit this.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
-        # Writing a core dump of gigabytes would delay the report of a crash.
+        # Writing a core dump of gigabytes would take long.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for cgroup in cgroups:
-            # If the cgroup cannot be entered, the owner still enforces the limits.
+            # The owner enforces the limits, too.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
-        # ipykernel exits if this variable, the owner's process id, differs from its parent's, the supervisor's.
+        # ipykernel exits if this variable differs from its parent's process id.
         os.environ.pop("JPY_PARENT_PID", None)
         os.execvp(command[0], command)  # noqa: S606  # running the command is the purpose
     except OSError as error:
@@ -114,10 +111,10 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            # Trees too deep for `rmtree` stay; `private_folders` removes them at the next start.
+            # `private_folders` removes a tree that is too deep for `rmtree`.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
-    # An owner that is about to exit may have no time to remove the cgroup.
+    # An owner that exits may have no time to remove the cgroup.
     until = time.monotonic() + 1
     for folder in cgroups:
         while os.path.isdir(folder) and time.monotonic() < until:  # noqa: PTH112 - as above
@@ -129,7 +126,7 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    """The poll object of rule 2, and the owner's pidfd or -1, for a child of the owner may keep the lifeline open."""
+    """The poll object, and the owner's pidfd or -1; a child of the owner may keep the lifeline open."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(wake_reader, select.POLLIN)
@@ -156,18 +153,16 @@ def _reap() -> dict[int, int]:
 
 
 def _end_all() -> dict[int, int]:
-    """Kills all descendants, and returns the exit codes of the reaped ones.
-
-    The resource trackers of multiprocessing and loky end last: they remove semaphores and shared memory of the others.
-    """
+    """Kills all descendants, and returns their exit codes."""
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
     while (alive := _descendants()) and time.monotonic() < begun + _KILL_SECONDS:
+        # Resource trackers of multiprocessing and loky remove the semaphores and shared memory of the others.
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
             alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
-        # All processes are stopped first, because some could fork faster than they are killed.
+        # A running process could fork faster than it is killed, so all are stopped first.
         for pid in fresh or alive:
             with suppress(OSError):
                 os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
@@ -201,7 +196,7 @@ def _descendants() -> set[int]:
 
 
 def _lines(text: str) -> list[str]:
-    # `splitlines` would also split at other separators, which file names may contain.
+    # `splitlines` also splits at characters that file names may contain.
     return [line for line in text.split("\n") if line]
 
 
