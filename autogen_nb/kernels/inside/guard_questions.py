@@ -46,7 +46,6 @@ class Asker:
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
         self._has_more = int(zmq.RCVMORE)
         self._option = Socket.get
-        self._error = zmq.ZMQError
         self._decode = decoder()
         self._text = json.encoder.encode_basestring_ascii
         self._streams = [OutputStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]

@@ -5,6 +5,8 @@ An execute request calls a function in `user_expressions`, so its result is in t
 
 import atexit
 import base64
+import fcntl
+import glob
 import json
 import os
 import shutil
@@ -16,51 +18,32 @@ import tempfile
 
 def make() -> str:
     """Creates a private folder, and removes those of killed kernels."""
-    try:
-        import fcntl
-    except ImportError:
-        return _remove_at_exit(tempfile.mkdtemp(prefix="agn-"))
-    # `private_folders` uses the same names and locks, so each of the two removes the other's abandoned folders.
-    prefix = f"agn-{os.getuid()}-"
-    while True:
-        private_folder = tempfile.mkdtemp(prefix=prefix)
-        try:
-            # The lock stays until the kernel ends, since nothing closes the descriptor.
-            fcntl.flock(os.open(private_folder, os.O_RDONLY | os.O_NOFOLLOW), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (FileNotFoundError, BlockingIOError):
-            # Another kernel has just removed the unlocked folder.
-            continue
-        except OSError:
-            # The file system has no locks.
-            pass
-        if os.path.isdir(private_folder):
-            break
-    for entry in list(os.scandir(tempfile.gettempdir())):
-        if entry.name.startswith(prefix) and entry.path != private_folder:
-            _remove_if_abandoned(entry.path)
-    return _remove_at_exit(private_folder)
-
-
-def _remove_at_exit(private_folder: str) -> str:
+    new_folder = tempfile.mkdtemp(prefix="agn-new-")
+    # The lock stays until the kernel ends, since nothing closes the descriptor.
+    _lock(new_folder)
+    # `private_folders` uses the same prefix and locks, and removes unlocked folders.
+    prefix = os.path.join(tempfile.gettempdir(), f"agn-{os.getuid()}-")
+    private_folder = prefix + new_folder.rpartition("-")[2]
+    os.rename(new_folder, private_folder)
     atexit.register(shutil.rmtree, private_folder, True)
+    for path in glob.glob(f"{glob.escape(prefix)}*"):
+        if path != private_folder and (descriptor := _lock(path)) is not None:
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(descriptor)
     return private_folder
 
 
-def _remove_if_abandoned(path: str) -> None:
-    import fcntl
-
+def _lock(path: str) -> "int | None":
     try:
-        number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
-        return
+        return None
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(number).st_uid == os.getuid():
-            shutil.rmtree(path, ignore_errors=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        pass
-    finally:
-        os.close(number)
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def folder(path: str) -> str:
