@@ -21,10 +21,10 @@ _KILL_TIMEOUT = 5.0
 
 
 class Lifeline:
-    """A pipe to the command's supervisor, which kills the command when the pipe closes.
+    """A pipe to the command's supervisor (only on Linux), which kills the command when the pipe closes.
 
     To start a command, start the result of `wrap` with `popen_options`, and call `attach`, or `close` after an error.
-    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor (not on Linux) they have the same result.
+    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both of the command's.
     """
 
     root_pid = 0
