@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from autogen_nb.kernels.inside.guard_process_view import ProcessView
 
-# Its kind, target and description.
+# The kind, target and description of an effect.
 Effect: TypeAlias = tuple[str, str, str]
 Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Effect]]"
 
@@ -285,18 +285,18 @@ def _on_change(kind: str, path: int, folder: int, *, resolve_last: bool) -> Read
     """Reads events that change a file; `path` and `folder` are indices of the event's arguments."""
 
     def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-        named = arguments[path]
-        if not issubclass(type(named), int):
+        target = arguments[path]
+        if not issubclass(type(target), int):
             yield from _effects_of_change(
-                kind, _path(named), view, _folder(arguments, folder), resolve_last=resolve_last
+                kind, _path(target), view, _folder(arguments, folder), resolve_last=resolve_last
             )
-        elif not view.is_unnamed(int.__int__(named)):
-            yield from _effects_of_change(kind, f"/proc/self/fd/{int.__int__(named)}", view)
+        elif not view.is_unnamed(int.__int__(target)):
+            yield from _effects_of_change(kind, f"/proc/self/fd/{int.__int__(target)}", view)
 
     return read
 
 
-# An index beyond all arguments.
+# The index of the folder for events without a folder: it is beyond all arguments.
 _NO_FOLDER = 99
 _ROWS: tuple[tuple[str, Reader], ...] = (
     ("open", _on_open),

@@ -220,7 +220,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # A string array of pandas is an instance of a subclass.
+        # String arrays of pandas have a subclass of this type.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

@@ -37,7 +37,7 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
     return modules
 
 
-def detached(module: ModuleType, **replacements: Any) -> ModuleType:
+def copy_module(module: ModuleType, **replacements: Any) -> ModuleType:
     """A copy of a module; code that replaces names in the original does not change the copy's functions."""
     clone = ModuleType(module.__name__)
     for name, value in {**vars(module), **replacements}.items():
@@ -52,8 +52,8 @@ def detached(module: ModuleType, **replacements: Any) -> ModuleType:
 
 def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
     files = parts["path_scope"].posixpath
-    parts["path_scope"].posixpath = detached(files, os=detached(os))
-    parts["permissions"].fnmatchcase = detached(sys.modules["fnmatch"]).fnmatchcase
+    parts["path_scope"].posixpath = copy_module(files, os=copy_module(os))
+    parts["permissions"].fnmatchcase = copy_module(sys.modules["fnmatch"]).fnmatchcase
     guard = _Guard(parts, secret, parts["guard_questions"].Asker(kernel, secret), private, packages)
     handle = kernel.shell_handlers["execute_request"]
     kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_questions"].FIELD, _BEGIN, _END)
@@ -112,8 +112,8 @@ class _Guard:
         builtin = (own, _NOTHING, globals()["__builtins__"])
         self._process = view.ProcessView(self._path_scope("", "", ""), builtin, private, packages)
         self.roots = self._process.roots
-        self._resolved = view.resolved
-        self._working_directory = view.resolved(".")
+        self._resolve_links = view.resolve_links
+        self._working_directory = view.resolve_links(".")
         self._signed: Callable[[str], str] = lambda text: parts["guard_questions"].sign(secret, text)
         self._decode = parts["guard_questions"].decoder()
         self._block: _Block | None = None
@@ -157,8 +157,10 @@ class _Guard:
             self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]
-            folder = self._resolved(folder) if folder else self._working_directory
-            scope = self._path_scope(folder, own and self._resolved(own if own[0] == "/" else f"{folder}/{own}"), home)
+            folder = self._resolve_links(folder) if folder else self._working_directory
+            scope = self._path_scope(
+                folder, own and self._resolve_links(own if own[0] == "/" else f"{folder}/{own}"), home
+            )
             self._process.begin(scope)
             self._block = _Block(message["permissions"], scope, ident, header)
             self._is_active = True

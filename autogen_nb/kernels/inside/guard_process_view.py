@@ -57,15 +57,15 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path without links; only with `resolve_last`, a link at its end is resolved, too."""
+        """The absolute path with links resolved; without `resolve_last`, a link at the end of the path stays."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
-            return resolved(path)
+            return resolve_links(path)
         parent, _, name = path.rstrip("/").rpartition("/")
         if name in ("", ".", ".."):
-            return resolved(path)
-        parent = resolved(parent or ("/" if path.startswith("/") else "."))
+            return resolve_links(path)
+        parent = resolve_links(parent or ("/" if path.startswith("/") else "."))
         return f"{parent.rstrip('/')}/{name}"
 
     def display_path(self, path: str) -> str:
@@ -111,7 +111,7 @@ class ProcessView:
         return False
 
     def is_own_process_file(self, path: str) -> bool:
-        """True for this process's files in /proc without secrets; for a library, also for the parent's command line."""
+        """True for this process's files without secrets in /proc. Libraries may read the parent's command line, too."""
         if path.startswith(f"/proc/{_getpid()}/"):
             return not path.endswith(_SECRET_FILES)
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
@@ -147,25 +147,25 @@ class ProcessView:
     def is_self_or_child(self, pid: int) -> bool:
         if pid in (0, _getpid()):
             return True
-        parent: int | None = self._unjudged(_parent_of, pid)
+        parent: int | None = self._call_unjudged(_parent_of, pid)
         return parent == _getpid()
 
     def is_known_address(self, address: str) -> bool:
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:
-        results = self._unjudged(_getaddrinfo, *arguments[:2])
+        results = self._call_unjudged(_getaddrinfo, *arguments[:2])
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The line of the block that runs now; 0 if the current thread is not the block's `thread`."""
+        """The number of the block's current line; 0 outside of the block's `thread`."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
                 number = frame.f_lineno
         return number
 
-    def _unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
+    def _call_unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a C function, whose audit events the guard ignores; returns None if it fails."""
         thread = _get_ident()
         self.busy.add(thread)
@@ -182,7 +182,7 @@ class ProcessView:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._guard_builtins):
-                # The agent's code may have compiled code with a file name of its own subclass of str.
+                # The file name may be an instance of a subclass of str that the agent's code defines.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 
@@ -200,7 +200,7 @@ def _outermost_file() -> str:
     return str(frame.f_code.co_filename)
 
 
-def resolved(path: str) -> str:
+def resolve_links(path: str) -> str:
     """Resolves all links, like `os.path.realpath`."""
     done: list[str] = []
     rest = (path if path.startswith("/") else f"{_getcwd()}/{path}").split("/")[::-1]

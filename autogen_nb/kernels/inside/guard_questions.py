@@ -58,7 +58,7 @@ class Asker:
         with self._turn:
             self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
-            # One thread at a time reads the socket, also for the others.
+            # Only one of the waiting threads reads the socket; it stores the answers for all.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
@@ -106,7 +106,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits briefly until the output is sent; not longer, since the sender may need a lock of this thread."""
+        """Waits until the output is sent, but not long: the sender may need a lock that this thread holds."""
         done = _allocate_lock()
         done.acquire()
 

@@ -1,4 +1,4 @@
-"""Runs ipykernel without the configuration of the person and the machine; the script of the kernel's process."""
+"""The script of the agent's kernel process: runs ipykernel without the person's and the machine's configuration."""
 
 import gc
 import sys

@@ -28,7 +28,7 @@ def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
     python = join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [packages(folder), pythonpath]))
     own = {name: join(private(folder), *part.split("/")) for name, part in _PRIVATE.items()}
-    # A bytecode folder of its own would hide the bytecode of the installed packages.
+    # With PYTHONPYCACHEPREFIX, Python would ignore the bytecode of installed packages, and compile them again.
     return {"PIP_PYTHON": python, "UV_PYTHON": python, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **own}
 
 
@@ -58,7 +58,7 @@ def make(folder: str) -> None:
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Activates the environment, or keeps an active one of the interpreter with `prefix`; returns the folder."""
+    """Activates the environment, unless one for the interpreter at `prefix` is active; returns the active folder."""
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))
     is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")

@@ -1,7 +1,7 @@
 """Writes and reads values as pickles, in the notebook's process and in the agent's kernel.
 
-1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, so that
-   only pages that code changes are copied.
+1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
+   only changed pages are copied.
 2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses them if
    they use a global variable that is not transferred as well.
 """
@@ -50,7 +50,7 @@ class _CountingWriter:
         self.write(bytes(-self.position % _ALIGNMENT))
 
 
-def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[str] = ()) -> int:
+def dump(value: Any, stem: str, *, limit: float = float("inf"), available: Iterable[str] = ()) -> int:
     """Writes the value to files with the prefix `stem`; returns their size in bytes."""
     spans: list[tuple[int, int]] = []
     budget = [limit]
@@ -67,7 +67,7 @@ def dump(value: Any, stem: str, *, limit: float = float("inf"), known: Iterable[
             return False
 
         rest = _CountingWriter(file, budget)
-        pickler_of(known)(rest, protocol=5, buffer_callback=keep).dump(value)
+        pickler_of(available)(rest, protocol=5, buffer_callback=keep).dump(value)
     with open(f"{stem}.json", "w", encoding="ascii") as table:
         json.dump(spans, table)
     return buffers.position + rest.position
@@ -102,12 +102,12 @@ def save(value: Any, folder: str) -> dict[str, str]:
     return {}
 
 
-def pickler_of(known: Iterable[str]) -> Callable[..., Any]:
+def pickler_of(available: Iterable[str]) -> Callable[..., Any]:
     try:
         import cloudpickle
     except ImportError:
         return pickle.Pickler
-    allowed = frozenset(known)
+    allowed = frozenset(available)
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # its base is made at run time
         def reducer_override(self, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Reads and writes files, and runs shell blocks, in a kernel on another machine.
 
-An execute request calls a function in `user_expressions`, so its result is in the reply.
+Execute requests call these functions in `user_expressions`, so that the reply contains the result.
 """
 
 import atexit

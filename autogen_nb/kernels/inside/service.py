@@ -102,16 +102,16 @@ def shape(value: Any) -> str:
         if type(value).__name__ in ("DataFrame", "Table"):
             return f"{dimensions[0]} rows x {dimensions[1]} columns"
         if len(dimensions) == 1:
-            return _counted(dimensions[0], "value")
+            return _count(dimensions[0], "value")
         return " x ".join(str(number) for number in dimensions)
     if type(value) in (list, tuple, set, frozenset, dict):
-        return _counted(len(value), "item")
+        return _count(len(value), "item")
     if type(value) in (str, bytes, bytearray):
-        return _counted(len(value), "character" if type(value) is str else "byte")
+        return _count(len(value), "character" if type(value) is str else "byte")
     return ""
 
 
-def _counted(number: int, noun: str) -> str:
+def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -162,7 +162,7 @@ def _queue_without_limit(kernel: Any) -> None:
 
 
 def _local_page(frame: Any) -> str:
-    """The HTML of an IFrame: the notebook's page cannot load a local file, so this returns the file's contents."""
+    """The HTML of an IFrame; for a local file its contents, because the notebook's page cannot load the file."""
     if not (frame.src.endswith((".html", ".htm")) and os.path.isfile(frame.src)):
         return str(frame._repr_html_())
     with open(frame.src, encoding="utf-8", errors="replace") as file:
@@ -206,7 +206,7 @@ def _wake_on_signals() -> None:
         loop.add_reader(read_end, os.read, read_end, 4096)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     except (RuntimeError, ValueError, NotImplementedError):
-        # Not in the main thread, or the loop does not support it.
+        # This is not the main thread, or the loop does not support readers.
         os.close(read_end)
         os.close(write_end)
 

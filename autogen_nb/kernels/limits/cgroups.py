@@ -2,8 +2,8 @@
 
 1. The cgroup is inside or next to this process's own cgroup. If it cannot be created, only `limit_watch` enforces the
    limits.
-2. The cgroup's limits are up to a quarter higher than those of `limit_watch`, which interrupts the code so that the
-   kernel keeps its variables.
+2. The cgroup's limits are up to a quarter higher than those of `limit_watch`, which can then interrupt the code first.
+   After an interrupt, the kernel keeps its variables.
 3. This process removes the cgroup after the kernel has ended. If this process has died, the supervisor removes it.
 """
 
@@ -57,7 +57,7 @@ class Cgroup:
         self._before = self._counts()
 
     def reached_limit(self) -> str:
-        """The limit that the system has enforced since `begin`; "" if none."""
+        """The limit on memory or processes that the system has enforced since `begin`; "" if none."""
         now = self._counts()
         return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
 

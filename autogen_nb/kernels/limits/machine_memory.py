@@ -34,7 +34,7 @@ def own_cgroup(own: Path, mounted: Path) -> Path | None:
 
 
 def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
-    """The modules to import in advance: all from 2 GiB of memory on, the first from 1 GiB on."""
+    """The modules to import in advance: all with at least 2 GiB of memory, the first with at least 1 GiB."""
     total = memory() if total is None else total
     return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 

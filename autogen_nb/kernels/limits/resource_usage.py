@@ -26,12 +26,12 @@ class ResourceUsage:
 
 
 def measure(root: int) -> ResourceUsage:
-    """Measures quickly; counts memory of several processes once for each of them."""
+    """Measures quickly, but counts shared memory once for each process."""
     return _by_proc(root) if _has_children_files() else _by_psutil(root)
 
 
 def proportional_memory(usage: ResourceUsage) -> int:
-    """Measures slowly; counts memory of several processes once."""
+    """The memory with shared pages counted once; slow."""
     return min(usage.memory, sum(_proportional(pid) for pid in usage.pids))
 
 
@@ -48,7 +48,7 @@ def sandbox_pids(pid: int) -> tuple[int, ...]:
     """The ids of the nested `bwrap` processes and of the program in them; only `pid` without a sandbox."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first child is its own; the others are adopted orphans.
+        # The first process in a sandbox also adopts orphans, which come after its own child in this file.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
     return tuple(processes)

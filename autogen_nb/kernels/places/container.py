@@ -104,7 +104,7 @@ class ContainerPlace(Place):
             has_kernel = False
             if job is not None:
                 try:
-                    # A thread sets this future, which a cancelled caller must not cancel.
+                    # If the caller is cancelled, the reading thread must still be able to set the future.
                     has_kernel = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)

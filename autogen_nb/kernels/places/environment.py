@@ -1,10 +1,9 @@
-"""Removes secrets from the environment of the agent's kernel: allows known names, and no value that looks like one."""
+"""Selects the environment variables for the agent's kernel: well-known names, but no secrets."""
 
 import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 _NAMES = frozenset(
     """
@@ -48,13 +47,5 @@ def _allowed(name: str, value: str) -> bool:
     if _SECRET.search(upper) or _ADDRESS_WITH_USER.search(value):
         return False
     if upper in _PROXIES or ("PROXY" in upper and upper.startswith(_PREFIXES)):
-        return not _carries_credentials(value)
+        return "@" not in value
     return upper in _NAMES or upper.startswith(_PREFIXES)
-
-
-def _carries_credentials(url: str) -> bool:
-    try:
-        urlsplit(url if "//" in url else f"//{url}")
-    except ValueError:
-        return True
-    return "@" in url

@@ -116,7 +116,7 @@ def manager_for(launch_spec: LaunchSpec) -> Any:
     )
     options = ["--HistoryManager.enabled=False", "--IPKernelApp.exec_PYTHONSTARTUP=False"]
     manager._kernel_spec = KernelSpec(  # noqa: SLF001 - the manager would use the person's kernelspec "python3"
-        # -P does not add the script's folder to sys.path.
+        # With -P, Python does not add the script's folder to `sys.path`.
         argv=[sys.executable, "-P", str(KERNEL_SCRIPT), "-f", "{connection_file}", *options],
         display_name="autogen_nb",
         language="python",

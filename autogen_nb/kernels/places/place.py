@@ -89,8 +89,8 @@ class KernelHandle(ABC):
     async def await_answer(self, repeat_after: float) -> None:
         """Waits until the kernel has answered on the shell and the IOPub channel, and sets `language`.
 
-        Outputs are lost before the IOPub subscription is active. ipykernel 7 may not answer a request during its start
-        before the next one arrives, so this sends a request every `repeat_after` seconds.
+        Outputs are lost before the IOPub subscription is active. During its start, ipykernel 7 may answer
+        a request only after the next one, so this sends one every `repeat_after` seconds.
         """
         reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         identifiers = []
@@ -127,7 +127,7 @@ class KernelHandle(ABC):
             task.cancel()
 
     async def reached_limit(self) -> str:
-        """The limit that the last block reached, enforced by the system; "" if it reached none."""
+        """The limit on memory or processes that the system has enforced during the last block; "" if none."""
         return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
@@ -229,7 +229,7 @@ class Place(ABC):
 
 
 def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """The future of an exit code in which, as in `subprocess`, a signal is a negative number instead of 128 + n."""
+    """A future of the same exit code; codes above 128 become negative signal numbers, as in `subprocess`."""
     converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def convert(done: "asyncio.Future[int]") -> None:

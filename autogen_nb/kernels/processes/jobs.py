@@ -23,7 +23,7 @@ class Program(Protocol):
         """Kills the process and its descendants."""
 
     async def reached_limit(self) -> str:
-        """The limit that the system has enforced; "" if none."""
+        """The limit on memory or processes that the system has enforced; "" if none."""
 
     def close(self) -> None:
         """Releases resources after the end of the process group."""

@@ -24,7 +24,7 @@ class Lifeline:
     """A pipe to the command's supervisor (only on Linux), which kills the command when the pipe closes.
 
     To start a command, start the result of `wrap` with `popen_options`, and call `attach`, or `close` after an error.
-    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both of the command's.
+    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both are the command's.
     """
 
     root_pid = 0

@@ -22,8 +22,8 @@ PREFIX = f"agn-{os.getuid()}-"
 _TRIES = 100
 _PAUSE = 0.01
 
-_held: dict[Path, int] = {}
-_cleared: set[Path] = set()
+_locks: dict[Path, int] = {}
+_cleaned_parents: set[Path] = set()
 _change_lock = threading.Lock()
 _is_ending = threading.Event()
 
@@ -48,18 +48,18 @@ def hold(folder: Path) -> bool:
     with _change_lock:
         if _is_ending.is_set():
             raise OSError("this process is ending and creates no more folders")
-        if folder in _held:
+        if folder in _locks:
             return False
         if (descriptor := _make_locked(folder)) is None:
             return False
-        _held[folder] = descriptor
+        _locks[folder] = descriptor
     _clear_once(folder.parent)
     return True
 
 
 def remove(folder: Path) -> None:
     held_folder.clear(folder)
-    if (descriptor := _held.pop(folder, None)) is not None:
+    if (descriptor := _locks.pop(folder, None)) is not None:
         os.close(descriptor)
 
 
@@ -67,7 +67,7 @@ def clear(parent: Path) -> None:
     """Removes this user's unlocked folders, but no links."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if folder not in _held and (descriptor := _lock_folder(folder)) is not None:
+            if folder not in _locks and (descriptor := _lock_folder(folder)) is not None:
                 held_folder.clear(folder)
                 os.close(descriptor)
 
@@ -81,13 +81,13 @@ def _make_locked(folder: Path) -> int | None:
         with suppress(FileNotFoundError):
             if (descriptor := _lock_folder(folder, require_lock=False)) is not None or not is_new:
                 return descriptor
-        # Another process removes the new folder, which was not locked yet.
+        # Another process removes the new folder because it was not locked yet.
         time.sleep(_PAUSE)
     return None
 
 
 def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
-    """A descriptor with a lock; None if the folder is locked already. Without `require_lock`, a lock is optional."""
+    """Opens and locks a folder; None if that fails. Only `require_lock` refuses file systems without locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         try:
@@ -105,8 +105,8 @@ def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
 
 
 def _clear_once(parent: Path) -> None:
-    if parent not in _cleared:
-        _cleared.add(parent)
+    if parent not in _cleaned_parents:
+        _cleaned_parents.add(parent)
         # Removing large folders takes time.
         with suppress(RuntimeError):
             threading.Thread(target=clear, args=(parent,), name="autogen_nb-clear", daemon=True).start()
@@ -115,15 +115,15 @@ def _clear_once(parent: Path) -> None:
 def _remove_all() -> None:
     with _change_lock:
         _is_ending.set()
-    for folder in list(_held):
+    for folder in list(_locks):
         remove(folder)
 
 
 def _release_in_child() -> None:
     _change_lock.release()
-    for descriptor in _held.values():
+    for descriptor in _locks.values():
         os.close(descriptor)
-    _held.clear()
+    _locks.clear()
 
 
 atexit.register(_remove_all)

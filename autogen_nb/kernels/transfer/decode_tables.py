@@ -133,7 +133,7 @@ _COLUMNS: Mapping[str, Callable[..., Any]] = {
 
 
 def _arrow_table(reader: ValueReader, file: Any) -> Any:
-    arrow = _installed("pyarrow")
+    arrow = _import_library("pyarrow")
     if int(arrow.__version__.partition(".")[0]) < _SAFE_PYARROW:
         raise TransferError(
             f"pyarrow {arrow.__version__} may run code that is hidden in a table; version {_SAFE_PYARROW} does not"
@@ -148,7 +148,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
 
 
 def _polars_frame(reader: ValueReader, file: Any) -> Any:
-    polars = _installed("polars")
+    polars = _import_library("polars")
     try:
         return polars.read_ipc(io.BytesIO(reader.arrow(file)))
     except (KeyboardInterrupt, SystemExit, TransferError):
@@ -164,7 +164,7 @@ def _polars_series(reader: ValueReader, file: Any) -> Any:
     return frame.to_series()
 
 
-def _installed(name: str) -> Any:
+def _import_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:

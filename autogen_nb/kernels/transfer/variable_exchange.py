@@ -53,7 +53,7 @@ class VariableExchange(ABC):
         return await asyncio.to_thread(Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, which must be data; with `unpickle`, of any type, but its code may run here."""
+        """Returns a copy of a variable. With `unpickle`, its class may run code here; without, it must be data."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:

@@ -43,7 +43,7 @@ class Handed:
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(
-            name for name, known in self.fingerprints.items() if name in namespace and known.is_stale(namespace[name])
+            name for name, stored in self.fingerprints.items() if name in namespace and stored.is_stale(namespace[name])
         )
 
 
@@ -56,7 +56,7 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
     left = limit
     for name, value in values.items():
         try:
-            left -= dump(value, stems[name], limit=left, known=values)
+            left -= dump(value, stems[name], limit=left, available=values)
         except TooLarge:
             raise _too_large(estimated, limit) from None
         except Exception as error:
