@@ -4,17 +4,20 @@ A key from the environment is sent only to the environment's address, to OpenAI,
 server that the code names.
 """
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.address import checked_url
+from autogen_nb.errors import ConfigError, ModelRefused
+from autogen_nb.models.config.address import checked_url, without_secrets
 
 PLACEHOLDER = "no-key"
 """Sent to a server that needs no key, since the openai library requires one."""
@@ -49,7 +52,7 @@ class Account:
     api_version: str | None = None
     deployment: str | None = None
     token: str | None = field(default=None, repr=False)
-    provider: TokenProvider | None = None
+    provider: Callable[[], Awaitable[str]] | None = None
     organization: str | None = None
     project: str | None = None
 
@@ -74,6 +77,15 @@ class Account:
         """The explicit address, or else the environment's; None for the address of OpenAI."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
         return self.url or checked_url(os.environ.get(variable) or None, variable)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The server of a cached reply, without a name, a password or a key."""
+        parts = urlsplit(self.address or "")
+        server = f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}"
+        azure = {"api_version": self.api_version, "azure_deployment": self.deployment}
+        explicit = {name: value for name, value in azure.items() if value is not None}
+        return {"server": server, "api_type": self.api_type, **explicit}
 
     def complete(self, model: str) -> "Account":
         """The account completed for a request; errors name `model`."""
@@ -150,10 +162,12 @@ def checked_address(base_url: str | None, azure_endpoint: str | None, api_type: 
     return checked_url(azure_endpoint, "azure_endpoint") or checked_url(base_url, "base_url")
 
 
-def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | None:
-    """The function that returns a token of Microsoft Entra; "DEFAULT" is AutoGen 0.2's name for azure-identity's."""
-    if provider is None or (callable(provider) and not isinstance(provider, str)):
-        return provider
+def checked_provider(provider: TokenProvider | str | None) -> Callable[[], Awaitable[str]] | None:
+    """Awaits the token of a function; "DEFAULT" is AutoGen 0.2's name for the function of azure-identity."""
+    if provider is None:
+        return None
+    if callable(provider):
+        return partial(_token, provider)
     if provider != "DEFAULT":
         # The message does not quote the value, which may be a token under the wrong name.
         raise ConfigError(
@@ -162,17 +176,31 @@ def checked_provider(provider: TokenProvider | str | None) -> TokenProvider | No
         )
     with suppress(ImportError):
         if find_spec("azure.identity"):
-            return _default_provider()
+            return partial(_token, _azure_token)
     raise ConfigError("azure_ad_token_provider 'DEFAULT' needs the package azure-identity; install 'autogen-nb[azure]'")
 
 
-def _default_provider() -> TokenProvider:
-    @cache
-    def provider() -> Any:
-        identity = import_module("azure.identity")
-        return identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+@cache
+def _azure_provider() -> Callable[[], Any]:
+    identity = import_module("azure.identity")
+    provider: Callable[[], Any] = identity.get_bearer_token_provider(identity.DefaultAzureCredential(), _SCOPE)
+    return provider
 
-    def token() -> Any:
-        return provider()()
 
-    return token
+def _azure_token() -> Any:
+    return _azure_provider()()
+
+
+async def _token(provider: TokenProvider) -> str:
+    try:
+        # A sync provider may wait for the network; in a thread, it does not block the loop's other chats.
+        is_async = iscoroutinefunction(provider)
+        result: Any = provider() if is_async else await asyncio.to_thread(provider)
+        token = await result if isawaitable(result) else result
+        if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
+            return token.strip()
+        fault = f"returned {'an invalid token' if isinstance(token, str) else type(token).__name__}"
+    # The error is not chained, because it may contain a secret.
+    except Exception as error:  # noqa: BLE001 - a provider may raise anything
+        fault = f"raised {type(error).__name__}: {without_secrets(str(error))}"
+    raise ModelRefused(f"the request was not sent: azure_ad_token_provider {fault}", model="")

@@ -10,12 +10,19 @@ from autogen_nb.errors import ConfigError
 HIDDEN = "****"
 """Replaces a password in a shown address."""
 
+LONGEST_READ = 4_000
+"""Characters of a server's message that are searched: a regular expression may take quadratic time."""
+
+_LONGEST_TEXT = 400
+_SHORTEST_KEY = 4
 _LOGIN = re.compile(r"^([^/?#]*//)([^/?#]*)@")
 _ANY_LOGIN = re.compile(r"^([^/?#]*//)?.*@", re.DOTALL)
 _AZURE = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 _NO_SCHEME = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w-]+(?=:\d))(?::\d+)?(?:/?|(/[\w./-]+))", re.ASCII)
 _KEY_LIKE = re.compile(r"[\w-]{20,}", re.ASCII)
+_KEY_IN_TEXT = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
+_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def checked_url(url: str | None, what: str) -> str | None:
@@ -109,3 +116,15 @@ def revealed(typed: str, earlier: str | None) -> str:
     if not earlier or server_of(typed) != server_of(earlier):
         raise ConfigError(f"the hidden password is for another server: type the password for {host_of(typed)}")
     return _LOGIN.sub(lambda match: f"{match[1]}{login_of(earlier)}@", typed)
+
+
+def without_secrets(text: str, url: str = "", key: str = "") -> str:
+    """A server's message, shortened, without the key, the address's login, markup and control characters."""
+    login = login_of(url)
+    for secret in (key, login, login.partition(":")[2], basic_auth(login)[6:] if login else ""):
+        # A shorter text is no secret, and would match in many places.
+        if len(secret) >= _SHORTEST_KEY:
+            text = text.replace(secret, "[key]")
+    text = _KEY_IN_TEXT.sub("[key]", _TAG.sub(" ", text[:LONGEST_READ]))
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"

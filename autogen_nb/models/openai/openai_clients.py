@@ -4,32 +4,28 @@ The library is imported at the first request, in a thread.
 """
 
 import asyncio
-import inspect
-import os
-import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from autogen_nb.core.ports import Waiting
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.account import Account, TokenProvider
+from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
+from autogen_nb.models.config.certificates import trusted_certificates
 from autogen_nb.models.openai.server_errors import Server, error_of, pause_after
 from autogen_nb.models.prices import is_listed_at, price_at
 
 if TYPE_CHECKING:
     import openai
 
-Stream: TypeAlias = "openai.AsyncStream[object]"
-"""The chunks of a response as plain JSON values; the typed chunks are slower (`benchmarks/model_stream.py`)."""
+Item: TypeAlias = "Waiting | openai.AsyncStream[object]"
+"""A pause, or the chunks of a response as plain JSON values; typed chunks are slower (`benchmarks/model_stream.py`)."""
 
-_CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+_Clients: TypeAlias = "dict[Account, tuple[openai.AsyncOpenAI, AsyncGenerator[None, None]]]"
+_ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]
 _errors: ContextVar[asyncio.Queue[Any] | None] = ContextVar("errors", default=None)
 """The responses to a request that the client may repeat."""
 
@@ -37,9 +33,12 @@ _errors: ContextVar[asyncio.Queue[Any] | None] = ContextVar("errors", default=No
 class OpenAIClients:
     """Creates the clients from the settings of a model; `options` are passed to each client as they are."""
 
-    def __init__(
-        self, *, ca_bundle: str | PathLike[str] | None, http_client: Any, max_retries: int, **options: Any
-    ) -> None:
+    def __init__(self, ca_bundle: str | PathLike[str] | None, http_client: Any, **options: Any) -> None:
+        self._by_loop: _ClientsByLoop = WeakKeyDictionary()
+        finalize(self, _close_soon, self._by_loop).atexit = False
+        self._ca_bundle = ca_bundle
+        self._http_client = http_client
+        self._options = options
         if http_client is not None and ca_bundle is not None:
             raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
         if http_client is not None and not hasattr(http_client, "aclose"):
@@ -48,34 +47,27 @@ class OpenAIClients:
             )
         if ca_bundle is not None:
             trusted_certificates(ca_bundle)
-        self._ca_bundle = ca_bundle
-        self._http_client = http_client
-        self._options = {"max_retries": max_retries, **options}
-        self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Open] = WeakKeyDictionary()
 
     async def client(self, account: Account) -> "openai.AsyncOpenAI":
         """The client of the running loop."""
-        loop = asyncio.get_running_loop()
-        known = self._by_loop.get(loop)
-        if known is None or known.account != account:
+        clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
+        if account not in clients:
+            # A connection keeps its loop alive.
+            for ended in [loop for loop in self._by_loop if loop.is_closed()]:
+                del self._by_loop[ended]
             # Importing openai and loading the certificates takes most of a second: a thread keeps the loop free.
             client = await asyncio.to_thread(self._create, account)
             closer = _closer(client, leave_open=self._http_client is not None)
             # The loop knows a started async generator, and closes it at shutdown.
             await anext(closer)
-            # A finalizer keeps its loop alive.
-            for ended in [each for each in self._by_loop if each.is_closed()]:
-                self._by_loop.pop(ended).finalizer.detach()
-            finalizer = finalize(self, _close_soon, loop, closer)
-            finalizer.atexit = False
-            known = self._by_loop[loop] = _Open(account, client, closer, finalizer)
-        return known.client
+            # Another reply may have created a client meanwhile.
+            clients.setdefault(account, (client, closer))
+        return clients[account][0]
 
     async def close(self) -> None:
         """Closes the connections of the running loop; the next request opens new ones."""
-        if known := self._by_loop.pop(asyncio.get_running_loop(), None):
-            known.finalizer.detach()
-            await known.closer.aclose()
+        for _, closer in self._by_loop.pop(asyncio.get_running_loop(), {}).values():
+            await closer.aclose()
 
     def _create(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
@@ -83,7 +75,7 @@ class OpenAIClients:
         if is_listed_at(account.url):
             # Load the price list now, so that the first reply does not wait for it.
             price_at("")
-        # httpx logs the address of each request, so the address must not contain a login.
+        # The HTTP library logs the address of each request, so the address must not contain a login.
         url, login = without_login(account.url or ""), login_of(account.url or "")
         options = {"api_key": account.key, **self._options}
         if login:
@@ -91,8 +83,7 @@ class OpenAIClients:
         options["http_client"] = self._http_client or self._new_http_client(url)
         client: openai.AsyncOpenAI
         if account.api_type == "azure":
-            provider = account.provider and _checked_tokens(account.provider, Server("", url))
-            options |= {"azure_ad_token": account.token, "azure_ad_token_provider": provider}
+            options |= {"azure_ad_token": account.token, "azure_ad_token_provider": account.provider}
             client = openai.AsyncAzureOpenAI(
                 api_version=account.api_version, **_azure_address(url, account.deployment), **options
             )
@@ -122,7 +113,7 @@ class OpenAIClients:
 
 async def open_stream(
     client: "openai.AsyncOpenAI", server: Server, body: Mapping[str, Any], extra: Mapping[str, Any]
-) -> "AsyncGenerator[Waiting | Stream, None]":
+) -> AsyncGenerator[Item, None]:
     """A `Waiting` for each error after which the client repeats the request, then the response, which it closes."""
     import openai
 
@@ -159,45 +150,6 @@ async def open_stream(
             await sending.result().close()
 
 
-def _checked_tokens(provider: TokenProvider, server: Server) -> Callable[[], Awaitable[str]]:
-    async def token() -> str:
-        try:
-            # A sync provider may wait for the network; in a thread, it does not block the loop's other chats.
-            is_async = inspect.iscoroutinefunction(provider)
-            result: Any = provider() if is_async else await asyncio.to_thread(provider)
-            value = await result if inspect.isawaitable(result) else result
-        # The error is not chained, because it may contain a secret.
-        except Exception as error:  # noqa: BLE001 - a provider may raise anything
-            fault = f"raised {type(error).__name__}: {server.clean(str(error))}"
-        else:
-            if isinstance(value, str) and value.isascii() and value.isprintable() and value.strip():
-                return value.strip()
-            fault = f"returned {'an invalid token' if isinstance(value, str) else type(value).__name__}"
-        raise server.refused(f"got no request, because azure_ad_token_provider {fault}")
-
-    return token
-
-
-def trusted_certificates(ca_bundle: str | PathLike[str] | None = None) -> ssl.SSLContext:
-    """The certificates of `ca_bundle`, else of the environment's file or folder, else of the system."""
-    sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in _CERTIFICATE_VARIABLES}}
-    name, location = next(((name, each) for name, each in sources.items() if each), ("", None))
-    if location is None:
-        import truststore
-
-        return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # OpenSSL takes a list of folders as one string.
-    if name != "ca_bundle" and any(Path(part).is_dir() for part in str(location).split(os.pathsep)):
-        return ssl.create_default_context(capath=str(location))
-    try:
-        return ssl.create_default_context(cafile=str(Path(location).expanduser()))
-    except ssl.SSLError:
-        reason = "holds no certificates in PEM form"
-    except (OSError, TypeError, ValueError, RuntimeError) as error:
-        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-    raise ConfigError(f"{name} {str(location)!r} {reason}; name a file of trusted certificates, in PEM form")
-
-
 def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
     path = url.rstrip("/")
     if "/deployments/" in path:
@@ -211,14 +163,6 @@ async def _queue_error(response: Any) -> None:
         errors.put_nowait(response)
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
-    account: Account
-    client: "openai.AsyncOpenAI"
-    closer: AsyncGenerator[None, None]
-    finalizer: "finalize[[asyncio.AbstractEventLoop, AsyncGenerator[None, None]], OpenAIClients]"
-
-
 async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGenerator[None, None]:
     try:
         yield
@@ -227,7 +171,9 @@ async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGen
             await client.close()
 
 
-def _close_soon(loop: asyncio.AbstractEventLoop, closer: AsyncGenerator[None, None]) -> None:
-    # The garbage collector may call this in any thread, also when the loop is closed.
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(lambda: loop.create_task(closer.aclose()))
+def _close_soon(clients_by_loop: _ClientsByLoop) -> None:
+    # The garbage collector may call this in any thread.
+    for loop, clients in clients_by_loop.items():
+        for _, closer in clients.values():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(loop.create_task, closer.aclose())

@@ -13,13 +13,11 @@ from dataclasses import replace
 from http import HTTPStatus
 from os import PathLike
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Usage
 from autogen_nb.models.config.account import (
-    OPENAI_URL,
     Account,
     TokenProvider,
     checked_address,
@@ -30,7 +28,7 @@ from autogen_nb.models.config.account import (
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, open_stream
+from autogen_nb.models.openai.openai_clients import Item, OpenAIClients, open_stream
 from autogen_nb.models.openai.server_errors import Server, error_of
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
@@ -88,12 +86,12 @@ class OpenAIModel:
         self._timeout = _SILENCE if timeout is None else timeout
         self._max_retries = _MAX_RETRIES if max_retries is None else max_retries
         self._clients = OpenAIClients(
-            ca_bundle=ca_bundle,
-            http_client=http_client,
+            ca_bundle,
+            http_client,
             max_retries=self._max_retries,
+            timeout=self._timeout,
             default_headers=default_headers,
             default_query=default_query,
-            timeout=self._timeout,
         )
         self._price = price
         self._vision = vision
@@ -114,23 +112,10 @@ class OpenAIModel:
 
     @property
     def identity(self) -> Any:
-        """The cache key: the parameters, and the server's address without a name and password.
-
-        Credentials and connection settings are not part of it.
-        """
-        parts = urlsplit(self._account.address or "")
-        settings = {
-            "api_type": self._account.api_type,
-            "api_version": self._account.api_version,
-            "azure_deployment": self._account.deployment,
-            "vision": self._vision,
-        }
-        return {
-            "server": f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}",
-            "model": self._model,
-            **{name: value for name, value in settings.items() if value is not None},
-            **{name: self._parameters[name] for name in self._parameters if name not in _NOT_IN_IDENTITY},
-        }
+        """The cache key: the server and the parameters, without credentials and connection settings."""
+        parameters = {name: value for name, value in self._parameters.items() if name not in _NOT_IN_IDENTITY}
+        vision = {} if self._vision is None else {"vision": self._vision}
+        return {**self._account.identity, "model": self._model, **vision, **parameters}
 
     @property
     def price(self) -> Price | None:
@@ -155,8 +140,7 @@ class OpenAIModel:
             return listed_names(await client.get("/models", cast_to=object)) or ()
         except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
             error = error_of(server, cause)
-        is_offline = isinstance(error, ModelUnavailable) and error.status is None
-        if is_offline or error.status == HTTPStatus.UNAUTHORIZED:
+        if error.status == HTTPStatus.UNAUTHORIZED or (error.status is None and isinstance(error, ModelUnavailable)):
             raise error
         return ()
 
@@ -181,10 +165,8 @@ class OpenAIModel:
             except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
                 error = error_of(server, cause)
                 can_repeat = not (reply.progress or isinstance(cause, ModelError | TimeoutError))
-            usage, model = reply.usage, reply.model or self._model
-            if spent is not None:
-                usage = spent + (usage or Usage())
-            cost = None if usage is None else cost_of(model, usage, self._price, url=account.url)
+            usage = reply.usage if spent is None else spent + (reply.usage or Usage())
+            cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
             if error is None:
                 yield replace(completion, usage=usage, cost=cost)
                 return
@@ -199,7 +181,7 @@ class OpenAIModel:
 
     def _resolved(self) -> tuple[Account, Server]:
         account = self._account.complete(self._model)
-        server = Server(self._model, account.url or OPENAI_URL, account.secret)
+        server = Server(self._model, account.url or "", account.secret)
         policy().check_host(server.host)
         return account, server
 
@@ -216,16 +198,14 @@ class OpenAIModel:
         return body
 
 
-async def _parts(
-    items: "AsyncIterator[Waiting | Stream]", reply: ChunkAccumulator, silence: float
-) -> AsyncGenerator[Part, None]:
+async def _parts(items: AsyncIterator[Item], reply: ChunkAccumulator, silence: float) -> AsyncGenerator[Part, None]:
     loop = asyncio.get_running_loop()
     async for item in items:
         if isinstance(item, Waiting):
             yield item
             continue
         is_whole = item.response.headers.get("content-type", "").startswith("application/json")
-        chunks, progress, deadline = _whole(item) if is_whole else item, -1, 0.0
+        chunks, progress, deadline = _whole(item.response) if is_whole else item, -1, 0.0
         while True:
             # Chunks that only keep the connection alive are no progress.
             if reply.progress != progress:
@@ -242,24 +222,24 @@ async def _parts(
             yield piece
 
 
-async def _whole(stream: Stream) -> AsyncIterator[object]:
+async def _whole(response: Any) -> AsyncIterator[object]:
     """The only chunk of a server that does not stream."""
-    yield json.loads(await stream.response.aread())
+    yield json.loads(await response.aread())
 
 
 def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:
     """The error for an unusable reply; None for a good one."""
-    if completion.finish_reason == "content_filter":
-        return server.refused("stopped the reply by its content filter", ContentFiltered)
-    if completion.finish_reason == "error":
-        return server.unavailable("ended the reply with an error")
-    if completion.message.text or completion.message.carries_calls:
-        return None
-    if completion.finish_reason == "length":
-        return server.unavailable("reached its token limit before it wrote anything; set a larger max_tokens")
-    if completion.reasoning is not None or empty_reply == "accept":
-        return None
-    return server.unavailable("sent a reply with neither text nor a call")
+    is_empty = not (completion.message.text or completion.message.carries_calls)
+    match completion.finish_reason:
+        case "content_filter":
+            return server.refused("stopped the reply by its content filter", ContentFiltered)
+        case "error":
+            return server.unavailable("ended the reply with an error")
+        case "length" if is_empty:
+            return server.unavailable("reached its token limit before it wrote anything; set a larger max_tokens")
+    if is_empty and completion.reasoning is None and empty_reply == "refuse":
+        return server.unavailable("sent a reply with neither text nor a call")
+    return None
 
 
 def _without_reasoning(request: ModelRequest) -> ModelRequest:

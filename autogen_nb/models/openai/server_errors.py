@@ -13,18 +13,11 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.models.config.address import basic_auth, host_of, is_loopback, login_of, shown_url
-
-_LONGEST_TEXT = 400
-_LONGEST_READ = 4_000
-"""Characters of a server's message that are searched: a regular expression may take quadratic time."""
+from autogen_nb.models.config.address import LONGEST_READ, host_of, is_loopback, shown_url, without_secrets
 
 _LONGEST_WAIT = 120.0
 """Seconds; the openai library does not repeat a request if the server asks to wait longer."""
 
-_SHORTEST_KEY = 4
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key)-[\w-]{12,}")
-_TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"""
       context_length_exceeded | exceed_context_size_error       # the codes of OpenAI and llama.cpp
@@ -81,19 +74,10 @@ class Server:
         return urlsplit(self.url).netloc.rpartition("@")[2] or self.url
 
     def clean(self, text: str) -> str:
-        """The text, shortened, without the key, markup and control characters."""
-        login = login_of(self.url)
-        for secret in (self.key, login, login.partition(":")[2], basic_auth(login)[6:] if login else ""):
-            # A shorter text is no secret, and would match in many places.
-            if len(secret) >= _SHORTEST_KEY:
-                text = text.replace(secret, "[key]")
-        text = _KEY_LIKE.sub("[key]", _TAG.sub(" ", text[:_LONGEST_READ]))
-        line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-        return line if len(line) <= _LONGEST_TEXT else line[:_LONGEST_TEXT] + "…"
+        return without_secrets(text, self.url, self.key)
 
     def unavailable(self, fault: str) -> ModelUnavailable:
-        text = f"the model {self.model!r} is not available: {self.host} {fault}"
-        return ModelUnavailable(text, model=self.model)
+        return ModelUnavailable(f"the model {self.model!r} is not available: {self.host} {fault}", model=self.model)
 
     def refused(self, fault: str, kind: type[ModelRefused] = ModelRefused) -> ModelRefused:
         return kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model)
@@ -155,7 +139,7 @@ def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> 
     reason = server.clean(message) or "it gave no reason"
     for pattern, kind, fault in _REFUSALS:
         # A 429 is always a limit of the request rate, or the quota.
-        if pattern.search(f"{code} {message[:_LONGEST_READ]}") and (status != 429 or kind is ModelRefused):  # noqa: PLR2004 - HTTP's status "too many requests"
+        if pattern.search(f"{code} {message[:LONGEST_READ]}") and (status != 429 or kind is ModelRefused):  # noqa: PLR2004 - HTTP's status "too many requests"
             return server.refused(f"{fault}{f' ({status})' if status else ''}: {reason}", kind)
     if not status:
         is_refusal = "invalid_request_error" in code
