@@ -89,9 +89,9 @@ def _confirm(value: str, _: str) -> str:
 
 
 class Settings(Configurable):
-    """The defaults of all cells, the options of one cell (`given`), or the values that apply to it (`applied`)."""
+    """The defaults of all cells, the options of one cell, or the values that apply to it."""
 
-    given: Mapping[str, Any] = MappingProxyType({})
+    options: Mapping[str, Any] = MappingProxyType({})
 
     task = Unicode("")
     model = Unicode("", help="a model's name, 'offline', or 'replay:FILE'").tag(
@@ -188,30 +188,30 @@ class Settings(Configurable):
     pictures = Bool(False)
 
     @classmethod
-    def options(cls, task: str, source: str = "", **values: Any) -> "Settings":
+    def from_options(cls, task: str, source: str = "", **values: Any) -> "Settings":
         """The options of one cell or command; an error begins with their `source`."""
-        given = {name: checked(name, value, source) for name, value in values.items()}
-        return cls._of(given, task=task, **given)
+        options = {name: checked(name, value, source) for name, value in values.items()}
+        return cls._of(options, task=task, **options)
 
     @classmethod
-    def _of(cls, given: Mapping[str, Any], **values: Any) -> "Settings":
+    def _of(cls, options: Mapping[str, Any], **values: Any) -> "Settings":
         settings = Settings(**values)
-        settings.given = given
+        settings.options = options
         return settings
 
     def changed(self, **values: Any) -> "Settings":
         """The options of the same cell, with other values."""
-        given = {**self.given, **values}
-        return self._of(given, task=self.task, **given)
+        options = {**self.options, **values}
+        return self._of(options, task=self.task, **options)
 
-    def applied(
-        self, options: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
+    def for_cell(
+        self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
     ) -> "Settings":
         """The options, then the environment, then these defaults, at least as strict as the policy."""
-        values = {name: options.given.get(name) if name in options.given else self._usual(name) for name in OPTIONS}
+        values = {name: cell.options[name] if name in cell.options else self._usual(name) for name in OPTIONS}
         requested = values["confirm"]
         confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
-        unasked = f"code runs without a question ({_source_of_confirm(options)})" if confirm == "never" else ""
+        unasked = f"code runs without a question ({_source_of_confirm(cell)})" if confirm == "never" else ""
         budget = checked("budget", policy.budget, "your organisation's policy: ") if policy.budget else ""
         values |= {
             "confirm": confirm,
@@ -220,7 +220,7 @@ class Settings(Configurable):
             "every_block": "always" in (requested, policy.confirm),
             "policy_budget": budget,
         }
-        return self._of(options.given, task=options.task, **values)
+        return self._of(cell.options, task=cell.task, **values)
 
     def _usual(self, name: str) -> Any:
         variable = OPTIONS[name].metadata.get("environ", "")
@@ -256,12 +256,12 @@ class Settings(Configurable):
 
     def target(self, usual: ExecutionTarget) -> ExecutionTarget:
         """The target that the options select, or else `usual`."""
-        if not self.given.keys() & {"sandbox", "kernel", "net"}:
+        if not self.options.keys() & {"sandbox", "kernel", "net"}:
             return usual
         # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
-        sandbox = self.given.get("sandbox") or ("none" if self.kernel else usual.sandbox)
+        sandbox = self.options.get("sandbox") or ("none" if self.kernel else usual.sandbox)
         kernel = self.kernel or ("" if self.sandbox != "none" else usual.kernel)
-        net = self.given.get("net", usual.net and place_kind(sandbox, kernel).net)
+        net = self.options.get("net", usual.net and place_kind(sandbox, kernel).net)
         return ExecutionTarget(sandbox, net, kernel, usual.images)
 
 
@@ -280,7 +280,7 @@ def checked(name: str, value: Any, source: str = "") -> Any:
         raise ConfigError(f"{source}{error}") from None
 
 
-def _source_of_confirm(options: Settings) -> str:
+def _source_of_confirm(cell: Settings) -> str:
     if os.environ.get("AUTOGEN_NB_CONFIRM") == "never":
         return "AUTOGEN_NB_CONFIRM=never"
-    return "--confirm never" if "confirm" in options.given else "%config AutogenMagics.confirm"
+    return "--confirm never" if "confirm" in cell.options else "%config AutogenMagics.confirm"

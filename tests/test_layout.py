@@ -22,7 +22,7 @@ OPENERS = frozenset("io codecs gzip bz2 lzma".split())
 BY_NAME = {
     "agents/parts/code_execution.py": "the working directory itself; what lies below it is held",
     "cli/demo_command.py": "a folder of its own before its code runs, and a page whose place the person has named",
-    "cli/doctor_checks.py": "folders that were made just now, for a check",
+    "cli/doctor_command.py": "folders that were made just now, for a check",
     "cli/main.py": "a device",
     "cli/notebook_file.py": "the file that the person has named; it is made anew, and no link is opened",
     "cli/run_command.py": "a device",

@@ -1,53 +1,128 @@
 """``autogen-nb chat``: a conversation in the terminal, with the questions of the notebook."""
 
+import os
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from autogen_nb import run
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import tables
-from autogen_nb.cli.task_options import TaskOptions, task_options
-from autogen_nb.errors import AutogenError
-
-if TYPE_CHECKING:
-    from autogen_nb.cli.terminal_conversation import TerminalConversation
+from autogen_nb.cli.task_options import settings, task_options
+from autogen_nb.core.chats.termination_checks import WithoutCode
+from autogen_nb.core.ports import Model
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
+from autogen_nb.events import Ended
+from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.terminal_human import TerminalHuman
+from autogen_nb.kernels.transfer.describe import describe, variables_text
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.budget import Budget, budgeted
+from autogen_nb.settings import Settings
+from autogen_nb.views.plain_view import PlainView
 
 _PROMPT = "\nYour task: "
 _ENDS = frozenset({"exit", "quit"})
 
 
 @click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
-@task_options(
-    confirm="When to ask you before code runs. [always; risky in a sandbox]",
-    sandbox="Sandbox for the code. [none]",
-    max_turns="Replies of the assistant to a task. [20]",
-    block_timeout="Seconds for one block. [no limit]",
-)
-def chat(**values: Any) -> int:
+@task_options()
+def chat(data: tuple[Path, ...], **values: Any) -> int:
     """Reads a task, runs it, and asks for the next task.
 
     Before code runs, you see it and answer run, edit, skip, all from here or stop. Ctrl-C interrupts a task; a second
     Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.
     """
-    from autogen_nb.cli.terminal_conversation import TerminalConversation
-
-    options = TaskOptions(**values)
-    conversation = TerminalConversation(options, _load(options.data), tell=_print_notice)
-    try:
-        return _converse(conversation)
-    finally:
-        conversation.close()
-
-
-def _converse(conversation: "TerminalConversation") -> int:
-    is_terminal = sys.stdin.isatty()
-    if is_terminal:
+    if sys.stdin.isatty():
         with suppress(ImportError):
             # The import gives `input` a history and line editing.
             import readline  # noqa: F401
+    with closing(_Conversation(settings("", values), _load(data))) as conversation:
+        return _converse(conversation)
+
+
+class _Conversation:
+    """A series of tasks for the same agents and kernel."""
+
+    def __init__(self, options: Settings, data: dict[str, Any]) -> None:
+        where = options.target(Settings().where)
+        where.check(Path.cwd())
+        self._data = data
+        self._settings = Settings().for_cell(options, attended=True, sandboxed=where.walled, policy=run.policy())
+        model = self._model()
+        self._executor = where.executor(
+            cwd=Path.cwd(), timeout=self._settings.block_timeout or None, imports=self._settings.preimports
+        )
+        self._unregister = run.engine.at_exit(self._executor.stop)
+        self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
+        self._user = UserProxyAgent(
+            "user",
+            WithoutCode(),
+            self._settings.max_turns - 1,
+            "NEVER",
+            code_execution_config=CodeConfig(self._executor, confirm=self._settings.confirm or "always"),
+            default_auto_reply=None,
+        )
+
+    def run(self, task: str) -> None:
+        message = task + self._hand_over()
+        human = RuleBasedApprover(
+            TerminalHuman(),
+            RulesFile(),
+            scope=None if self._user.code is None else self._user.code.scope,
+            onwards=ApproveAll(offered=not self._settings.every_block, agents_decide=False),
+            tell=_print_notice,
+        )
+        options = ChatOptions(message, clear_history=False)
+        exchange = TwoAgentChat(self._user, self._assistant, options, waits="sync", human=human).exchange()
+        view = PlainView(
+            repeats=False, last_line=lambda end: "" if end.reason in ("answered", "terminated") else end.detail
+        )
+        view.hide(message)
+        reason = ""
+        with closing(view), closing(exchange.events(view.tick)) as events:
+            for event in events:
+                view.show(event)
+                reason = event.reason if isinstance(event, Ended) else reason
+        if reason in ("stopped", "max_auto_replies"):
+            what = "stopped by you" if reason == "stopped" else "not finished: the limit of turns was reached"
+            raise ChatUnfinished(what, reason=reason)
+
+    def close(self) -> None:
+        self._unregister()
+        run.engine.call(self._executor.stop())
+
+    def _hand_over(self) -> str:
+        data, self._data = self._data, {}
+        if not data:
+            return ""
+        run.engine.call(self._executor.put(data))
+        return variables_text([describe(name, value, share=self._settings.share) for name, value in data.items()])
+
+    def _model(self) -> Model:
+        spec = model_connection.choose(self._settings.model, None, os.environ)
+        if spec is None:
+            raise ConfigError(model_connection.NO_MODEL)
+        for host in model_connection.hosts(spec, os.environ):
+            _print_notice(model_connection.disclosure(host, rows=self._settings.share == "rows").replace("`", ""))
+        model = model_for(spec, empty_reply="refuse")
+        for budget in filter(None, (self._settings.budget, self._settings.policy_budget)):
+            model = budgeted(model, Budget.parse(budget))
+        return model
+
+
+def _converse(conversation: _Conversation) -> int:
+    is_terminal = sys.stdin.isatty()
     code, interrupted = exit_codes.ANSWERED, False
     while True:
         try:
@@ -64,34 +139,25 @@ def _converse(conversation: "TerminalConversation") -> int:
             return code
         if not task:
             continue
-        code, interrupted = _run_task(conversation, task)
-        if code and not is_terminal and not interrupted:
-            return code
-
-
-def _run_task(conversation: "TerminalConversation", task: str) -> tuple[int, bool]:
-    try:
-        conversation.do(task)
-    except KeyboardInterrupt:
-        _print_notice("Interrupted; Ctrl-C once more ends the conversation.")
-        return exit_codes.INTERRUPTED, True
-    except AutogenError as error:
-        _print_notice(" ".join(str(error).split()))
-        return exit_codes.code_of(error), False
-    return exit_codes.ANSWERED, False
+        code, interrupted = exit_codes.ANSWERED, False
+        try:
+            conversation.run(task)
+        except KeyboardInterrupt:
+            _print_notice("Interrupted; Ctrl-C once more ends the conversation.")
+            code, interrupted = exit_codes.INTERRUPTED, True
+        except AutogenError as error:
+            _print_notice(" ".join(str(error).split()))
+            code = exit_codes.code_of(error)
+            if not is_terminal:
+                return code
 
 
 def _load(data: tuple[Path, ...]) -> dict[str, Any]:
-    table_list = tables(data, Path())
-    if not table_list:
-        return {}
-    import pandas as pd
-
-    namespace: dict[str, Any] = {"pd": pd}
-    for table in table_list:
-        exec(table.source, namespace)  # noqa: S102 - `tables` generated the source
+    namespace: dict[str, Any] = {}
+    for table in tables(data, Path()):
+        exec(f"import pandas as pd\n{table.source}", namespace)  # noqa: S102 - `tables` generated the source
         _print_notice(f"{table.path} is `{table.name}`: {len(namespace[table.name]):,} rows.")
-    return {table.name: namespace[table.name] for table in table_list}
+    return {name: value for name, value in namespace.items() if name not in ("__builtins__", "pd")}
 
 
 def _print_notice(text: str) -> None:

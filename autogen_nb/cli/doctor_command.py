@@ -1,18 +1,50 @@
 """``autogen-nb doctor``: reports the state of the installation, and how to repair it."""
 
 import json
+import os
+import re
+import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from itertools import groupby
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 import click
 
-from autogen_nb.cli import doctor_checks, exit_codes
-from autogen_nb.cli.doctor_checks import CHECKS, Finding
+from autogen_nb import run
+from autogen_nb._version import __version__
+from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.cli import exit_codes
 from autogen_nb.core.text.visible_text import visible
-from autogen_nb.models.config.local_servers import LocalServers
+from autogen_nb.errors import AutogenError
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.kernels.places import SANDBOXES
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.config_list import LIST
+from autogen_nb.models.config.local_servers import USUAL, LocalServers
 
+_PIP = f"{sys.executable} -m pip install"
 _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
+_OPTIONAL = {
+    "data": "the built-in analysis (-m offline), tables and the demo",
+    "docker": "--sandbox docker and the Docker executors",
+    "azure": "tokens of Microsoft Entra for models on Azure",
+    "pictures": "smaller plots for models that accept images",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    state: Literal["ok", "note", "broken"]
+    text: str
+    mend: str = ""
+
+
+Check: TypeAlias = "Callable[[], Iterator[Finding]]"
 
 
 @click.command(
@@ -20,39 +52,148 @@ _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
     epilog="Exit code 0 if chats can work here, 1 if something must be repaired first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--probe", is_flag=True, help="Also look for models on this machine's usual ports.")
-def doctor(*, as_json: bool, probe: bool) -> int:
+@click.option("--probe", "probes", is_flag=True, help="Also look for models on this machine's usual ports.")
+def doctor(*, as_json: bool, probes: bool) -> int:
     """Reports the state of the installation, sandboxes, models and front ends, with a repair for each problem.
 
     It contacts no host and shows no key.
     """
-    more = (_this_machine,) if probe else ()
-    findings = [finding for check in (*CHECKS, *more) for finding in _run_check(check)]
-    broken = [finding for finding in findings if finding.state == "broken"]
+    checks = {**CHECKS, **({"this machine": (lambda: probe(LocalServers()), "")} if probes else {})}
+    findings = {area: list(findings_of(area, *check)) for area, check in checks.items()}
+    broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
     if as_json:
-        click.echo(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=2))
+        rows = [{"area": area, **asdict(finding)} for area, found in findings.items() for finding in found]
+        click.echo(json.dumps({"ok": not broken, "findings": rows}, indent=2))
     else:
-        for area, findings_of_area in groupby(findings, key=lambda finding: finding.area):
-            click.echo(f"{area}")
-            for finding in findings_of_area:
-                click.echo(_line(finding))
-        click.echo(f"\n{len(broken)} to repair." if broken else "\nChats can work here.")
+        for area, area_findings in findings.items():
+            lines = [f"  {_MARKS[each.state]}  {each.name}: {each.text}" for each in area_findings]
+            mends = [f"\n             {each.mend}" if each.mend else "" for each in area_findings]
+            click.echo(visible("\n".join([area, *map("".join, zip(lines, mends, strict=True))])))
+        click.echo(f"\n{broken} to repair." if broken else "\nChats can work here.")
     return exit_codes.FAILED if broken else exit_codes.ANSWERED
 
 
-def _this_machine() -> Iterator[Finding]:
-    return doctor_checks.probe(LocalServers())
-
-
-def _run_check(check: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def findings_of(area: str, check: Check, mend: str) -> Iterator[Finding]:
+    """The findings of a check; an error of the check is a finding as well."""
     try:
         yield from check()
+    except AutogenError as error:
+        yield Finding(area, "broken", str(error), mend)
     # The report must include unexpected errors too.
     except Exception as error:  # noqa: BLE001 - see above
-        area = check.__name__.strip("_").replace("_", " ")
-        yield Finding(area, area, "broken", f"could not be checked: {type(error).__name__}: {error}")
+        yield Finding(area, "broken", f"could not be checked: {type(error).__name__}: {error}")
 
 
-def _line(finding: Finding) -> str:
-    repair = f"\n             {finding.mend}" if finding.mend else ""
-    return visible(f"  {_MARKS[finding.state]}  {finding.name}: {finding.text}{repair}")
+def _libraries() -> Iterator[Finding]:
+    yield Finding("autogen_nb", "ok", f"version {__version__}, in Python {sys.version.split()[0]} at {sys.executable}")
+    for text in metadata.requires("autogen-nb") or []:
+        parts = re.match(r"([\w.-]+)(?:.*?>=\s*([\d.]+))?(?:.*extra\s*==\s*['\"]([\w-]+))?", text)
+        name, least, extra = parts.groups(default="") if parts else (text, "", "")
+        version = _version(name)
+        if extra and extra not in _OPTIONAL:
+            continue
+        if version and _numbers(version) >= _numbers(least):
+            yield Finding(name, "ok", version)
+            continue
+        what = f"{version} is too old" if version else "is not installed"
+        use = f"; it is for {_OPTIONAL[extra]}" if extra else ""
+        mend = f"{_PIP} {'-U ' if version else ''}'{name}>={least or 0}'"
+        yield Finding(name, "note" if extra else "broken", what + use, mend)
+
+
+def _front_ends() -> Iterator[Finding]:
+    installed = {label: _version(label.lower()) for label in ("JupyterLab", "Notebook")}
+    yield from (Finding(label, "ok", version) for label, version in installed.items() if version)
+    if not any(installed.values()):
+        text = "this environment has no JupyterLab or Notebook; other front ends, such as VS Code, may use its kernel"
+        yield Finding("none", "note", text, f"{_PIP} jupyterlab")
+    version = _version("ipykernel")
+    plain = "; in plain cells, you type your answers" if _numbers(version) < (7,) else ""
+    yield Finding("buttons", "ok", f"ipykernel {version} delivers clicks while a cell runs{plain}")
+
+
+def _kernel() -> Iterator[Finding]:
+    with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
+        executor = ExecutionTarget().executor(cwd=Path(folder))
+        start = time.monotonic()
+        try:
+            run.engine.call(executor.start())
+            yield Finding("agent's kernel", "ok", f"starts in {time.monotonic() - start:.1f} s")
+        finally:
+            run.engine.call(executor.stop())
+
+
+def _sandboxes() -> Iterator[Finding]:
+    none, *walls = SANDBOXES
+    yield Finding(none, "ok", f"the default: code has your rights; --sandbox {' or '.join(walls)} restricts it")
+    for name in walls:
+        try:
+            # The check rejects the home folder, which may be the working folder.
+            with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
+                ExecutionTarget(name).check(Path(folder))
+            yield Finding(name, "ok", f"--sandbox {name} is available")
+        except AutogenError as error:
+            what, _, mend = str(error).partition(": ")
+            yield Finding(name, "note", what, mend)
+
+
+def models() -> Iterator[Finding]:
+    """Lists the configured models, without contacting their servers."""
+    mend = "" if _version("pandas") else f"{_PIP} 'autogen-nb[data]'"
+    yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables, no host", mend)
+    if model_connection.choose(None, None, os.environ) is None:
+        mend = (
+            "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
+            "autogen-nb doctor --probe looks for servers on this machine"
+        )
+        yield Finding("none", "note", "no model is configured; a cell asks which one to use", mend)
+    for model in model_connection.known_models("", None, os.environ):
+        text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
+        yield Finding(model.name or "without a name", "ok", text)
+
+
+def probe(servers: LocalServers) -> Iterator[Finding]:
+    """Lists the models that servers on this machine offer."""
+    listening = servers.listening()
+    for server in listening:
+        yield Finding(server.kind, "ok", f"{server.base_url} has {', '.join(server.models) or 'no model'}")
+    if not listening:
+        ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
+        yield Finding("servers", "note", f"no server answers on the usual ports ({ports})")
+
+
+def _policy() -> Iterator[Finding]:
+    yield Finding("organisation", "ok", run.policy().text or "this machine has no policy")
+
+
+def _rules() -> Iterator[Finding]:
+    yield Finding("your rules", "ok", f"{len(RulesFile().rules())}; %autogen rules lists them")
+
+
+def _settings() -> Iterator[Finding]:
+    names = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
+    yield from (Finding(name, "ok", value) for name in names if (value := os.environ.get(name)))
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+
+
+CHECKS: dict[str, tuple[Check, str]] = {
+    "libraries": (_libraries, ""),
+    "front ends": (_front_ends, ""),
+    "kernel": (_kernel, f"{_PIP} -U ipykernel jupyter_client"),
+    "sandboxes": (_sandboxes, ""),
+    "models": (models, f"repair or remove {LIST}"),
+    "policy": (_policy, "ask the administrator of this machine"),
+    "rules": (_rules, "repair or remove the file"),
+    "settings": (_settings, ""),
+}
+"""The check of each area, and the repair after an error."""

@@ -2,13 +2,7 @@
 
 from collections.abc import Collection
 
-ANSWERED = 0
-FAILED = 1
-USAGE = 2
-UNFINISHED = 3
-MODEL = 4
-REFUSED = 5
-INCOMPLETE = 6
+ANSWERED, FAILED, USAGE, UNFINISHED, MODEL, REFUSED, INCOMPLETE = range(7)
 INTERRUPTED = 130
 
 TABLE = """\b
@@ -22,20 +16,20 @@ Exit codes:
   6  incomplete: blocks of the offline model failed, as its answer says
   130, 143  ended by Ctrl-C or SIGTERM"""
 
-_BY_ERROR = (
-    ("BudgetReached", UNFINISHED),
-    ("AnswerIncomplete", INCOMPLETE),
-    ("ChatUnfinished", UNFINISHED),
-    ("NobodyThere", REFUSED),
-    ("ModelError", MODEL),
-    ("ConfigError", USAGE),
-)
+_BY_ERROR = {
+    "BudgetReached": UNFINISHED,
+    "AnswerIncomplete": INCOMPLETE,
+    "ChatUnfinished": UNFINISHED,
+    "NobodyThere": REFUSED,
+    "ModelError": MODEL,
+    "ConfigError": USAGE,
+}
 """Exit codes by class name, subclasses first; names, because the exception may come from another process."""
 
 
 def code_for(classes: Collection[str]) -> int:
     """Returns the exit code for an exception whose class and base classes have these names."""
-    return next((code for name, code in _BY_ERROR if name in classes), FAILED)
+    return next((code for name, code in _BY_ERROR.items() if name in classes), FAILED)
 
 
 def code_of(error: BaseException) -> int:

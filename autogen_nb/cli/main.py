@@ -25,17 +25,15 @@ Completion for your shell:
   fish  _AUTOGEN_NB_COMPLETE=fish_source {NAME} | source"""
 
 
-@click.group(epilog=_COMPLETION, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    commands=[run, chat, demo, doctor],
+    epilog=_COMPLETION,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name=NAME)
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-@click.pass_obj
-def group(debug_flags: list[bool], *, debug: bool) -> None:
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def group() -> None:
     """Agents that write code, ask you, and run it in a kernel of their own."""
-    debug_flags.append(debug)
-
-
-for command in (run, chat, demo, doctor):
-    group.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,30 +42,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    debug: list[bool] = []
     try:
         # click also handles shell completion here.
-        code = group.main(arguments, NAME, standalone_mode=False, obj=debug)
-        return int(code or 0)
-    # SystemExit and KeyboardInterrupt become exit codes as well.
-    except BaseException as error:  # noqa: BLE001 - as above
-        if any(debug):
+        return int(group.main(arguments, NAME, standalone_mode=False) or 0)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt becomes an exit code as well
+        if "--debug" in (sys.argv if arguments is None else arguments):
             traceback.print_exc()
         return _handle_error(error)
 
 
 def _handle_error(error: BaseException) -> int:
     match error:
-        case SystemExit():
-            raise error
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message(), err=True)
             return exit_codes.USAGE
         case click.UsageError():
             path = NAME if error.ctx is None else error.ctx.command_path
             return _print_error(f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE)
-        case click.ClickException():
-            return _print_error(error.format_message(), error.exit_code)
         case AutogenError():
             return _print_error(str(error), exit_codes.code_of(error))
         case KeyboardInterrupt() | click.Abort():

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,14 +10,14 @@ from urllib.parse import urlsplit
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.notebook_execution import ExecutionEnd, execute
+from autogen_nb.cli.notebook_execution import execute
 from autogen_nb.cli.notebook_file import check_place, save_somewhere, sign
 from autogen_nb.cli.table_files import tables
-from autogen_nb.cli.task_options import TaskOptions, task_options
+from autogen_nb.cli.task_options import settings, task_options
 from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.wrappers.budget import Budget
+from autogen_nb.settings import OPTIONS, Settings
 
 _ALWAYS = (
     "the run is unattended, so --confirm always would refuse all code: choose risky or never, or use autogen-nb chat"
@@ -33,16 +32,13 @@ _REPLAY = "replay:"
 @click.command(short_help="Run one task unattended, and save an executed notebook.", epilog=exit_codes.TABLE)
 @click.argument("task")
 @click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="The notebook to write.")
-@task_options(
-    confirm="Code that needs a person's approval, and is therefore refused.",
-    sandbox="Sandbox for the code; makes risky the default of --confirm.",
-    max_turns="Maximum number of the assistant's replies. [20]",
-    block_timeout="Seconds for one block of code. [300]",
-)
+@task_options(confirm="Code that needs a person's approval, and is therefore refused. [risky in a sandbox]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the answer.")
-def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool, **values: Any) -> int:
+def run(
+    task: str, out: Path, data: tuple[Path, ...], timeout: float | None, *, force: bool, quiet: bool, **values: Any
+) -> int:
     """Runs one TASK without a person ("-" reads it from the standard input) and writes an executed notebook.
 
     \b
@@ -54,33 +50,55 @@ def run(task: str, out: Path, timeout: float | None, *, force: bool, quiet: bool
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
     check_place(out, force=force)
-    options = _check_options(TaskOptions(**values))
-    notebook = _new_notebook(task, options, out.parent)
+    notebook = _new_notebook(task, data, _checked(settings(task, values)), out.parent)
     transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - open until the process ends
-    ending = asyncio.run(
-        execute(notebook, cwd=out.parent, environment=_environment(), transcript=transcript, seconds=timeout)
+    environment = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
+    end = asyncio.run(
+        execute(notebook, cwd=out.parent, environment=environment, transcript=transcript, seconds=timeout)
     )
-    code = _code(ending)
-    if code == exit_codes.USAGE:
+    if end.code == exit_codes.USAGE:
         # The notebook has no results to save.
-        raise ConfigError(ending.error)
-    if quiet and ending.answer:
-        click.echo(ending.answer)
+        raise ConfigError(end.problem)
+    if quiet and end.answer:
+        click.echo(end.answer)
     place, elsewhere = save_somewhere(notebook, out, force=force)
     sign(place)
-    _report(ending, place, timeout, quiet=quiet)
+    if end.problem:
+        click.echo(f"autogen-nb run: {end.problem}; {place} has the results so far", err=True)
+    elif not quiet:
+        click.echo(f"The notebook is {place}")
     if elsewhere:
         click.echo(f"autogen-nb run: {elsewhere}, so the notebook is {place}", err=True)
-    return code or (exit_codes.FAILED if elsewhere else exit_codes.ANSWERED)
+    return end.code or (exit_codes.FAILED if elsewhere else exit_codes.ANSWERED)
 
 
-def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
+def _checked(options: Settings) -> Settings:
+    where = options.target(Settings().where)
+    # Unread code needs a sandbox or an explicit choice.
+    confirm = options.confirm or ("risky" if where.walled else None)
+    if confirm is None:
+        raise click.UsageError(_UNREAD)
+    if confirm == "always":
+        raise click.UsageError(_ALWAYS)
+    address = urlsplit(options.kernel)
+    if address.scheme in ("http", "https") and ("token" in address.query or address.username):
+        raise click.UsageError(
+            "the address of --kernel contains a token, which would be saved in the notebook: "
+            "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
+        )
+    return options.changed(confirm=confirm)
+
+
+def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: Path) -> Any:
     import nbformat
 
-    table_list = tables(options.data, folder)
+    if options.model.startswith(_REPLAY):
+        # The notebook's kernel runs in the notebook's folder.
+        file = Path(options.model.removeprefix(_REPLAY)).expanduser().resolve()
+        options = options.changed(model=_REPLAY + os.path.relpath(file, folder.resolve()))
+    words = [_words(OPTIONS[name].metadata["flags"][0], value) for name, value in options.options.items()]
     cells = ["%load_ext autogen_nb"]
-    words = _cell_words(options, folder)
-    if table_list:
+    if table_list := tables(data, folder):
         cells.append("\n".join(["import pandas as pd", "", *(table.source for table in table_list)]))
         words.append(f"-i {','.join(table.name for table in table_list)}")
     cells.append(f"%%autogen {' '.join((*words, '-a answer'))}\n{task.strip()}")
@@ -89,78 +107,13 @@ def _new_notebook(task: str, options: TaskOptions, folder: Path) -> Any:
     return notebook
 
 
-def _cell_words(options: TaskOptions, folder: Path) -> list[str]:
-    model = options.model
-    if model and model.startswith(_REPLAY):
-        # The notebook's kernel runs in the notebook's folder.
-        file = Path(model.removeprefix(_REPLAY)).expanduser().resolve()
-        model = _REPLAY + os.path.relpath(file, folder.resolve())
-    values = {
-        "-m": model,
-        "--confirm": options.confirm,
-        "--sandbox": options.sandbox,
-        "--kernel": options.kernel or None,
-        "--max-turns": options.max_turns,
-        "--block-timeout": options.block_timeout,
-        "--budget": options.budget,
-        "--share": options.share,
-    }
-    words = [f"{option} {_quoted(option, str(value))}" for option, value in values.items() if value is not None]
-    return words if options.net is None else [*words, "--net" if options.net else "--no-net"]
-
-
-def _quoted(option: str, value: str) -> str:
-    if "\n" in value or ('"' in value and "'" in value):
-        raise click.UsageError(f"{option} {value!r} cannot be written in a cell's first line")
-    if not any(letter.isspace() or letter in "\"'" for letter in value) and value:
-        return value
-    quote = "'" if '"' in value else '"'
-    return f"{quote}{value}{quote}"
-
-
-def _check_options(options: TaskOptions) -> TaskOptions:
-    # Unread code needs a sandbox or an explicit choice.
-    walled = options.execution_target().walled
-    confirm = options.confirm or ("risky" if walled else None)
-    if confirm is None:
-        raise click.UsageError(_UNREAD)
-    if confirm == "always":
-        raise click.UsageError(_ALWAYS)
-    if options.budget is not None:
-        Budget.parse(options.budget)
-    address = urlsplit(options.kernel)
-    if address.scheme in ("http", "https") and ("token" in address.query or address.username):
-        raise click.UsageError(
-            "the address of --kernel contains a token, which would be saved in the notebook: "
-            "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
-        )
-    return replace(options, confirm=confirm)
-
-
-def _environment() -> dict[str, str]:
-    config_list = {LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}
-    return {**config_list, **os.environ}
-
-
-def _code(ending: ExecutionEnd) -> int:
-    codes = {
-        "done": exit_codes.ANSWERED,
-        "late": exit_codes.UNFINISHED,
-        "signal": 128 + ending.signal,
-        "died": exit_codes.FAILED,
-    }
-    return codes[ending.how] if ending.how in codes else exit_codes.code_for(ending.classes)
-
-
-def _report(ending: ExecutionEnd, place: Path, timeout: float | None, *, quiet: bool) -> None:
-    problem = {
-        "late": f"not finished: the run may take {timeout or 0:g} s (--timeout sets another limit)",
-        "signal": "stopped",
-        "died": "the notebook's kernel died",
-        "failed": ending.error,
-    }.get(ending.how)
-    location = f"{place} has the results so far" if problem else f"The notebook is {place}"
-    if problem:
-        click.echo(f"autogen-nb run: {' '.join(problem.split())}; {location}", err=True)
-    elif not quiet:
-        click.echo(location)
+def _words(flag: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return flag if value else flag.replace("--", "--no-")
+    text = str(value)
+    if "\n" in text or ('"' in text and "'" in text):
+        raise click.UsageError(f"{flag} {text!r} cannot be written in a cell's first line")
+    if not any(letter.isspace() or letter in "\"'" for letter in text):
+        return f"{flag} {text}"
+    quote = "'" if '"' in text else '"'
+    return f"{flag} {quote}{text}{quote}"

@@ -1,13 +1,13 @@
-"""Table files: checks before a kernel starts, and the code that reads them."""
+"""Table files: the code that reads them, and its check before a kernel starts."""
 
 import keyword
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from autogen_nb.errors import ConfigError
 
@@ -18,35 +18,24 @@ EXAMPLES = _HERE / "examples" if (_HERE / "examples").is_dir() else _HERE.parent
 EXAMPLE = EXAMPLES / "data" / "penguins.csv"
 """The table of ``--data example``: measurements of 344 penguins."""
 
-_START = 8_192
-_PIECE = 1_048_576
-_CHECKED_ROWS = 1_000
-_READERS = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
-"""The optional libraries that pandas needs to read a file type."""
-
-_FUNCTIONS = {
-    ".xlsx": "read_excel({path})",
-    ".xls": "read_excel({path})",
-    ".parquet": "read_parquet({path})",
-    ".json": "read_json({path})",
-    ".jsonl": "read_json({path}, lines=True)",
-    ".ndjson": "read_json({path}, lines=True)",
+_SOURCES = {
+    ".xlsx": "pd.read_excel({path})",
+    ".xls": "pd.read_excel({path})",
+    ".parquet": "pd.read_parquet({path})",
+    ".json": "pd.read_json({path})",
+    ".jsonl": "pd.read_json({path}, lines=True)",
+    ".ndjson": "pd.read_json({path}, lines=True)",
 }
-"""The pandas function for each file type; other files are delimited text."""
+"""The code for each file type; other files are delimited text."""
 
-_EXAMPLE = Path("example")
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_OTHER = "cp1252"
+_LIBRARIES = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
+_UTF_16 = ("\ufeff".encode("utf-16-le"), "\ufeff".encode("utf-16-be"))
+_START = 8_192
 _TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
 """Names that the notebook already uses."""
 
 
-class NoTable(ConfigError):
-    """The path is not a readable table; the message is one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableFile:
+class TableFile(NamedTuple):
     path: Path
     name: str
     source: str
@@ -56,83 +45,52 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
     """Describes the tables at the paths, as seen from `folder`."""
     files: list[TableFile] = []
     for path in paths:
-        path = EXAMPLE if path == _EXAMPLE and not path.exists() else path.expanduser()  # noqa: PLW2901 - resolves "example"
-        check_file(path)
-        source = _reading(path, os.path.relpath(path.resolve(), folder.resolve()))
-        limit = f", nrows={_CHECKED_ROWS})" if path.suffix.lower() not in _FUNCTIONS else ")"
-        check(path, "import pandas as pd\ntable = " + _reading(path, str(path))[:-1] + limit)
+        path = EXAMPLE if path == Path("example") and not path.exists() else path.expanduser()  # noqa: PLW2901 - as above
+        source = _source(path)
+        _check(path, f"import pandas as pd\ntable = {source.format(path=repr(str(path)), limit=', nrows=1000')}")
         name = _name(path.stem, {file.name for file in files})
-        files.append(TableFile(path, name, f"{name} = {source}"))
+        seen = os.path.relpath(path.resolve(), folder.resolve())
+        files.append(TableFile(path, name, f"{name} = {source.format(path=repr(seen), limit='')}"))
     return files
 
 
-def check(path: Path, source: str) -> None:
+def _check(path: Path, source: str) -> None:
     """Runs the source and raises an error if `table` has no rows."""
-    check_file(path)
     namespace: dict[str, Any] = {}
     try:
         exec(source, namespace)  # noqa: S102 - the source is generated here
     except ImportError as error:
-        library = _READERS.get(path.suffix.lower(), error.name)
-        raise NoTable(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
+        library = _LIBRARIES.get(path.suffix.lower(), error.name)
+        raise ConfigError(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
     except Exception as error:
         # Readers raise many types of exceptions; the user sees one line.
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise NoTable(f"{path} cannot be read as a table: {reason}") from error
+        raise ConfigError(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):
-        raise NoTable(f"{path} has no rows")
+        raise ConfigError(f"{path} has no rows")
 
 
-def check_file(path: Path) -> None:
-    """Raises an error for a missing file, or for one that is obviously no table."""
-    if not path.exists():
-        raise NoTable(f"there is no file {path}")
+def _source(path: Path) -> str:
     if not path.is_file():
-        raise NoTable(f"{path} is not a file; pass a table file, such as a CSV file")
+        raise ConfigError(f"there is no file {path}")
+    if path.suffix.lower() in _SOURCES:
+        return _SOURCES[path.suffix.lower()]
+    with path.open("rb") as file:
+        start = file.read(_START)
+    encoding = "utf-16" if start.startswith(_UTF_16) else "utf-8-sig"
+    if b"\0" in start and encoding != "utf-16":
+        raise ConfigError(f"{path} is not text; pass a table as CSV, TSV, Excel, Parquet or JSON")
     try:
-        with path.open("rb") as file:
-            start = file.read(_START)
-    except OSError as error:
-        raise NoTable(f"{path} cannot be read: {error.strerror}") from error
-    if not start.strip():
-        raise NoTable(f"{path} is empty")
-    if b"\0" in start and path.suffix.lower() not in _READERS and not start.startswith(_UTF_16):
-        raise NoTable(f"{path} is not text; pass a table as CSV, TSV, Excel, Parquet or JSON")
-
-
-def _reading(path: Path, shown: str) -> str:
-    function = _FUNCTIONS.get(path.suffix.lower())
-    if function is not None:
-        return "pd." + function.format(path=repr(shown))
-    return f"pd.read_csv({', '.join((repr(shown), *_options(path)))})"
-
-
-def _options(path: Path) -> Iterator[str]:
-    """Detects arguments for `read_csv`: the separator, the decimal sign and the encoding."""
-    encoding = _encoding(path)
-    with path.open(encoding=encoding, errors="replace") as file:
-        text = file.read(_START)
-    header = text.partition("\n")[0]
-    separator = max(",;\t|", key=header.count)
-    if separator != ",":
-        yield f"sep={separator!r}"
-    if re.search(r";-?\d+,\d+[;\s]", text):
-        yield "decimal=','"
-    if encoding != "utf-8-sig":
-        yield f"encoding={encoding!r}"
-
-
-def _encoding(path: Path) -> str:
-    with path.open("rb") as binary:
-        if binary.read(2) in _UTF_16:
-            return "utf-16"
-    try:
-        with path.open(encoding="utf-8") as file:
-            while file.read(_PIECE):
-                pass
+        text = path.read_text(encoding)[:_START]
     except UnicodeDecodeError:
-        return _OTHER
-    return "utf-8-sig"
+        encoding, text = "cp1252", start.decode("cp1252", errors="replace")
+    separator = max(",;\t|", key=text.partition("\n")[0].count)
+    options = {
+        f", sep={separator!r}": separator != ",",
+        ", decimal=','": re.search(r";-?\d+,\d+[;\s]", text) is not None,
+        f", encoding={encoding!r}": encoding != "utf-8-sig",
+    }
+    return f"pd.read_csv({{path}}{''.join(option for option, used in options.items() if used)}{{limit}})"
 
 
 def _name(stem: str, taken: set[str]) -> str:
@@ -141,5 +99,4 @@ def _name(stem: str, taken: set[str]) -> str:
         name = f"table_{name}"
     if keyword.iskeyword(name) or name in _TAKEN:
         name += "_table"
-    numbers = ("", *(f"_{number}" for number in range(2, len(taken) + 3)))
-    return next(f"{name}{number}" for number in numbers if f"{name}{number}" not in taken)
+    return next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in taken)

@@ -1,9 +1,6 @@
 """Prints the conversation of a running notebook as plain text, each output once and in order."""
 
-import base64
-import struct
 from collections.abc import Mapping
-from contextlib import suppress
 from itertools import takewhile
 from typing import Any, TextIO
 
@@ -11,8 +8,6 @@ from autogen_nb.core.text.visible_text import without_controls
 
 _REPLACED_LATER = frozenset({"empty", "status", "partial", "panel"})
 """Kinds of outputs that a later output replaces."""
-
-_PNG_SIZE = slice(16, 24)
 
 
 class Transcript:
@@ -22,13 +17,7 @@ class Transcript:
         # The display id of a growing stream, its text, and the part already printed.
         self._growing: str | None = None
         self._text = self._printed = ""
-        self._cells = 0
         self._closed = False
-
-    def begin(self, source: str) -> None:
-        self._cells += 1
-        prompt = f"[{self._cells}] "
-        self.line(prompt + source.replace("\n", "\n" + " " * len(prompt)))
 
     def line(self, text: str) -> None:
         if not self._closed:
@@ -36,18 +25,15 @@ class Transcript:
             self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
-        if self._closed:
-            return
         content = message["content"]
         match message["header"]["msg_type"]:
-            case "display_data" | "update_display_data" | "execute_result":
+            case "display_data" | "update_display_data" | "execute_result" if not self._closed:
                 self._display(content)
             case "stream":
                 self.line(without_controls(content["text"]))
             case "error":
-                self.line(
-                    without_controls("\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}")
-                )
+                text = "\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"
+                self.line(without_controls(text))
 
     def close(self) -> None:
         self.settle()
@@ -66,13 +52,13 @@ class Transcript:
     def _display(self, content: Mapping[str, Any]) -> None:
         kind = content.get("metadata", {}).get("autogen_nb", {}).get("kind")
         display_id = (content.get("transient") or {}).get("display_id", "")
-        if kind in _REPLACED_LATER:
-            return
+        text = without_controls(content["data"].get("text/plain", ""))
         if kind == "stream":
-            self._grow(display_id, without_controls(content["data"].get("text/plain", "")))
-        elif display_id not in self._shown:
+            self._grow(display_id, text)
+        elif kind not in _REPLACED_LATER and display_id not in self._shown:
             self._shown |= {display_id} - {""}
-            self.line(_plain_text(content["data"]))
+            picture = next((f"[picture: {kind}] " for kind in content["data"] if kind.startswith("image/")), "")
+            self.line(f"{picture}{text}")
 
     def _grow(self, display_id: str, text: str) -> None:
         if self._growing != display_id:
@@ -90,17 +76,3 @@ class Transcript:
     def _print(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
-
-
-def _plain_text(data: Mapping[str, Any]) -> str:
-    text = without_controls(data.get("text/plain", ""))
-    picture = next((kind for kind in data if kind.startswith("image/")), None)
-    if picture is None:
-        return text
-    size = ""
-    if picture == "image/png":
-        # The data may not be a PNG image, in spite of its media type.
-        with suppress(ValueError, struct.error):
-            width, height = struct.unpack(">II", base64.b64decode(data[picture])[_PNG_SIZE])
-            size = f", {width} x {height} pixels"
-    return f"[picture: {picture}{size}] {text}".rstrip()

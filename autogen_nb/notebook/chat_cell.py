@@ -104,7 +104,7 @@ class ChatCell:
 
     async def _choose_model(self, *, again: bool = False) -> Model:
         notebook, setting = self._notebook, self._notebook.model_setting
-        named = self._settings.given.get("model")
+        named = self._settings.options.get("model")
         if remark := setting.drop_if_replaced(os.environ):
             self._view.note(remark)
         spec = setting.choose(named, os.environ)

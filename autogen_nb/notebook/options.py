@@ -63,7 +63,7 @@ def read_options(line: str, cell: str | None) -> Settings:
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
     task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
-    options = Settings.options(task, "%%autogen: ", **values)
+    options = Settings.from_options(task, "%%autogen: ", **values)
     if re.fullmatch(r"[\d.,_]+", options.budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
         budget = options.budget
         raise ConfigError(f"%%autogen: --budget {budget} is in dollars; tokens need a unit: --budget {budget}tokens")

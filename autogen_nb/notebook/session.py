@@ -177,7 +177,7 @@ class Session:
         origin = running if cell is None else replace(running, cell=cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
-        settings = self._defaults.applied(
+        settings = self._defaults.for_cell(
             options, attended=delivered.way != "nobody", sandboxed=where.walled, policy=run.policy()
         )
         # Teams bring their own models and places.

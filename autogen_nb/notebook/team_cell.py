@@ -23,7 +23,7 @@ from autogen_nb.settings import OPTIONS, Settings
 
 
 def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    unavailable = [trait.metadata for name, trait in OPTIONS.items() if name in options.given]
+    unavailable = [trait.metadata for name, trait in OPTIONS.items() if name in options.options]
     refused = [metadata["flags"][-1] for metadata in unavailable if "team" not in metadata]
     if refused:
         verb = "is" if len(refused) == 1 else "are"

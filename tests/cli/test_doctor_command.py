@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.cli.doctor_checks import _models, _policy, probe
+from autogen_nb.cli.doctor_command import CHECKS, findings_of, probe
+from autogen_nb.cli.doctor_command import models as models_found
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
@@ -61,7 +62,7 @@ def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("AUTOGEN_NB_MODEL", "other")
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps([{"model": "big", "api_key": KEY}]))
 
-    found = {each.name: each.text for each in _models() if each.name != "offline"}
+    found = {each.name: each.text for each in models_found() if each.name != "offline"}
 
     assert found == {
         "none": "no model is configured; a cell asks which one to use",
@@ -87,7 +88,7 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
 
     assert (done.code, done.err) == (1, "")
     assert "MEND  ipywidgets: is not installed" in done.out
-    assert "-m pip install ipywidgets" in done.out
+    assert "-m pip install 'ipywidgets>=" in done.out
     assert "note  docker: a container needs the Docker library" in done.out
     assert "note  none: no model is configured; a cell asks which one to use" in done.out
     assert "set OPENAI_API_KEY" in done.out
@@ -110,9 +111,9 @@ def test_an_organisations_policy_is_reported(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(policy_file, "PATH", file)
     monkeypatch.setattr(policy_file, "OWNERS", frozenset({os.getuid()}))
 
-    told = [next(iter(_policy()))]
+    told = [*findings_of("policy", *CHECKS["policy"])]
     file.write_text("[code]\nwalls = 1\n")
-    told.append(next(iter(_policy())))
+    told += findings_of("policy", *CHECKS["policy"])
 
     assert told[0].state == "ok"
     assert told[0].text == "your organisation's policy: sandbox bwrap, confirm risky"

@@ -39,4 +39,4 @@ def test_an_answer_without_its_plots_says_so_and_has_an_exit_code_of_its_own(tmp
     assert (done.code, plots) == (6, 0)
     assert "By `species`, `Gentoo`" in done.out
     assert "Computed, but not shown as a plot: " in done.out
-    assert "Incomplete: the answer lacks a part" in done.err
+    assert "Incomplete: blocks failed or plots are missing" in done.err

@@ -3,7 +3,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from autogen_nb.cli.table_files import NoTable, tables
+from autogen_nb.cli.table_files import tables
+from autogen_nb.errors import ConfigError
 
 PLAIN = "place,day,warm\nKöln,2024-01-01,1.5\nUlm,2024-01-02,2.5\n"
 GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
@@ -62,10 +63,10 @@ def test_two_files_of_one_name_are_two_variables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "is empty"), (b"a,b\n", "has no rows"), (b"\x89PNG\0", "is not text"), (b"a,b\n1\n1,2,3\n", "as a table")],
+    [(b"", "No columns"), (b"a,b\n", "has no rows"), (b"\x89PNG\0", "is not text"), (b"a,b\n1\n1,2,3\n", "as a table")],
 )
 def test_invalid_table_is_reported(content: bytes, reason: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(content)
 
-    with pytest.raises(NoTable, match=reason):
+    with pytest.raises(ConfigError, match=reason):
         tables([tmp_path / "t.csv"], tmp_path)

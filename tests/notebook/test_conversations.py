@@ -9,7 +9,7 @@ from autogen_nb.notebook.conversations import Conversations, NotebookConversatio
 from autogen_nb.settings import Settings
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
-TERMS = Settings().applied(Settings.options("go"), attended=True)
+TERMS = Settings().for_cell(Settings.from_options("go"), attended=True)
 RUNNING = CodeAsked("user", (CodeBlock("python", "1"),))
 WAITING = ModelAsked("assistant", "user", 1)
 
@@ -93,9 +93,9 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
     begun(all_of_them.named(), "a", "1", WAITING, task="count")
     failed = all_of_them.named()
 
-    new, said = all_of_them.open(Settings.options("go", new=True), Origin("b", "2"))
+    new, said = all_of_them.open(Settings.from_options("go", new=True), Origin("b", "2"))
     begun(new, "b", "2", WAITING, ModelReplied(Message("1"), "m"), WAITING)
-    _, said_again = all_of_them.open(Settings.options("go", new=True), Origin("c", "3"))
+    _, said_again = all_of_them.open(Settings.from_options("go", new=True), Origin("c", "3"))
 
     assert new is not failed
     assert (new.folder, said) == (
@@ -110,7 +110,7 @@ def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> Non
 def test_a_new_chat_is_begun_once_by_its_cell(all_of_them: Conversations) -> None:
     chat = all_of_them.named()
     begun(chat, "a", "1", Ended("answered"))
-    new = Settings.options("go", new=True)
+    new = Settings.from_options("go", new=True)
 
     begun_now, _ = all_of_them.open(new, Origin("a", "2"))
     begun_now.begin(Origin("a", "2"), "go", "go", new)

@@ -63,7 +63,7 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
     options = read(f"{line} go")
 
-    assert (options.task, options.given) == ("go", {field: value})
+    assert (options.task, options.options) == ("go", {field: value})
 
 
 @pytest.mark.parametrize(

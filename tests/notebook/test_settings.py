@@ -35,8 +35,8 @@ def test_sources_of_the_confirm_setting(
 ) -> None:
     monkeypatch.setattr("os.environ", {} if environment is None else {"AUTOGEN_NB_CONFIRM": environment})
 
-    options = Settings.options("go", **({"confirm": option} if option else {}))
-    settings = Settings(confirm=setting).applied(options, attended=True)
+    options = Settings.from_options("go", **({"confirm": option} if option else {}))
+    settings = Settings(confirm=setting).for_cell(options, attended=True)
 
     assert (settings.confirm, settings.remark) == (confirm, remark)
 
@@ -45,20 +45,24 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "yes")
 
     with pytest.raises(ConfigError, match="'yes'; it must be one of always, risky, never"):
-        Settings().applied(Settings.options("go"), attended=True)
+        Settings().for_cell(Settings.from_options("go"), attended=True)
 
 
 @pytest.mark.parametrize(
     ("options", "otherwise", "where"),
     [
-        (Settings.options("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
-        (Settings.options("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
-        (Settings.options("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
-        (Settings.options("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
-        (Settings.options("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
-        (Settings.options("go", kernel="bash"), ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
+        (Settings.from_options("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
+        (Settings.from_options("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
+        (Settings.from_options("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
+        (Settings.from_options("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
+        (Settings.from_options("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
         (
-            Settings.options("go", sandbox="docker"),
+            Settings.from_options("go", kernel="bash"),
+            ExecutionTarget("bwrap", net=True),
+            ExecutionTarget(kernel="bash"),
+        ),
+        (
+            Settings.from_options("go", sandbox="docker"),
             ExecutionTarget("docker", net=True),
             ExecutionTarget("docker", net=True),
         ),
@@ -70,8 +74,8 @@ def test_where_code_runs(options: Settings, otherwise: ExecutionTarget, where: E
 
 def test_the_network_of_no_sandbox() -> None:
     with pytest.raises(ConfigError, match="choose one with --sandbox"):
-        Settings.options("go", net=True).target(ExecutionTarget())
+        Settings.from_options("go", net=True).target(ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
-        Settings.options("go", sandbox="bwrap", kernel="bash").target(ExecutionTarget())
+        Settings.from_options("go", sandbox="bwrap", kernel="bash").target(ExecutionTarget())
     with pytest.raises(ConfigError, match="either a kernel or a sandbox"):
         _ = Settings(sandbox="bwrap", kernel="bash").where
