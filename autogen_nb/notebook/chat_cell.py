@@ -55,6 +55,7 @@ _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 _FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
+_SHORTER = "A new chat (--new) or fewer inputs (-i) make it shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -220,8 +221,10 @@ class ChatCell:
         while True:
             try:
                 return await self._run_chat(chat, cell_run, model, skipped)
-            except (ContentFiltered, ContextTooLong):
+            except ContentFiltered:
                 raise
+            except ContextTooLong as error:
+                raise ContextTooLong(f"{error} {_SHORTER}", model=error.model) from error
             except (ModelUnavailable, ModelRefused) as error:
                 model = self._limit_by_budgets(await self._choose_other(error), chat)
                 skipped = len(cell_run.log)

@@ -17,7 +17,7 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ConfigError
 from autogen_nb.notebook.hints import loop_hint, name_hint
-from autogen_nb.notebook.options import documented
+from autogen_nb.notebook.options import documented, help_text
 from autogen_nb.notebook.transformer import Transformer
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
@@ -45,6 +45,9 @@ class AutogenMagics(Magics, Settings):
     def autogen_cell(self, line: str, cell: str = "") -> None:
         """Asks an assistant for code, shows it to you, and runs it in a kernel of its own."""
         self.session().run_blocking(line, cell)
+
+    def show_options(self) -> None:
+        print(help_text())  # noqa: T201  # the output of `%%autogen --help`
 
     @line_magic("autogen")  # type: ignore[arg-type]  # as above
     def autogen_line(self, line: str) -> None:

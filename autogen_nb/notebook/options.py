@@ -49,9 +49,15 @@ def documented(magic: F) -> F:
     return magic_arguments()(magic)  # type: ignore[no-any-return]  # IPython's decorators are untyped
 
 
-_PARSER = MagicArgumentParser(argument_default=argparse.SUPPRESS)
+_PARSER = MagicArgumentParser(
+    usage="%%autogen [options] [the task, or its beginning]", argument_default=argparse.SUPPRESS
+)
 for _flags, _details in _ARGUMENTS.values():
     _PARSER.add_argument(*_flags, **_details)
+
+
+def help_text() -> str:
+    return _PARSER.format_help().removeprefix("::\n\n")
 
 
 def read_options(line: str, cell: str | None) -> Settings:

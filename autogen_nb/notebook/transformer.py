@@ -17,7 +17,9 @@ _CALLS = (
     "get_ipython().run_line_magic('autogen', 'show",
     "get_ipython().run_line_magic('autogen', 'model",
 )
-_SESSION = "get_ipython().magics_manager.registry['AutogenMagics'].session()"
+HELP = ("-h", "--help", "help")
+_MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
+_SESSION = f"{_MAGICS}.session()"
 
 
 class Transformer:
@@ -43,6 +45,9 @@ class Transformer:
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
+            # IPython calls no cell magic without a cell.
+            case [line, cell] if line.strip() in HELP and not cell.strip():
+                return [f"{_MAGICS}.show_options()\n"]
             case [line, cell]:
                 call = f"await {_SESSION}.run_awaited" if self._awaitable() else f"{_SESSION}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]

@@ -50,6 +50,14 @@ def test_the_model_of_a_cell(named: str, given: ModelConnection | None, environ:
     assert choose(named, given, environ) == chosen
 
 
+@pytest.mark.parametrize(
+    ("name", "near"), [("offlin", "'offline'"), ("ofline", "'offline'"), ("replay", "'replay:FILE'")]
+)
+def test_a_name_near_a_local_model_is_no_model_of_a_server(name: str, near: str) -> None:
+    with pytest.raises(ConfigError, match=f"there is no model '{name}'; did you mean {near}"):
+        choose(name, None, {"OPENAI_API_KEY": "sk"})
+
+
 def test_a_key_is_not_printed() -> None:
     assert "sk-1" not in repr(KEY)
 

@@ -108,5 +108,6 @@ def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
     taken = fresh.run("%autogen pull half --unpickle", "pull")
 
     assert "`half`" in refused.error
+    assert "(in a cell: --unpickle)" in refused.error
     assert taken.status == "ok"
     assert fresh.value("half") == "1/2"

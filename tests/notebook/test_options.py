@@ -119,3 +119,20 @@ def test_one_that_cannot_be_kept_starts_nothing(fresh: FrontEnd, model: FakeOpen
 
     assert said in cell.error
     assert model.requests == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cell", "line"),
+    [
+        ("%%autogen --help", "--budget SUM"),
+        ("%%autogen -h\n", "--budget SUM"),
+        ("%autogen help", "%autogen pull NAME"),
+        ("%autogen --help", "%autogen pull NAME"),
+    ],
+)
+def test_help_is_a_list_of_options_or_commands(notebook: FrontEnd, cell: str, line: str) -> None:
+    ran = notebook.run(cell)
+
+    assert ran.status == "ok", ran.error
+    assert line in ran.text

@@ -18,8 +18,9 @@ def whole(content: object) -> FakeReply:
     [
         (FakeReply("Half of", finish_reason="content_filter"), "stopped the reply by its content filter"),
         (whole(None), "neither text nor a call"),
+        (FakeReply(status=400, error="prompt is too long: 9 tokens > 8 maximum"), "A new chat (--new) or fewer inputs"),
     ],
-    ids=["filtered", "null"],
+    ids=["filtered", "null", "long"],
 )
 def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, reply: FakeReply, said: str) -> None:
     model.add(reply, "Fine.")

@@ -63,7 +63,10 @@ class VariableExchange(ABC):
             if not isinstance(reply, dict) or "missing" in reply:
                 raise missing_variable(name, reply.get("missing") if isinstance(reply, dict) else None)
             if "refused" in reply:
-                raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}"))
+                more = (
+                    "" if unpickle else "; unpickle=True (in a cell: --unpickle) copies any type, and may run its code"
+                )
+                raise TransferError(printable(f"`{name}{reply.get('path', '')}` {reply['refused']}{more}"))
             await kernel.files.fetch(folder)
             try:
                 held = kernel.held_outbox.folder(folder.name)

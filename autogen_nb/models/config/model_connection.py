@@ -5,12 +5,14 @@ with that model or tag are tried in order. Without a name, the first model of th
 The list takes precedence over OPENAI_API_KEY.
 """
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.address import server_of
 from autogen_nb.models.config.config_list import LIST, find_list
@@ -64,6 +66,8 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
         return name
     if (entered is None or (named and named != entered.model)) and (entries := _listed(name, environ)):
         return {"config_list": entries}
+    if near := difflib.get_close_matches(name, _LOCAL, n=1, cutoff=0.8):
+        raise ConfigError(f"there is no model {name!r}; did you mean {near[0].replace(':', ':FILE')!r}?")
     if entered is not None and (entered.api_key or entered.base_url):
         return {
             "model": name or DEFAULT_MODEL,

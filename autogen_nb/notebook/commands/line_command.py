@@ -27,6 +27,7 @@ from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering import tables_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData
+from autogen_nb.notebook.transformer import HELP
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 
@@ -75,7 +76,7 @@ class Commands:
         except ValueError as error:
             raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
         command = COMMANDS.get(name)
-        if not name:
+        if not name or name in HELP:
             print(_usage())  # noqa: T201  # the command's output
         elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
