@@ -28,7 +28,7 @@ def variables(folder: str, pythonpath: str = "") -> dict[str, str]:
     python = join(folder, "bin", "python")
     path = os.pathsep.join(filter(None, [packages(folder), pythonpath]))
     own = {name: join(private(folder), *part.split("/")) for name, part in _PRIVATE.items()}
-    # With PYTHONPYCACHEPREFIX, Python would ignore the bytecode of installed packages, and compile them again.
+    # With PYTHONPYCACHEPREFIX instead, Python would compile all installed packages again.
     return {"PIP_PYTHON": python, "UV_PYTHON": python, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **own}
 
 

@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a kernel and its child processes; bytes of memory and output, seconds of `cpu`, None for no limit."""
+    """Limits on a kernel and its children: `memory` and `output` in bytes, `cpu` in seconds; None means no limit."""
 
     memory: int | None = None
     processes: int | None = None

@@ -65,17 +65,12 @@ class BubblewrapPlace(LocalPlace):
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()
         hidden = _hidden_homes()
-        for home in hidden:
-            if home == cwd or cwd in home.parents:
-                raise ExecutionError(
-                    f"the working directory {str(cwd)!r} contains the home folder {str(home)!r}, which the bwrap "
-                    "sandbox hides: choose a separate folder for the code (work_dir=...)"
-                )
-        for folder in _temporary_folders():
+        # Other kernels have their sockets in temporary folders.
+        for folder in (*hidden, *_temporary_folders()):
             if folder == cwd or cwd in folder.parents:
                 raise ExecutionError(
-                    f"the working directory {str(cwd)!r} contains the folder for temporary files {str(folder)!r}, "
-                    "where other kernels have their sockets: choose a separate folder for the code (work_dir=...)"
+                    f"the working directory {str(cwd)!r} contains {str(folder)!r}, which the bwrap sandbox hides: "
+                    "choose a separate folder for the code (work_dir=...)"
                 )
         visible = list(self._visible_paths())
         return [

@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """A sandbox calls these functions at each start; `everywhere` is True if code can write in all folders."""
+    """A sandbox calls these functions at each start; `everywhere` returns True if code can write in all folders."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
