@@ -21,7 +21,7 @@ _MAX_CHECKS = 2_000
 _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
-_INSTEAD = {
+_CONVERSIONS = {
     "it was shown in the cell; `savefig` writes it to a file": "Figure Axes",
     "str(...) converts it": "PosixPath WindowsPath",
     "list(...) converts it": "generator deque range",
@@ -297,7 +297,7 @@ def _reason(kind: type) -> str:
     package = kind.__module__.partition(".")[0]
     name = kind.__qualname__ if package in ("builtins", "__main__") else f"{package} {kind.__qualname__}"
     article = "an" if name[:1].lower() in "aeiou" else "a"
-    instead = next((words for words, names in _INSTEAD.items() if kind.__name__ in names.split()), _ADVICE)
+    instead = next((words for words, names in _CONVERSIONS.items() if kind.__name__ in names.split()), _ADVICE)
     return f"is {article} {name}; only data comes back: {instead}"
 
 

@@ -33,9 +33,9 @@ from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, with_signa
 from autogen_nb.kernels.places.writable import Writable
 
 _HOMES = ("/home", "/root")
-_EMPTIED = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
+_TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
 _SETTINGS = "/etc"
-_INSTEAD = "choose another sandbox, or sandbox='none' to run without walls"
+_ADVICE = "choose another sandbox, or sandbox='none' to run without walls"
 
 
 class BubblewrapPlace(LocalPlace):
@@ -44,7 +44,7 @@ class BubblewrapPlace(LocalPlace):
     def __init__(self, *, net: bool = False, writable: Writable | None = None) -> None:
         self._program = _find_program()
         if (refusal := _refusal(self._program)) is not None:
-            raise ConfigError(f"the bwrap sandbox is not available here: {refusal}; {_INSTEAD}")
+            raise ConfigError(f"the bwrap sandbox is not available here: {refusal}; {_ADVICE}")
         self._net = net
         self.writable = writable
         self._writable_folders: list[Path] = []
@@ -79,7 +79,7 @@ class BubblewrapPlace(LocalPlace):
             *(["--share-net"] if self._net else []),
             *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
             *_hide(path for path in _private_settings() if path.exists()),
-            *_options("--tmpfs", _emptied_folders()),
+            *_options("--tmpfs", _tmpfs_folders()),
             *_options("--tmpfs", hidden),
             *_binds("--ro-bind", visible),
             *_options(
@@ -101,8 +101,8 @@ class BubblewrapPlace(LocalPlace):
             binds = [(cwd, True)] if self.writable is None else self.writable.binds(cwd)
         except OSError as error:
             raise ExecutionError(f"the folder for the chat's files cannot be created: {error}") from error
-        for path, written in binds:
-            yield from _binds("--bind" if written else "--ro-bind", [path])
+        for path, is_writable in binds:
+            yield from _binds("--bind" if is_writable else "--ro-bind", [path])
 
     def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
@@ -110,20 +110,20 @@ class BubblewrapPlace(LocalPlace):
         if self._net:
             # This file is often a link into /run, which is empty in the sandbox.
             needed.append(Path("/etc/resolv.conf"))
-        emptied = [*_hidden_homes(), *_emptied_folders()]
+        hidden_folders = [*_hidden_homes(), *_tmpfs_folders()]
         for path in dict.fromkeys(path for target in needed for path in (target, target.resolve())):
-            if path.exists() and any(root in path.parents for root in emptied):
+            if path.exists() and any(root in path.parents for root in hidden_folders):
                 yield path
 
 
 def _find_program() -> str:
     if sys.platform != "linux":
-        raise ConfigError(f"the bwrap sandbox uses Linux namespaces and is not available on {sys.platform}; {_INSTEAD}")
+        raise ConfigError(f"the bwrap sandbox uses Linux namespaces and is not available on {sys.platform}; {_ADVICE}")
     program = shutil.which("bwrap")
     if program is None:
         raise ConfigError(
             "the bwrap sandbox needs the program bwrap, which is not on PATH: on Debian and Ubuntu, "
-            f"`apt-get install bubblewrap` installs it; {_INSTEAD}"
+            f"`apt-get install bubblewrap` installs it; {_ADVICE}"
         )
     return program
 
@@ -156,8 +156,8 @@ def _temporary_folders() -> set[Path]:
     return {Path(path).resolve() for path in (tempfile.gettempdir(), folder_for_sockets()) if path} - {Path("/")}
 
 
-def _emptied_folders() -> list[Path]:
-    return sorted({Path(path) for path in _EMPTIED if Path(path).is_dir()} | _temporary_folders())
+def _tmpfs_folders() -> list[Path]:
+    return sorted({Path(path) for path in _TMPFS if Path(path).is_dir()} | _temporary_folders())
 
 
 @cache

@@ -40,8 +40,8 @@ Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
 # The container's main program is a shell, which sends the signals that it reads from its input stream, such as
 # "INT 12" for the process group 12. At the limit on processes, the engine could not start a program for this.
-_UNTIL_LEFT = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
-_FOREVER = f"{_UNTIL_LEFT}; while :; do sleep 3600; done"
+_SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
+_FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
 _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
@@ -182,8 +182,8 @@ class ContainerPlace(Place):
         host_paths = {cwd: self._host_cwd or cwd}
         mounts = [
             *(
-                types.Mount(str(path), str(host_paths.get(path, path)), type="bind", read_only=not written)
-                for path, written in binds
+                types.Mount(str(path), str(host_paths.get(path, path)), type="bind", read_only=not is_writable)
+                for path, is_writable in binds
             ),
             types.Mount(str(self.folders), str(self.folders), type="bind", read_only=True),
             types.Mount(str(self.outboxes), str(self.outboxes), type="bind"),
@@ -199,9 +199,11 @@ class ContainerPlace(Place):
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
-            is_taken = name is not None and "already in use" in str(error)
+            is_duplicate = name is not None and "already in use" in str(error)
             way_out = (
-                f"; `docker rm --force {name}` removes the old container, or choose another name" if is_taken else ""
+                f"; `docker rm --force {name}` removes the old container, or choose another name"
+                if is_duplicate
+                else ""
             )
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
@@ -209,7 +211,7 @@ class ContainerPlace(Place):
         # A shell reaps orphans, as the first process of a container must do.
         container = self._client.containers.create(
             self.image,
-            ["sh", "-c", _FOREVER if self._leaves == "running" else _UNTIL_LEFT],
+            ["sh", "-c", _FOREVER if self._leaves == "running" else _SIGNAL_LOOP],
             entrypoint=[],
             stdin_open=True,
             auto_remove=self._leaves == "nothing",

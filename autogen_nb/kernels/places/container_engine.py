@@ -9,7 +9,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
 
-_HOW = (
+_ADVICE = (
     "start one (Docker Desktop, `systemctl start docker`, `podman system service`), or set DOCKER_HOST to its address"
 )
 
@@ -38,7 +38,7 @@ def connect_engine() -> Any:
     # The library does not wrap errors of requests.
     except Exception as error:
         raise ConfigError(
-            f"no container engine answers ({error}): {_HOW}, or run code without a container (use_docker=False)"
+            f"no container engine answers ({error}): {_ADVICE}, or run code without a container (use_docker=False)"
         ) from error
     return client
 
