@@ -56,15 +56,16 @@ class Account:
     organization: str | None = None
     project: str | None = None
 
-    def __post_init__(self) -> None:
+    def checked(self) -> "Account":
+        """The same account; raises a `ConfigError` for credentials that exclude each other, or are only for Azure."""
         keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
         names = [name for name, value in keys.items() if value]
         if len(names) > 1:
             raise ConfigError(f"{' and '.join(names)} are two credentials; give one of them")
-        for_azure = {"azure_deployment": self.deployment, **{name: keys[name] for name in list(keys)[1:]}}
-        names = [name for name, value in for_azure.items() if value]
+        names = [*(["azure_deployment"] if self.deployment else []), *(name for name in names if name != "api_key")]
         if self.api_type != "azure" and names:
             raise ConfigError(f"{names[0]} is only for Azure; add api_type 'azure'")
+        return self
 
     @property
     def secret(self) -> str:
@@ -89,9 +90,8 @@ class Account:
 
     def complete(self, model: str) -> "Account":
         """The account completed for a request; errors name `model`."""
-        return self._azure(model) if self.api_type == "azure" else self._openai(model)
-
-    def _openai(self, model: str) -> "Account":
+        if self.api_type == "azure":
+            return self._azure(model)
         if self.url:
             return replace(self, key=self.key or PLACEHOLDER)
         key = self.key or checked_key(os.environ.get("OPENAI_API_KEY"), "OPENAI_API_KEY")

@@ -29,7 +29,7 @@ VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
 
 _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
-_LOCAL = ("offline", "replay:")
+_SERVERLESS = ("offline", "replay:")
 
 _SEEING = re.compile(
     r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-4\.5|gpt-5|chatgpt-4o|\bo1\b(?!-mini|-preview)|\bo3\b(?!-mini)|\bo4"
@@ -62,7 +62,7 @@ class KnownModel:
 def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
     """The spec of a cell's model for `model_selection.model_for`; None if no model is configured."""
     name = named or (entered.model if entered else "") or environ.get("AUTOGEN_NB_MODEL", "")
-    if name.startswith(_LOCAL):
+    if name.startswith(_SERVERLESS):
         return name
     if (entered is None or (named and named != entered.model)) and (entries := _listed(name, environ)):
         return {"config_list": entries}
@@ -85,7 +85,7 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     """The connection for the first entry of a spec from `choose`; for Azure, only the model's name."""
     entry = _entries(spec)[0]
     model = str(entry.get("model") or "")
-    if entry.get("api_type") == "azure" or model.startswith(_LOCAL):
+    if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):
         return ModelConnection(model)
     # An explicit address gets no key from the environment, which is for another server.
     if address := entry.get("base_url") or entry.get("api_base"):
@@ -95,9 +95,14 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts of the requests for a spec from `choose`; none for a local model such as offline."""
-    servers = [entry for entry in _entries(spec) if not str(entry.get("model") or "").startswith(_LOCAL)]
-    return tuple(dict.fromkeys(_host(entry, environ) for entry in servers))
+    """The hosts of the requests for a spec from `choose`; none for a model without a server, such as offline."""
+    names: dict[str, None] = {}
+    for entry in _entries(spec):
+        if not str(entry.get("model") or "").startswith(_SERVERLESS):
+            usual = environ.get("AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL")
+            address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or usual
+            names[server_of(str(address))[1] or "the model's server" if address else _USUAL_HOST] = None
+    return tuple(names)
 
 
 def supports_tools(spec: Any, environ: Mapping[str, str]) -> bool:
@@ -131,12 +136,6 @@ def disclosure(host: str, *, rows: bool) -> str:
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 
 
-def _host(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    usual = "AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL"
-    address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or environ.get(usual)
-    return server_of(str(address))[1] or "the model's server" if address else _USUAL_HOST
-
-
 def _sees(model: str, vision: Any) -> bool:
     return bool(_SEEING.search(model)) and not _BLIND.search(model) if vision is None else bool(vision)
 
@@ -146,9 +145,10 @@ def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
-    entries = find_list(LIST, environ, Path()) or []
-    if not name:
-        name = str(entries[0].get("model") or "") if entries else ""
+    entries = find_list(LIST, environ, Path())
+    if not entries:
+        return []
+    name = name or str(entries[0].get("model") or "")
     return [entry for entry in entries if name and (entry.get("model") == name or name in _tags(entry))]
 
 

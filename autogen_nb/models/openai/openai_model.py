@@ -82,7 +82,7 @@ class OpenAIModel:
             checked_provider(azure_ad_token_provider),
             organization,
             project,
-        )
+        ).checked()
         self._timeout = _SILENCE if timeout is None else timeout
         self._max_retries = _MAX_RETRIES if max_retries is None else max_retries
         self._clients = OpenAIClients(
