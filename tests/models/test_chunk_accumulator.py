@@ -1,6 +1,7 @@
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,3 +69,30 @@ def test_content_in_parts_is_text() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "other"}]
 
     assert folded(delta({"content": parts})).message.content == "ab"
+
+
+def piece(arguments: Any = None, name: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {**fields, "function": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [piece("{}", "f", index=0, id="a"), piece("[", "g", index=1, id="b"), piece("]", index=1)],
+        [piece("{}", "f", index=0, id="a"), piece("[]", "g", index=0, id="b")],
+        [piece("{}", "f", id="a"), piece("[", "g", id="b"), piece("]", id="b")],
+        [piece("", "f", index=None, id="a"), piece("{}", index=None), piece("[]", "g", index=None, id="b")],
+        [piece({}, "f", index=0, id="a"), piece([], "g", index=1, id="b"), piece(None, index=1)],
+    ],
+    ids=["OpenAI", "all with index 0", "no index", "index null", "arguments as JSON"],
+)
+def test_pieces_of_calls_are_joined(pieces: list[dict[str, Any]]) -> None:
+    calls = folded(*(delta({"content": None, "tool_calls": [piece]}) for piece in pieces), {"choices": None}).message
+
+    assert [(call.call_id, call.name, call.arguments) for call in calls.calls] == [("a", "f", "{}"), ("b", "g", "[]")]
+
+
+def test_calls_without_ids_get_ids() -> None:
+    message = folded(delta({"tool_calls": [piece("1", "f"), piece("2", "g")]}), delta(None)).message
+
+    assert [(call.call_id, call.arguments) for call in message.calls] == [("call_0", "1"), ("call_1", "2")]
