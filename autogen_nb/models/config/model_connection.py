@@ -66,7 +66,7 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
         return name
     if (entered is None or (named and named != entered.model)) and (entries := _listed(name, environ)):
         return {"config_list": entries}
-    if near := difflib.get_close_matches(name, _LOCAL, n=1, cutoff=0.8):
+    if near := difflib.get_close_matches(name, _SERVERLESS, n=1, cutoff=0.8):
         raise ConfigError(f"there is no model {name!r}; did you mean {near[0].replace(':', ':FILE')!r}?")
     if entered is not None and (entered.api_key or entered.base_url):
         return {
