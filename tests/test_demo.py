@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autogen_nb.cli.transcript import Transcript
+from autogen_nb.cli.notebook_execution import Transcript
 from tests.cli.commands import ran
 
 pytestmark = pytest.mark.xdist_group("demo")

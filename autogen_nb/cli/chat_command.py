@@ -63,7 +63,6 @@ class _Conversation:
         self._executor = where.executor(
             cwd=Path.cwd(), timeout=self._settings.block_timeout or None, imports=self._settings.preimports
         )
-        self._unregister = run.engine.at_exit(self._executor.stop)
         self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
         self._user = UserProxyAgent(
             "user",
@@ -99,7 +98,6 @@ class _Conversation:
             raise ChatUnfinished(what, reason=reason)
 
     def close(self) -> None:
-        self._unregister()
         run.engine.call(self._executor.stop())
 
     def _hand_over(self) -> str:

@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.notebook_execution import execute
+from autogen_nb.cli.notebook_execution import STOPPED, Transcript, execute
 from autogen_nb.cli.table_files import EXAMPLES, tables
-from autogen_nb.cli.transcript import Transcript
 from autogen_nb.errors import ConfigError
 
 _NO_QUESTIONS = (
@@ -59,7 +58,7 @@ def demo(data: Path | None, out: Path) -> int:
         # The chat writes its files next to the tables, and the installed package may be read-only.
         shutil.copytree(EXAMPLES / "data", Path(folder) / "data")
         end = asyncio.run(execute(book, cwd=Path(folder), environment=environment, transcript=transcript))
-    if end.is_signal:
+    if end.problem == STOPPED:
         click.echo("autogen-nb demo: stopped", err=True)
         return end.code
     files = "\n".join(f"  {file}" for file in _write(book, out))

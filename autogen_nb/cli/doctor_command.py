@@ -24,7 +24,6 @@ from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.config.local_servers import USUAL, LocalServers
 
 _PIP = f"{sys.executable} -m pip install"
 _MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
@@ -52,23 +51,22 @@ Check: TypeAlias = "Callable[[], Iterator[Finding]]"
     epilog="Exit code 0 if chats can work here, 1 if something must be repaired first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--probe", "probes", is_flag=True, help="Also look for models on this machine's usual ports.")
-def doctor(*, as_json: bool, probes: bool) -> int:
-    """Reports the state of the installation, sandboxes, models and front ends, with a repair for each problem.
+def doctor(*, as_json: bool) -> int:
+    """Reports the state of the installation, libraries, sandboxes and models, with a repair for each problem.
 
     It contacts no host and shows no key.
     """
-    checks = {**CHECKS, **({"this machine": (lambda: probe(LocalServers()), "")} if probes else {})}
-    findings = {area: list(findings_of(area, *check)) for area, check in checks.items()}
+    findings = {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
     broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
     if as_json:
         rows = [{"area": area, **asdict(finding)} for area, found in findings.items() for finding in found]
         click.echo(json.dumps({"ok": not broken, "findings": rows}, indent=2))
     else:
-        for area, area_findings in findings.items():
-            lines = [f"  {_MARKS[each.state]}  {each.name}: {each.text}" for each in area_findings]
-            mends = [f"\n             {each.mend}" if each.mend else "" for each in area_findings]
-            click.echo(visible("\n".join([area, *map("".join, zip(lines, mends, strict=True))])))
+        for area, found in findings.items():
+            click.echo(area)
+            for each in found:
+                repair = f"\n             {each.mend}" if each.mend else ""
+                click.echo(visible(f"  {_MARKS[each.state]}  {each.name}: {each.text}{repair}"))
         click.echo(f"\n{broken} to repair." if broken else "\nChats can work here.")
     return exit_codes.FAILED if broken else exit_codes.ANSWERED
 
@@ -99,17 +97,6 @@ def _libraries() -> Iterator[Finding]:
         use = f"; it is for {_OPTIONAL[extra]}" if extra else ""
         mend = f"{_PIP} {'-U ' if version else ''}'{name}>={least or 0}'"
         yield Finding(name, "note" if extra else "broken", what + use, mend)
-
-
-def _front_ends() -> Iterator[Finding]:
-    installed = {label: _version(label.lower()) for label in ("JupyterLab", "Notebook")}
-    yield from (Finding(label, "ok", version) for label, version in installed.items() if version)
-    if not any(installed.values()):
-        text = "this environment has no JupyterLab or Notebook; other front ends, such as VS Code, may use its kernel"
-        yield Finding("none", "note", text, f"{_PIP} jupyterlab")
-    version = _version("ipykernel")
-    plain = "; in plain cells, you type your answers" if _numbers(version) < (7,) else ""
-    yield Finding("buttons", "ok", f"ipykernel {version} delivers clicks while a cell runs{plain}")
 
 
 def _kernel() -> Iterator[Finding]:
@@ -144,22 +131,12 @@ def models() -> Iterator[Finding]:
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
-            "autogen-nb doctor --probe looks for servers on this machine"
+            "%autogen models lists servers on this machine"
         )
         yield Finding("none", "note", "no model is configured; a cell asks which one to use", mend)
     for model in model_connection.known_models("", None, os.environ):
         text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
         yield Finding(model.name or "without a name", "ok", text)
-
-
-def probe(servers: LocalServers) -> Iterator[Finding]:
-    """Lists the models that servers on this machine offer."""
-    listening = servers.listening()
-    for server in listening:
-        yield Finding(server.kind, "ok", f"{server.base_url} has {', '.join(server.models) or 'no model'}")
-    if not listening:
-        ports = ", ".join(f"{name} {port}" for name, port in USUAL.items())
-        yield Finding("servers", "note", f"no server answers on the usual ports ({ports})")
 
 
 def _policy() -> Iterator[Finding]:
@@ -168,11 +145,6 @@ def _policy() -> Iterator[Finding]:
 
 def _rules() -> Iterator[Finding]:
     yield Finding("your rules", "ok", f"{len(RulesFile().rules())}; %autogen rules lists them")
-
-
-def _settings() -> Iterator[Finding]:
-    names = ("AUTOGEN_NB_MODEL", "AUTOGEN_NB_CONFIRM", "AUTOGEN_NB_BUDGET")
-    yield from (Finding(name, "ok", value) for name in names if (value := os.environ.get(name)))
 
 
 def _version(name: str) -> str:
@@ -188,12 +160,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 CHECKS: dict[str, tuple[Check, str]] = {
     "libraries": (_libraries, ""),
-    "front ends": (_front_ends, ""),
     "kernel": (_kernel, f"{_PIP} -U ipykernel jupyter_client"),
     "sandboxes": (_sandboxes, ""),
     "models": (models, f"repair or remove {LIST}"),
     "policy": (_policy, "ask the administrator of this machine"),
     "rules": (_rules, "repair or remove the file"),
-    "settings": (_settings, ""),
 }
 """The check of each area, and the repair after an error."""

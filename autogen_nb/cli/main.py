@@ -18,16 +18,9 @@ from autogen_nb.errors import AutogenError
 
 NAME = "autogen-nb"
 
-_COMPLETION = f"""\b
-Completion for your shell:
-  bash  eval "$(_AUTOGEN_NB_COMPLETE=bash_source {NAME})"
-  zsh   eval "$(_AUTOGEN_NB_COMPLETE=zsh_source {NAME})"
-  fish  _AUTOGEN_NB_COMPLETE=fish_source {NAME} | source"""
-
 
 @click.group(
     commands=[run, chat, demo, doctor],
-    epilog=_COMPLETION,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name=NAME)

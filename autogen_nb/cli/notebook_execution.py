@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.transcript import Transcript
+from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel
 
-_SIGNAL = 128
-"""The exit code of a signal, less its number."""
+_REPLACED_LATER = frozenset({"empty", "status", "partial", "panel"})
+"""Kinds of outputs that a later output replaces."""
+
+STOPPED = "stopped"
 
 _GRACE = 1.0
 """Seconds for an interrupted cell to end by itself."""
@@ -31,15 +33,78 @@ _EXPRESSIONS = {
 """Expressions to evaluate in the notebook's kernel after a failed cell or at the end."""
 
 
+class Transcript:
+    """Prints the conversation as plain text, each output once and in order."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._shown: set[str] = set()
+        # The display id of a growing stream, its text, and the part already printed.
+        self._growing: str | None = None
+        self._text = self._printed = ""
+        self._closed = False
+
+    def line(self, text: str) -> None:
+        if not self._closed:
+            self.settle()
+            self._print(text.rstrip("\n") + "\n\n")
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        content = message["content"]
+        match message["header"]["msg_type"]:
+            case "display_data" | "update_display_data" | "execute_result" if not self._closed:
+                self._display(content)
+            case "stream":
+                self.line(without_controls(content["text"]))
+            case "error":
+                text = "\n".join(content["traceback"]) or f"{content['ename']}: {content['evalue']}"
+                self.line(without_controls(text))
+
+    def close(self) -> None:
+        self.settle()
+        self._closed = True
+
+    def settle(self) -> None:
+        """Prints the rest of a growing stream, or all of it if printed lines have changed."""
+        if self._growing is not None:
+            self._growing = None
+            rest = self._text.removeprefix(self._printed)
+            self._print(rest + ("\n" if not rest or rest.endswith("\n") else "\n\n"))
+
+    def _display(self, content: Mapping[str, Any]) -> None:
+        kind = content.get("metadata", {}).get("autogen_nb", {}).get("kind")
+        display_id = (content.get("transient") or {}).get("display_id", "")
+        text = without_controls(content["data"].get("text/plain", ""))
+        if kind == "stream":
+            self._grow(display_id, text)
+        elif kind not in _REPLACED_LATER and display_id not in self._shown:
+            self._shown |= {display_id} - {""}
+            picture = next((f"[picture: {kind}] " for kind in content["data"] if kind.startswith("image/")), "")
+            self.line(f"{picture}{text}")
+
+    def _grow(self, display_id: str, text: str) -> None:
+        if self._growing != display_id:
+            if display_id in self._shown:
+                return
+            self.settle()
+            self._shown.add(display_id)
+            self._growing, self._printed = display_id, ""
+        self._text = text
+        if text.startswith(self._printed):
+            lines = text[len(self._printed) : text.rfind("\n") + 1]
+            self._printed += lines
+            self._print(lines)
+
+    def _print(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionEnd:
     code: int
     problem: str = ""
     answer: str = ""
-
-    @property
-    def is_signal(self) -> bool:
-        return self.code > _SIGNAL
 
 
 async def execute(
@@ -75,7 +140,7 @@ async def execute(
         if received.cancelled():
             limit = f"the run may take {seconds:g} s (--timeout sets another limit)"
             return ExecutionEnd(exit_codes.UNFINISHED, f"not finished: {limit}")
-        return ExecutionEnd(_SIGNAL + received.result(), "stopped")
+        return ExecutionEnd(128 + received.result(), STOPPED)
 
 
 async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) -> ExecutionEnd:

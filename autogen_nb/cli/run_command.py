@@ -3,19 +3,21 @@
 import asyncio
 import os
 import sys
+import tempfile
+from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import click
 
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.notebook_execution import execute
-from autogen_nb.cli.notebook_file import check_place, save_somewhere, sign
+from autogen_nb.cli.notebook_execution import Transcript, execute
 from autogen_nb.cli.table_files import tables
 from autogen_nb.cli.task_options import settings, task_options
-from autogen_nb.cli.transcript import Transcript
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.settings import OPTIONS, Settings
 
@@ -31,7 +33,9 @@ _REPLAY = "replay:"
 
 @click.command(short_help="Run one task unattended, and save an executed notebook.", epilog=exit_codes.TABLE)
 @click.argument("task")
-@click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="The notebook to write.")
+@click.option(
+    "--out", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The notebook to write."
+)
 @task_options(confirm="Code that needs a person's approval, and is therefore refused. [risky in a sandbox]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
@@ -49,7 +53,7 @@ def run(
     if not task.strip():
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
-    check_place(out, force=force)
+    _check_place(out, force=force)
     notebook = _new_notebook(task, data, _checked(settings(task, values)), out.parent)
     transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - open until the process ends
     environment = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
@@ -62,7 +66,7 @@ def run(
     if quiet and end.answer:
         click.echo(end.answer)
     place, elsewhere = save_somewhere(notebook, out, force=force)
-    sign(place)
+    _sign(place)
     if end.problem:
         click.echo(f"autogen-nb run: {end.problem}; {place} has the results so far", err=True)
     elif not quiet:
@@ -90,8 +94,6 @@ def _checked(options: Settings) -> Settings:
 
 
 def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: Path) -> Any:
-    import nbformat
-
     if options.model.startswith(_REPLAY):
         # The notebook's kernel runs in the notebook's folder.
         file = Path(options.model.removeprefix(_REPLAY)).expanduser().resolve()
@@ -102,6 +104,8 @@ def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: 
         cells.append("\n".join(["import pandas as pd", "", *(table.source for table in table_list)]))
         words.append(f"-i {','.join(table.name for table in table_list)}")
     cells.append(f"%%autogen {' '.join((*words, '-a answer'))}\n{task.strip()}")
+    import nbformat
+
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     return notebook
@@ -117,3 +121,48 @@ def _words(flag: str, value: Any) -> str:
         return f"{flag} {text}"
     quote = "'" if '"' in text else '"'
     return f"{flag} {quote}{text}{quote}"
+
+
+def _check_place(path: Path, *, force: bool) -> None:
+    """Raises an error if the notebook must not be written to this path."""
+    if path.exists() and not force:
+        raise ConfigError(f"{path} already exists; --force overwrites it, or --out names another file")
+    if not os.access(path.parent, os.W_OK):
+        raise ConfigError(f"{path} cannot be written: its folder is missing or read-only; --out names another place")
+
+
+def save(notebook: Any, path: Path, *, force: bool) -> Path:
+    """Writes the notebook and returns its path, which has a number if another file has taken the name meanwhile."""
+    import nbformat
+
+    # The name is unique across machines and containers.
+    draft = path.with_name(f".{path.name}-{uuid4().hex}")
+    try:
+        with draft.open("x", encoding="utf-8") as file:
+            nbformat.write(notebook, file)
+        places = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
+        return draft.replace(next(place for place in places if force or not place.exists()))
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
+    """Saves the notebook, if necessary in a temporary folder; returns its path and the reason for that folder."""
+    try:
+        return save(notebook, path, force=force), ""
+    except OSError as error:
+        why = f"{path} cannot be written ({error.strerror or error})"
+    try:
+        return save(notebook, Path(tempfile.mkdtemp(prefix="autogen-nb-")) / path.name, force=False), why
+    except OSError as error:
+        raise ExecutionError(f"{why}, and no temporary file either ({error.strerror or error})") from error
+
+
+def _sign(path: Path) -> None:
+    """Signs the notebook, so that Jupyter shows its outputs as trusted."""
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    # Jupyter's signature database may be locked, damaged or unreachable.
+    with suppress(Exception), NotebookNotary() as notary:
+        notary.sign(nbformat.read(path, as_version=4))

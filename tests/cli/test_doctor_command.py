@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.cli.doctor_command import CHECKS, findings_of, probe
+from autogen_nb.cli.doctor_command import CHECKS, findings_of
 from autogen_nb.cli.doctor_command import models as models_found
-from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
-from tests.models.local import models, serving
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
 
@@ -93,15 +91,6 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     assert "note  none: no model is configured; a cell asks which one to use" in done.out
     assert "set OPENAI_API_KEY" in done.out
     assert "Traceback" not in done.out
-
-
-def test_a_probe_tells_what_this_machine_serves() -> None:
-    with serving(models("llama3")) as local:
-        (finding,) = probe(LocalServers({"Ollama": local.port}, timeout=20))
-    (none,) = probe(LocalServers({}))
-
-    assert (finding.state, finding.text) == ("ok", f"http://127.0.0.1:{local.port}/v1 has llama3")
-    assert "no server answers" in none.text
 
 
 def test_an_organisations_policy_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import nbformat
 
-from autogen_nb.cli.notebook_file import save
+from autogen_nb.cli.run_command import save
 from tests.processes import on_small_disk
 
 
@@ -34,7 +34,7 @@ def test_what_cannot_be_written_is_kept_elsewhere(tmp_path: Path) -> None:
     script = f"""
 import nbformat
 from pathlib import Path
-from autogen_nb.cli.notebook_file import save_somewhere
+from autogen_nb.cli.run_command import save_somewhere
 large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 100_000)])
 place, why = save_somewhere(large, Path({str(tmp_path)!r}, "r.ipynb"), force=False)
 print(nbformat.read(place, as_version=4).cells[0].source == "x" * 100_000, place.name, why)

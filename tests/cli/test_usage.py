@@ -30,7 +30,7 @@ NEVER = ["--confirm", "never"]
         ([*RUN, "--out", "a.ipynb", *NEVER, "--kernel", "http://h:1/?token=s3cret"], "AUTOGEN_NB_KERNEL_TOKEN"),
         ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb already exists; --force overwrites it"),
         ([*RUN, "--out", "no/where/a.ipynb", *NEVER], "no/where/a.ipynb cannot be written"),
-        ([*RUN, "--out", ".", *NEVER], "is a folder"),
+        ([*RUN, "--out", ".", *NEVER], "is a directory"),
         (["run", " ", "--out", "a.ipynb", *NEVER], "the task is empty"),
     ],
 )
