@@ -6,8 +6,8 @@
    message), and the last turn (from the last assistant message on). Without an assistant message, nothing is removable.
 3. A message keeps its place, role, name and id, so that each call keeps its result. A line with the number of removed
    characters replaces the content, if the line is much shorter.
-4. The oldest content is removed first: half of the removable content, or more if the server reports a larger excess.
-   If the server still refuses the request, all removable content is removed; if it refuses again, the error is raised.
+4. The oldest content is removed first: half of the removable content. If the server still refuses the request, all
+   removable content is removed; if it refuses again, the error is raised.
 """
 
 import re
@@ -22,9 +22,6 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _OUTPUT = "exitcode: "
 _STATUS = re.compile(r"exitcode: -?\d+ \(execution (?:succeeded|failed)\)")
-_LIMIT = re.compile(r"(?:context length is|limit of|context size \()\s*([\d,]+) tokens")
-_REQUESTED = re.compile(r"(?:resulted in|requested|request has|has)\s+(?:about )?([\d,]+) (?:input |prompt )?tokens")
-_SLACK = 1.25
 _LEAST = 100
 """Minimum characters to save by removing an output."""
 
@@ -34,9 +31,8 @@ class ContextTruncation(ModelWrapper):
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         """The inner model's reply, to a shorter request if the whole one is too long."""
-        shorter: Iterator[ModelRequest] | None = None
         sent = request
-        while True:
+        for share in (0.5, 1.0, 0.0):
             has_reply = False
             try:
                 async with open_reply(self.inner, sent) as items:
@@ -46,20 +42,19 @@ class ContextTruncation(ModelWrapper):
                             yield replace(item, note=f"{truncation_note(request, sent)} {item.note}".strip())
                         else:
                             yield item
-            except ContextTooLong as error:
-                shorter = shorter or _shorter(request, str(error))
-                following = None if has_reply else next(shorter, None)
-                if following is None:
+            except ContextTooLong:
+                shorter = truncated(request, share)
+                if has_reply or shorter is None or shorter == sent:
                     raise
-                sent = following
+                sent = shorter
             else:
                 return
 
 
-def truncated(request: ModelRequest, *, least: float = 0) -> ModelRequest | None:
-    """The request without its oldest outputs; None if nothing is removable."""
+def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
+    """The request without this share of its removable content, oldest first; None if it stays the same."""
     lines = list(_removable(request))
-    target = max(least, sum(gain for _, _, gain in lines) / 2)
+    target = share * sum(gain for _, _, gain in lines)
     messages, saved = list(request.messages), 0
     for number, line, gain in lines:
         if saved < target:
@@ -68,31 +63,13 @@ def truncated(request: ModelRequest, *, least: float = 0) -> ModelRequest | None
     return replace(request, messages=tuple(messages)) if saved else None
 
 
-def excess(message: str, request: ModelRequest) -> float:
-    """The characters above the limit, estimated from the server's message; 0 if the message has no numbers."""
-    limit, requested = (_number(pattern.search(message)) for pattern in (_LIMIT, _REQUESTED))
-    if not limit or requested <= limit:
-        return 0
-    return (requested - limit) / requested * request_size.of_request(request) * _SLACK
-
-
 def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:
-    """The note for the person if `shorter` was sent instead of `request`; "" if they are the same."""
+    """The note for the person if `shorter` was sent instead of `request`."""
     changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
-    if not changed:
-        return ""
     left_out = sum(request_size.of_content(message.get("content")) for message in changed)
-    outputs = "1 older output" if len(changed) == 1 else f"{len(changed)} older outputs"
-    verb = "was" if len(changed) == 1 else "were"
-    return (
-        f"The conversation was too long for the model: {outputs} ({left_out:,} characters) "
-        f"{verb} left out of this request."
-    )
-
-
-def _shorter(request: ModelRequest, message: str) -> Iterator[ModelRequest]:
-    needed, whole = truncated(request, least=excess(message, request)), truncated(request, least=float("inf"))
-    yield from (shorter for shorter in (needed, whole) if shorter and (shorter is whole or needed != whole))
+    outputs, verb = ("1 older output", "was") if len(changed) == 1 else (f"{len(changed)} older outputs", "were")
+    size = f"{left_out:,} characters"
+    return f"The conversation was too long for the model: {outputs} ({size}) {verb} left out of this request."
 
 
 def _removable(request: ModelRequest) -> Iterator[tuple[int, str, int]]:
@@ -122,7 +99,3 @@ def _line(message: Mapping[str, Any]) -> str | None:
         return None
     status = _STATUS.match(text)
     return f"{status[0] if status else _OUTPUT.strip()} ({size} of output were left out to make room.)"
-
-
-def _number(match: re.Match[str] | None) -> int:
-    return int(match[1].replace(",", "")) if match else 0
