@@ -236,10 +236,8 @@ PATIENT = 20.0
         ({"data": "a"}, 200),
         ([1], 200),
         ({"data": [{}]}, 200),
-        (b'{"data": [' + b" " * 1_000_001 + b"]}", 200),
-        (b"[" * 100_000, 200),
     ],
-    ids=["no JSON", "not found", "no list", "a list", "no name", "too long", "too deep"],
+    ids=["no JSON", "not found", "no list", "a list", "no name"],
 )
 def test_server_without_models_is_left_out(says: Any, status: int) -> None:
     with serving(says, status) as local:

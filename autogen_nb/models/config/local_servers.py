@@ -1,7 +1,6 @@
 """Finds model servers with OpenAI's API on the usual ports of this machine.
 
-Only `listening` sends requests, and only to this machine. The servers' lists of models are untrusted, so their size is
-limited.
+Only `listening` sends requests, and only to this machine.
 """
 
 import http.client
@@ -15,12 +14,7 @@ USUAL: Mapping[str, int] = {"Ollama": 11434, "vLLM": 8000, "llama.cpp": 8080, "L
 """The default port of each kind of server."""
 
 _HOST = "127.0.0.1"
-_MOST_BYTES = 1_000_000
-"""The maximum size of a list of models; longer lists are ignored."""
-
 _MOST_MODELS = 50
-_MOST_NAMES = 1000
-_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +47,17 @@ class LocalServers:
         try:
             connection.request("GET", "/v1/models", headers={"Accept": "application/json"})
             response = connection.getresponse()
-            body = response.read(_MOST_BYTES + 1)
-        except (OSError, http.client.HTTPException):
+            names = listed_names(json.load(response)) if response.status == http.HTTPStatus.OK else None
+        except (OSError, ValueError, http.client.HTTPException):
             return None
         finally:
             connection.close()
-        if response.status != http.HTTPStatus.OK or len(body) > _MOST_BYTES:
-            return None
-        try:
-            names = listed_names(json.loads(body))
-        except (ValueError, RecursionError):
-            names = None
         return None if names is None else LocalServer(kind, f"http://{_HOST}:{port}/v1", names[:_MOST_MODELS])
 
 
 def listed_names(listing: Any) -> tuple[str, ...] | None:
     """The names in the JSON of ``GET /models``; None if it is not a list of models."""
     try:
-        return tuple(str(model["id"])[:_LONGEST] for model in listing["data"][:_MOST_NAMES])
+        return tuple(str(model["id"]) for model in listing["data"])
     except (KeyError, TypeError):
         return None

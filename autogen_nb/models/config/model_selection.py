@@ -34,17 +34,9 @@ Spec: TypeAlias = str | Mapping[str, Any]
 _ABOUT_THE_LIST = ("config_list", "record")
 _REPLAY = "replay:"
 
-_NO_PARAMETER = (
-    "tags",
-    "stream",
-    "cache",
-    "cache_seed",
-    "cache_path_root",
-    "budget",
-    "record",
-    "context",
-    "allow_format_str_template",
-    "filter_func",
+_NOT_SENT = (
+    *("allow_format_str_template", "budget", "cache", "cache_path_root", "cache_seed", "context", "filter_func"),
+    *("record", "stream", "tags"),
 )
 """Keys of AutoGen 0.2 and of this package that configure an entry and are not sent to the server."""
 
@@ -57,6 +49,7 @@ _OLD_NAMES = {"api_base": "base_url", "request_timeout": "timeout", "use_cache":
 """AutoGen 0.1's names of settings."""
 
 _SIMILARITY = 0.85
+_RETRIES_BEFORE_FALLBACK = 2
 
 
 def model_for(
@@ -80,7 +73,7 @@ def model_for(
     entries = [{**common, **entry} for entry in _entries(spec)]
     for entry in entries[:-1]:
         # Few retries: the next entry is faster than a server that may take a minute.
-        entry.setdefault("max_retries", _RETRIES_BEFORE_THE_NEXT)
+        entry.setdefault("max_retries", _RETRIES_BEFORE_FALLBACK)
     models = [_with_budget(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
     if isinstance(model, Fallback | OpenAIModel | Budgeted):
@@ -104,9 +97,6 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return entries
 
 
-_RETRIES_BEFORE_THE_NEXT = 2
-
-
 def _with_budget(model: Model, budget: Any) -> Model:
     if budget is None or not isinstance(model, OpenAIModel):
         return model
@@ -126,7 +116,7 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
 def entry_model(entry: Mapping[str, Any]) -> Model:
     """The model for an entry that includes the common settings; sends no request."""
     if entry.get("model_client_cls"):
-        return CustomClientModel({key: value for key, value in entry.items() if key not in _NO_PARAMETER})
+        return CustomClientModel({key: value for key, value in entry.items() if key not in _NOT_SENT})
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():
@@ -137,7 +127,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
         return OfflineModel()
     if name.startswith(_REPLAY):
         return ReplayModel(name.removeprefix(_REPLAY))
-    settings = {key: value for key, value in entry.items() if key not in _NO_PARAMETER}
+    settings = {key: value for key, value in entry.items() if key not in _NOT_SENT}
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):
         raise ConfigError(f"vision is {entry['vision']!r}; it must be True (the model accepts images) or False")
@@ -151,7 +141,7 @@ def _check_names(entry: Mapping[str, Any]) -> None:
     # The server would receive a misspelt setting with its value, such as the key in `api_keyy`.
     for key in entry:
         name = str(key).lower()
-        if key in _SETTINGS or key in _NO_PARAMETER:
+        if key in _SETTINGS or key in _NOT_SENT:
             continue
         near = [_OLD_NAMES[name]] if name in _OLD_NAMES else difflib.get_close_matches(name, _SETTINGS, 1, _SIMILARITY)
         if near:
