@@ -26,8 +26,8 @@ Item: TypeAlias = "Waiting | openai.AsyncStream[object]"
 
 _Clients: TypeAlias = "dict[Account, tuple[openai.AsyncOpenAI, AsyncGenerator[None, None]]]"
 _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]
-_errors: ContextVar[asyncio.Queue[Any] | None] = ContextVar("errors", default=None)
-"""The responses to a request that the client may repeat."""
+_error_responses: ContextVar[asyncio.Queue[Any] | None] = ContextVar("error_responses", default=None)
+"""Receives the responses to a request that have an error status."""
 
 
 class OpenAIClients:
@@ -42,9 +42,7 @@ class OpenAIClients:
         if http_client is not None and ca_bundle is not None:
             raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
         if http_client is not None and not hasattr(http_client, "aclose"):
-            raise ConfigError(
-                f"http_client must be async, and {type(http_client).__name__} is not; give an AsyncClient"
-            )
+            raise ConfigError(f"http_client is a {type(http_client).__name__}, not async; give an AsyncClient")
         if ca_bundle is not None:
             trusted_certificates(ca_bundle)
 
@@ -66,8 +64,9 @@ class OpenAIClients:
 
     async def close(self) -> None:
         """Closes the connections of the running loop; the next request opens new ones."""
-        for _, closer in self._by_loop.pop(asyncio.get_running_loop(), {}).values():
-            await closer.aclose()
+        clients = self._by_loop.get(asyncio.get_running_loop(), {})
+        while clients:
+            await clients.popitem()[1][1].aclose()
 
     def _create(self, account: Account) -> "openai.AsyncOpenAI":
         import openai
@@ -117,9 +116,9 @@ async def open_stream(
     """A `Waiting` for each error after which the client repeats the request, then the response, which it closes."""
     import openai
 
-    errors: asyncio.Queue[Any] = asyncio.Queue()
+    responses: asyncio.Queue[Any] = asyncio.Queue()
     context = copy_context()
-    context.run(_errors.set, errors)
+    context.run(_error_responses.set, responses)
     # Neither the task nor the key is sent to a host that the configuration does not name.
     options: Any = {"follow_redirects": False, **extra}
     stream_class = openai.AsyncStream[object]
@@ -127,10 +126,10 @@ async def open_stream(
         "/chat/completions", cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
     )
     sending = asyncio.create_task(request, context=context)
-    sending.add_done_callback(lambda _: errors.put_nowait(None))
+    sending.add_done_callback(lambda _: responses.put_nowait(None))
     waiting = None
     try:
-        while (response := await errors.get()) is not None:
+        while (response := await responses.get()) is not None:
             if pause := pause_after(server, response, client.max_retries):
                 yield (waiting := Waiting(pause))
         if waiting is not None:
@@ -158,9 +157,9 @@ def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
 
 
 async def _queue_error(response: Any) -> None:
-    if response.is_error and (errors := _errors.get()):
+    if response.is_error and (responses := _error_responses.get()):
         await response.aread()
-        errors.put_nowait(response)
+        responses.put_nowait(response)
 
 
 async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGenerator[None, None]:
