@@ -82,12 +82,6 @@ def _budget(value: str, _: str) -> str:
     return value
 
 
-def _confirm(value: str, _: str) -> str:
-    if value not in CONFIRMS:
-        raise ConfigError(f"confirm is {value!r}; it must be one of {', '.join(CONFIRMS)}")
-    return value
-
-
 class Settings(Configurable):
     """The defaults of all cells, the options of one cell, or the values that apply to it."""
 
@@ -121,7 +115,7 @@ class Settings(Configurable):
     )
     confirm = Enum(
         CONFIRMS, None, allow_none=True, help="when you are asked before code runs [always; risky in a sandbox]"
-    ).tag(config=True, flags=("--confirm",), environ="AUTOGEN_NB_CONFIRM", check=_confirm)
+    ).tag(config=True, flags=("--confirm",), environ="AUTOGEN_NB_CONFIRM")
     max_turns = CInt(20, min=1, help="replies of the assistant in one cell at most [20]").tag(
         config=True, flags=("--max-turns",), metavar="N", check=_positive
     )
@@ -273,9 +267,12 @@ OPTIONS: Mapping[str, TraitType[Any, Any]] = {
 
 def checked(name: str, value: Any, source: str = "") -> Any:
     """The value of an option; an error begins with its `source`."""
-    metadata = OPTIONS[name].metadata
+    trait = OPTIONS[name]
+    option = trait.metadata["flags"][-1]
+    if isinstance(trait, Enum) and value not in (values := trait.values or ()):
+        raise ConfigError(f"{source}{option} is {value!r}; it must be one of {', '.join(values)}")
     try:
-        return metadata["check"](value, metadata["flags"][-1]) if "check" in metadata else value
+        return trait.metadata.get("check", lambda value, _: value)(value, option)
     except ConfigError as error:
         raise ConfigError(f"{source}{error}") from None
 

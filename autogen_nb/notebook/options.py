@@ -3,7 +3,7 @@
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from IPython.core.error import UsageError
@@ -52,8 +52,8 @@ def documented(magic: F) -> F:
 _PARSER = MagicArgumentParser(
     usage="%%autogen [options] [the task, or its beginning]", argument_default=argparse.SUPPRESS
 )
-for _flags, _details in _ARGUMENTS.values():
-    _PARSER.add_argument(*_flags, **_details)
+_ACTIONS = [_PARSER.add_argument(*flags, **details) for flags, details in _ARGUMENTS.values()]
+_TAKES_VALUE = {flag: action.nargs != 0 for action in _ACTIONS for flag in action.option_strings}
 
 
 def help_text() -> str:
@@ -76,19 +76,6 @@ def read_options(line: str, cell: str | None) -> Settings:
     if not task:
         raise ConfigError("%%autogen: there is no task; write it below, or after the options")
     return options
-
-
-def _all_flags() -> Iterator[tuple[str, bool]]:
-    """Each flag, and whether a value follows it."""
-    for flags, details in _ARGUMENTS.values():
-        action = details.get("action", "append")
-        for flag in flags:
-            yield flag, action == "append"
-            if action is argparse.BooleanOptionalAction:
-                yield flag.replace("--", "--no-", 1), False
-
-
-_TAKES_VALUE = dict(_all_flags())
 
 
 def _split(line: str) -> tuple[list[str], str]:
