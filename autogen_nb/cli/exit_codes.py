@@ -1,6 +1,13 @@
 """The exit codes of the commands."""
 
-from collections.abc import Collection
+from autogen_nb.errors import (
+    AnswerIncomplete,
+    BudgetReached,
+    ChatUnfinished,
+    ConfigError,
+    ModelError,
+    NobodyThere,
+)
 
 ANSWERED, FAILED, USAGE, UNFINISHED, MODEL, REFUSED, INCOMPLETE = range(7)
 INTERRUPTED = 130
@@ -17,20 +24,15 @@ Exit codes:
   130, 143  ended by Ctrl-C or SIGTERM"""
 
 _BY_ERROR = {
-    "BudgetReached": UNFINISHED,
-    "AnswerIncomplete": INCOMPLETE,
-    "ChatUnfinished": UNFINISHED,
-    "NobodyThere": REFUSED,
-    "ModelError": MODEL,
-    "ConfigError": USAGE,
+    BudgetReached: UNFINISHED,
+    AnswerIncomplete: INCOMPLETE,
+    ChatUnfinished: UNFINISHED,
+    NobodyThere: REFUSED,
+    ModelError: MODEL,
+    ConfigError: USAGE,
 }
-"""Exit codes by class name, subclasses first; names, because the exception may come from another process."""
+"""Exit codes by class, subclasses first."""
 
 
-def code_for(classes: Collection[str]) -> int:
-    """Returns the exit code for an exception whose class and base classes have these names."""
-    return next((code for name, code in _BY_ERROR.items() if name in classes), FAILED)
-
-
-def code_of(error: BaseException) -> int:
-    return code_for([base.__name__ for base in type(error).__mro__])
+def code_of(error: BaseException | None) -> int:
+    return next((code for kind, code in _BY_ERROR.items() if isinstance(error, kind)), FAILED)

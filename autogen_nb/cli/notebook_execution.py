@@ -26,8 +26,9 @@ _GRACE = 1.0
 """Seconds for an interrupted cell to end by itself."""
 
 _EXPRESSIONS = {
-    "classes": "tuple(each.__name__ for each in type(__import__('sys').last_value.__cause__).__mro__)",
-    "error": "str(__import__('sys').last_value)",
+    "code": f"__import__({exit_codes.__name__!r}, fromlist=['code_of'])"
+    ".code_of(__import__('sys').last_value.__cause__)",
+    "problem": "str(__import__('sys').last_value)",
     "answer": "str(__import__('sys').modules['autogen_nb'].last.summary or '')",
 }
 """Expressions to evaluate in the notebook's kernel after a failed cell or at the end."""
@@ -178,8 +179,6 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
         return ExecutionEnd(exit_codes.FAILED, "the notebook's kernel died")
     results = reply["content"]["user_expressions"].items()
     values = {name: ast.literal_eval(each["data"]["text/plain"]) for name, each in results if each["status"] == "ok"}
-    answer = values.get("answer", "")
     if not failed:
-        return ExecutionEnd(exit_codes.ANSWERED, answer=answer)
-    problem = " ".join(values.get("error", "").split())
-    return ExecutionEnd(exit_codes.code_for(values.get("classes", ())), problem, answer)
+        return ExecutionEnd(exit_codes.ANSWERED, answer=values.get("answer", ""))
+    return ExecutionEnd(**{"code": exit_codes.FAILED, **values})

@@ -68,7 +68,7 @@ def run(
     place, elsewhere = save_somewhere(notebook, out, force=force)
     _sign(place)
     if end.problem:
-        click.echo(f"autogen-nb run: {end.problem}; {place} has the results so far", err=True)
+        click.echo(f"autogen-nb run: {' '.join(end.problem.split())}; {place} has the results so far", err=True)
     elif not quiet:
         click.echo(f"The notebook is {place}")
     if elsewhere:
