@@ -43,8 +43,7 @@ from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.custom_client import register_client
-from autogen_nb.run import Waits
-from autogen_nb.run.runtime_log import log_new_agent
+from autogen_nb.run import Waits, runtime_log
 
 TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
 """Tests whether a message ends the chat: a predicate of its dict, or a condition of `termination_checks`."""
@@ -135,7 +134,9 @@ class ConversableAgent(Participant, SoloAgent):
         if self.code is not None and self.code.release is not None:
             # The kernel stops with its agent, for example when the agent's cell runs again.
             weakref.finalize(self, self.code.release).atexit = False
-        log_new_agent(self, {"name": name, "system_message": system_message, "llm_config": llm_config})
+        if runtime_log.active:
+            init_args = {"name": name, "system_message": system_message, "llm_config": llm_config}
+            runtime_log.log_new_agent(self, init_args)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
         """Uses a client of this class for the next entry of the config list with its name as ``model_client_cls``.

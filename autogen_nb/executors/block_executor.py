@@ -251,12 +251,13 @@ class BlockExecutor:
 
     async def _why_no_kernel(self) -> str:
         """The reason why each block runs as a program; "" if a kernel is possible."""
-        self._make_folders()
         self._no_kernel = self._no_kernel or await self._place.why_no_kernel()
         return self._no_kernel
 
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
         """Raises the error if no kernel is possible, with the message "... so no kernel can `what`"."""
+        if not self.kernel.alive:
+            self._make_folders()
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {what}")
 

@@ -36,7 +36,7 @@ class KernelLifecycle:
 
     async def start(self) -> KernelHandle:
         """Starts the kernel if none runs, and returns it; concurrent callers share one start."""
-        if self.handle is not None and self.handle.alive and self._starting is None:
+        if self._starting is None and self.handle is not None and self.handle.alive:
             return self.handle
         starting = self.begin()
         try:

@@ -19,6 +19,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.chats.termination_checks import WithoutCode, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import (
@@ -43,7 +44,7 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, lets_all_run
 from autogen_nb.notebook.chat_folders import remove_empty
-from autogen_nb.notebook.conversations import CellRun, NotebookConversation
+from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import interruptible, result, ticking
@@ -132,12 +133,14 @@ class ChatCell:
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:
-        budgets = [Budget.parse(text) for text in (self._settings.budget, self._settings.policy_budget) if text]
+        limits = [text for text in (self._settings.budget, self._settings.policy_budget) if text]
+        if not limits:
+            return model
+        budgets = [Budget.parse(text) for text in limits]
         chat.count_spent(budgets)
         for budget in budgets:
             model = budgeted(model, budget)
-        if budgets:
-            self._view.meter(lambda: f"{budgets[0].spent} spent")
+        self._view.meter(lambda: f"{budgets[0].spent} spent")
         return model
 
     async def _offer_variables(
@@ -283,33 +286,27 @@ class ChatCell:
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
-        assistant = AssistantAgent(
-            "assistant",
-            ASSISTANT + _FOLDER.format(folder=conversation.folder),
-            model,
-            is_termination_msg=lambda _: False,
+        """The chat's agents with the history before this run: those of the previous cell if nothing has changed."""
+        settings = self._settings
+        config = CodeConfig(
+            conversation.executor,
+            confirm=settings.confirm or "always",
+            output_dir=conversation.cwd / conversation.folder,
+            pictures=settings.pictures,
+            timeout=settings.block_timeout or None,
         )
-        user = UserProxyAgent(
-            "user",
-            WithoutCode(),
-            self._settings.max_turns - 1,
-            self._settings.mode,
-            code_execution_config=CodeConfig(
-                conversation.executor,
-                confirm=self._settings.confirm or "always",
-                output_dir=conversation.cwd / conversation.folder,
-                pictures=self._settings.pictures,
-                timeout=self._settings.block_timeout or None,
-            ),
-            default_auto_reply=None,
-        )
-        if self._settings.ask_person:
-            register_ask_person(assistant, user)
-        for earlier in conversation.runs[: conversation.runs.index(cell_run)]:
-            for statement in earlier.said():
-                user.remember(statement.message, assistant, sent=statement.sender == user.name)
-                assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
-        return user, assistant
+        role = ASSISTANT + _FOLDER.format(folder=conversation.folder)
+        setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
+        earlier = conversation.runs[: conversation.runs.index(cell_run)]
+        known = conversation.agents
+        if known is None or (known.setup, known.runs) != (setup, earlier):
+            pair = _new_agents(*setup)
+            for run in earlier:
+                _remember(run, *pair)
+        else:
+            pair = known.pair
+        conversation.agents = ChatAgents(pair, setup, [*earlier, cell_run])
+        return pair
 
     def _check_finished(self, cell_run: CellRun) -> None:
         reason = cell_run.last.reason if isinstance(cell_run.last, Ended) else None
@@ -330,7 +327,9 @@ class ChatCell:
                 *(statement.message.text for statement in cell_run.said() if statement.sender == "assistant"),
             ]
             namespace[self._settings.answer] = without("TERMINATE", answers[-1] or done.summary)
-        names, unpickle = self._settings.outputs, self._settings.unpickle
+        if not (names := self._settings.outputs):
+            return
+        unpickle = self._settings.unpickle
         values = {name: await self._on_engine(chat.executor.get(name, unpickle=unpickle)) for name in names}
         if replaced := chat.bring(values, namespace):
             self._view.note(variable_choice.replaced_variables_line(replaced, "your notebook"))
@@ -353,6 +352,24 @@ class ChatCell:
 
     async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._stage.waits)
+
+
+def _new_agents(
+    role: str, model: Model, config: CodeConfig, max_turns: int, human_input: Mode, asks: bool
+) -> tuple[ConversableAgent, ConversableAgent]:
+    assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
+    user = UserProxyAgent(
+        "user", WithoutCode(), max_turns - 1, human_input, code_execution_config=config, default_auto_reply=None
+    )
+    if asks:
+        register_ask_person(assistant, user)
+    return user, assistant
+
+
+def _remember(run: CellRun, user: ConversableAgent, assistant: ConversableAgent) -> None:
+    for statement in run.said():
+        user.remember(statement.message, assistant, sent=statement.sender == user.name)
+        assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
 
 
 @contextmanager

@@ -8,7 +8,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
@@ -25,6 +25,7 @@ from autogen_nb.run import engine
 from autogen_nb.settings import Settings
 
 if TYPE_CHECKING:
+    from autogen_nb.agents.conversable import ConversableAgent
     from autogen_nb.models.wrappers.budget import Budget
 
 _KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` continues it."
@@ -47,7 +48,7 @@ class Origin:
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class CellRun:
     origin: Origin
     task: str
@@ -71,6 +72,15 @@ class CellRun:
         return (event for event in self.log if isinstance(event, ModelReplied))
 
 
+@dataclass(frozen=True, slots=True)
+class ChatAgents:
+    """The user proxy and the assistant of a chat, their settings, and the runs in their histories."""
+
+    pair: tuple["ConversableAgent", "ConversableAgent"]
+    setup: tuple[Any, ...]
+    runs: Sequence[CellRun]
+
+
 class NotebookConversation:
     """One chat across cells."""
 
@@ -91,6 +101,7 @@ class NotebookConversation:
         self._choose_folder = folder
         self.known_folder = ""
         self.runs: list[CellRun] = []
+        self.agents: ChatAgents | None = None
         self.where = self._usual = ExecutionTarget() if opened is None else opened[0]
         self._open(opened)
         self.shared = SharedVariables(lambda: self.executor.pid)
@@ -109,7 +120,7 @@ class NotebookConversation:
                     budget.spend(reply.usage, reply.cost)
             for earlier in self._budgets[:1]:
                 budget.carry_over(earlier)
-        self._budgets = budgets or self._budgets
+        self._budgets = budgets
 
     @property
     def unanswered(self) -> bool:

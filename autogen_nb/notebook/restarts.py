@@ -1,6 +1,6 @@
 """Remembers the conversations of a notebook across kernel restarts.
 
-A restarted kernel keeps its connection file, so the number of cells of each conversation is stored next to that file.
+A restarted kernel keeps its connection file, so the names of the conversations are stored next to that file.
 Files of kernels that no longer exist are removed.
 """
 
@@ -18,8 +18,8 @@ from autogen_nb.trusted.held_folder import HeldFolder
 _SUFFIX = ".agn-chats"
 _LARGEST = 1 << 20
 _GONE = (
-    "The notebook's kernel was restarted: the conversation of {cells} is gone with it, and models do not see it. "
-    "Only the outputs in the notebook are left{files}."
+    "The notebook's kernel was restarted: the conversation of the cells before is gone with it, and models do not see "
+    "it. Only the outputs in the notebook are left{files}."
 )
 
 
@@ -27,7 +27,6 @@ _GONE = (
 class EndedChat:
     """A conversation of an ended kernel; `cell` is the id of its first cell."""
 
-    runs: int
     cell: str | None
     folder: str
 
@@ -36,6 +35,7 @@ class Restarts:
     def __init__(self, connection: Path | None = None) -> None:
         self._connection = connection
         self._ended: dict[str, EndedChat] = {}
+        self._kept: Mapping[str, EndedChat] = {}
         if connection is not None:
             # Without a readable file, only the remark is missing.
             with suppress(OSError, ValueError, TypeError, AttributeError), HeldFolder(connection.parent) as folder:
@@ -43,12 +43,11 @@ class Restarts:
                 self._ended = _read(folder, _name(connection))
 
     def keep(self, chats: Iterable[NotebookConversation]) -> None:
-        if self._connection is None:
+        current = {chat.name: EndedChat(chat.runs[0].origin.cell, chat.folder) for chat in chats if chat.runs}
+        kept = {**self._ended, **current}
+        if self._connection is None or kept == self._kept:
             return
-        current = {
-            chat.name: EndedChat(len(chat.runs), chat.runs[0].origin.cell, chat.folder) for chat in chats if chat.runs
-        }
-        stored = {name: asdict(chat) for name, chat in {**self._ended, **current}.items()}
+        self._kept, stored = kept, {name: asdict(chat) for name, chat in kept.items()}
         with suppress(OSError), HeldFolder(self._connection.parent) as folder:
             folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": stored}).encode())
 
@@ -57,9 +56,8 @@ class Restarts:
         ended = self._ended.get(chat.name)
         if ended is None or chat.runs or (origin is not None and origin.cell is not None and origin.cell == ended.cell):
             return ""
-        cells = "the one cell before" if ended.runs == 1 else f"the {ended.runs} cells before"
         files = f", and the files in `{ended.folder}`" if (chat.cwd / ended.folder).is_dir() else ""
-        return _GONE.format(cells=cells, files=files)
+        return _GONE.format(files=files)
 
     def forget(self, chat: NotebookConversation) -> None:
         """Drops the remark about the earlier conversation of this name."""
@@ -76,10 +74,7 @@ def _read(folder: HeldFolder, name: str) -> dict[str, EndedChat]:
     # This process wrote the file: the extension was reloaded, but the kernel was not restarted.
     if stored["pid"] == os.getpid():
         return {}
-    return {
-        str(name): EndedChat(int(chat["runs"]), chat["cell"], str(chat["folder"]))
-        for name, chat in stored["chats"].items()
-    }
+    return {str(name): EndedChat(chat["cell"], str(chat["folder"])) for name, chat in stored["chats"].items()}
 
 
 def _remove_old(folder: HeldFolder) -> None:

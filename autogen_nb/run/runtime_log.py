@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -35,10 +35,13 @@ _lock = threading.Lock()
 _log: Any = None  # a connection, a file, or a program's own logger
 _session = ""
 
+active = False
+"""True between `start` and `stop`; callers check it first, so that a program without a log pays nothing."""
+
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
     """Starts logging to the SQLite file `dbname`, the text file `filename` or a logger; returns the session's id."""
-    global _log, _session  # noqa: PLW0603 - one log for the process, as in AutoGen
+    global _log, _session, active  # noqa: PLW0603 - one log for the process, as in AutoGen
     if logger_type not in ("sqlite", "file"):
         raise ConfigError(f"logger_type is {logger_type!r}; it must be 'sqlite' or 'file'")
     stop()
@@ -60,19 +63,20 @@ def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, 
         folder = Path("autogen_logs")
         folder.mkdir(exist_ok=True)
         _log = (folder / config.get("filename", "runtime.log")).open("a", encoding="utf-8", buffering=1)
+    active = True
     return _session
 
 
 def stop() -> None:
-    global _log  # noqa: PLW0603 - as above
+    global _log, active
     with _lock:
         if _log is not None:
             (_log.stop if _is_own() else _log.close)()
-        _log = None
+        _log, active = None, False
 
 
 def logging_enabled() -> bool:
-    return _log is not None
+    return active
 
 
 def get_connection() -> sqlite3.Connection | None:
@@ -135,7 +139,9 @@ def log_new_client(client: Any, wrapper: Any, init_args: Mapping[str, Any]) -> R
     return "oai_clients", id(client), id(wrapper), _session, type(client).__name__, init_args, now()
 
 
-def log_completion(agent: Any, model: Model, request: ModelRequest, completion: Completion, start_time: str) -> None:
+def log_completion(agent: Any, model: Model, request: ModelRequest, completion: Completion, seconds: float) -> None:
+    """Logs a reply that came this number of seconds after its request."""
+    start_time = _text_of_time(datetime.now(UTC) - timedelta(seconds=seconds))
     lists = {"messages": request.messages, "tools": request.tools, "functions": request.functions}
     sent = {**{name: items for name, items in lists.items() if items}, "model": completion.model}
     source, more = (uuid.uuid4(), id(model), id(model), agent), (int(completion.cached), completion.cost or 0.0)
@@ -156,7 +162,11 @@ def openai_form(completion: Completion) -> dict[str, Any]:
 
 
 def now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    return _text_of_time(datetime.now(UTC))
+
+
+def _text_of_time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
 def _write(table: str, *values: Any) -> None:

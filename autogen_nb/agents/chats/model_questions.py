@@ -33,7 +33,7 @@ async def ask_model(
     emit: Callable[[ModelDelta | ReasoningDelta | ModelWaiting], None],
 ) -> ModelReplied:
     """A model's reply; emits its pieces."""
-    started, start_time = time.monotonic(), runtime_log.now()
+    started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, str):
@@ -43,14 +43,16 @@ async def ask_model(
             elif isinstance(part, Waiting):
                 emit(ModelWaiting(agent, part.why))
             else:
-                runtime_log.log_completion(agent, model, request, part, start_time)
+                seconds = time.monotonic() - started
+                if runtime_log.active:
+                    runtime_log.log_completion(agent, model, request, part, seconds)
                 return ModelReplied(
                     part.message,
                     part.model,
                     usage=part.usage,
                     finish_reason=part.finish_reason,
                     cost=part.cost,
-                    seconds=time.monotonic() - started,
+                    seconds=seconds,
                     cached=part.cached,
                     note=part.note,
                     host=part.host,
@@ -69,10 +71,11 @@ async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W
 
 async def whole_reply(model: Model, request: ModelRequest, source: Any) -> Completion:
     """A model's reply without its pieces; the log names the source of the request."""
-    start_time = runtime_log.now()
+    started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
             if isinstance(part, Completion):
-                runtime_log.log_completion(source, model, request, part, start_time)
+                if runtime_log.active:
+                    runtime_log.log_completion(source, model, request, part, time.monotonic() - started)
                 return part
     raise ModelError(_NO_REPLY, model=model.name)

@@ -74,7 +74,7 @@ class MessageHistory(Agent):
         said.append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
         self._heard.pop(peer, None)
-        if not sent and runtime_log.logging_enabled():
+        if not sent and runtime_log.active:
             runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)
 
     def exchanged(self, peer: Agent) -> list[Said]:

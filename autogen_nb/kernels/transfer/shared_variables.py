@@ -34,7 +34,9 @@ class SharedVariables:
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        return Handed(self._fingerprints).stale(namespace) if self._current_pid() == self._pid else ()
+        if not self._fingerprints or self._current_pid() != self._pid:
+            return ()
+        return Handed(self._fingerprints).stale(namespace)
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""
