@@ -8,10 +8,10 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
-from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from autogen_nb.errors import ConfigError
 
@@ -22,6 +22,9 @@ Emit: TypeAlias = Callable[[T], Awaitable[object] | None]
 
 TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
+
+Entry: TypeAlias = tuple[Literal["item", "result", "error"], T | BaseException]
+"""An item of work on another thread, or its end."""
 
 CANCEL_SECONDS = 0.2
 """Seconds that an interrupted caller waits for the engine to cancel the caller's work."""
@@ -118,8 +121,7 @@ class EngineCall(Generic[T]):
     """
 
     def __init__(self, work: Callable[[Callable[[T], None]], Awaitable[T]]) -> None:
-        # None is the last item, after the work has ended.
-        self._items: SimpleQueue[Item[T] | BaseException | None] = SimpleQueue()
+        self._entries: SimpleQueue[Entry[T]] = SimpleQueue()
         self._wake: Callable[[], object] | None = None
         self._awake = True
         self._work = work
@@ -129,7 +131,7 @@ class EngineCall(Generic[T]):
     def get(self, tick: Callable[[], None]) -> T:
         """The next item; calls `tick` while there is none."""
         self._begin()
-        return unwrap(wait_interruptibly(self._items, tick))
+        return unwrap(wait_interruptibly(self._entries, tick))
 
     async def aget(self) -> T:
         self._begin()
@@ -140,7 +142,7 @@ class EngineCall(Generic[T]):
         engine.call_soon(self._cancel)
         until = monotonic() + CANCEL_SECONDS
         with contextlib.suppress(Empty):
-            while self._begun and self._items.get(timeout=max(0.0, until - monotonic())) is not None:
+            while self._begun and self._entries.get(timeout=max(0.0, until - monotonic()))[0] == "item":
                 pass
 
     async def aend(self) -> None:
@@ -148,7 +150,7 @@ class EngineCall(Generic[T]):
         engine.call_soon(self._cancel)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
-                while self._begun and await self._next() is not None:
+                while self._begun and (await self._next())[0] == "item":
                     pass
 
     def _begin(self) -> None:
@@ -165,35 +167,30 @@ class EngineCall(Generic[T]):
 
     async def _run(self) -> None:
         try:
-            self._emit(await self._work(self._emit))
+            self._put("result", await self._work(partial(self._put, "item")))
         # The error must not end the engine; the waiting thread raises it.
         except BaseException as error:  # noqa: BLE001
-            self._put(error)
-        finally:
-            self._put(None)
+            self._put("error", error)
 
-    def _emit(self, item: T) -> None:
-        self._put(Item(item))
-
-    def _put(self, item: "Item[T] | BaseException | None") -> None:
-        self._items.put(item)
+    def _put(self, kind: Literal["item", "result", "error"], value: T | BaseException) -> None:
+        self._entries.put((kind, value))
         if self._wake is not None and not self._awake:
             self._awake = True
             # The caller's loop may be closed by now.
             with contextlib.suppress(RuntimeError):
                 self._wake()
 
-    async def _next(self) -> "Item[T] | BaseException | None":
+    async def _next(self) -> "Entry[T]":
         if self._wake is None:
             loop = asyncio.get_running_loop()
             self._event = asyncio.Event()
             self._wake = lambda: loop.call_soon_threadsafe(self._event.set)
-        while self._items.empty():
+        while self._entries.empty():
             self._awake = False
             self._event.clear()
-            if self._items.empty():
+            if self._entries.empty():
                 await self._event.wait()
-        return self._items.get_nowait()
+        return self._entries.get_nowait()
 
 
 async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerator[T | R]:
@@ -226,19 +223,12 @@ async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerato
         await asyncio.wait([task])
 
 
-@dataclass(frozen=True, slots=True)
-class Item(Generic[T]):
-    """An item of a stream; the wrapper distinguishes an exception that is an item from one that ended the stream."""
-
-    value: T
-
-
-def unwrap(item: Item[T] | BaseException | None) -> T:
-    """The item's value; raises the exception that ended the stream."""
-    assert item is not None, "a stream is not read beyond its end"
-    if isinstance(item, BaseException):
-        raise item
-    return item.value
+def unwrap(entry: Entry[T]) -> T:
+    """The value of an entry; raises the exception that ended the work."""
+    kind, value = entry
+    if isinstance(value, BaseException) and kind == "error":
+        raise value
+    return cast("T", value)
 
 
 def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) -> T:

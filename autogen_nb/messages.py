@@ -3,7 +3,7 @@
 AgentChat's own messages are also available from here; `autogen_nb.agents.teams.team_messages` defines them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -80,9 +80,31 @@ class Message:
         values = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in values.items() if value is not None or key == "content"}
 
+    def stored(self, sender: str, *, own: bool) -> dict[str, Any]:
+        """The message in the history of its sender (`own`) or of its recipient.
+
+        As in AutoGen 0.2, it has the role assistant in the sender's history and user in the recipient's. Function and
+        tool messages, and messages with calls, have the same role in both.
+        """
+        if self.carries_calls:
+            return self.to_dict() | {"role": "assistant"}
+        role = self.role if self.role in ("function", "tool") else "assistant" if own else "user"
+        return self.to_dict() | {"role": role, "name": self.name or sender}
+
 
 FIELDS = tuple(each.name for each in fields(Message))
 """The supported keys of a message: AutoGen 0.2's, and `reasoning_details`."""
+
+
+def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The stored messages in the format of OpenAI's API, which has a message for each tool response."""
+    for message in messages:
+        if "tool_responses" not in message and "context" not in message:
+            yield message
+            continue
+        yield from message.get("tool_responses") or ()
+        if message.get("role") != "tool":
+            yield {key: value for key, value in message.items() if key not in ("tool_responses", "context")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""How many of our functions a warm `%%autogen` cell with one plot runs, in how many files.
+"""How much of the package a warm `%%autogen` cell with one plot runs, and how the plot's picture comes back.
 
-The cell runs twice in a notebook's kernel, against a fake server; the second run is counted by `sys.setprofile` in the
-notebook's thread and in the engine's.
+The cell runs twice in a notebook's kernel, against a fake server. `sys.setprofile` counts the second run in the
+notebook's thread and in the engine's. Comprehensions are part of their function, as Python 3.12 compiles them.
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -15,11 +16,39 @@ from benchmarks._table import table
 
 PACKAGE = str(Path(__file__).parent.parent / "autogen_nb")
 BLOCK = "```python\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()\n```"
-MOST_FUNCTIONS, MOST_FILES = 450, 70
+COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>"}
+MOST_FUNCTIONS, MOST_FILES, MOST_PICTURE_CALLS = 450, 70, 15
 
 
-async def count(url: str) -> tuple[int, int, int]:
-    """Calls, functions and files of the package in a warm cell."""
+class Profile:
+    """The package's functions that were called, and those that took a picture as an argument."""
+
+    def __init__(self) -> None:
+        self.calls: list[CodeType] = []
+        self.picture_calls: list[CodeType] = []
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(PACKAGE) or code.co_name in COMPREHENSIONS:
+            return
+        self.calls.append(code)
+        arguments = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]]
+        # A resumed coroutine or generator still has its arguments.
+        if code not in self.picture_calls and any(has_picture(argument) for argument in arguments):
+            self.picture_calls.append(code)
+
+
+def has_picture(value: Any, depth: int = 3) -> bool:
+    if isinstance(value, Mapping):
+        return "image/png" in value or (depth > 0 and any(has_picture(each, depth - 1) for each in value.values()))
+    if isinstance(value, list):
+        return any(isinstance(each, bytes) and b'"image/png"' in each for each in value)
+    fields = [getattr(value, name, None) for name in ("data", "output", "value")]
+    return depth > 0 and any(has_picture(field, depth - 1) for field in fields if field is not None)
+
+
+async def count(url: str) -> tuple[int, int, int, int]:
+    """Calls, functions and files of the package in a warm cell, and the functions that took the picture."""
     import asyncio
 
     from IPython.core.getipython import get_ipython
@@ -31,11 +60,7 @@ async def count(url: str) -> tuple[int, int, int]:
     shell.run_line_magic("env", f"OPENAI_BASE_URL={url}")
     shell.run_line_magic("env", "OPENAI_API_KEY=sk-bench")
     cell = "%%autogen -m fake --confirm never\nPlot three numbers."
-    calls: list[CodeType] = []
-
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            calls.append(frame.f_code)
+    profile = Profile()
 
     async def profile_engine(on: bool) -> None:
         sys.setprofile(profile if on else None)
@@ -47,7 +72,8 @@ async def count(url: str) -> tuple[int, int, int]:
     (await shell.run_cell_async(cell, transformed_cell=code)).raise_error()
     sys.setprofile(None)
     await asyncio.wrap_future(engine.submit(profile_engine(on=False)))
-    return len(calls), len(set(calls)), len({code.co_filename for code in calls})
+    functions = set(profile.calls)
+    return len(profile.calls), len(functions), len({code.co_filename for code in functions}), len(profile.picture_calls)
 
 
 def answer(request: Received) -> FakeReply:
@@ -57,8 +83,13 @@ def answer(request: Received) -> FakeReply:
 
 def main() -> None:
     with kernel() as notebook, FakeOpenAI(answer) as fake:
-        (calls, functions, files), _ = measured(notebook, f"warm_cell.count({fake.base_url!r})")
-    rows = [("functions", functions, MOST_FUNCTIONS), ("files", files, MOST_FILES), ("calls", f"{calls:,}", "")]
+        (calls, functions, files, picture), _ = measured(notebook, f"warm_cell.count({fake.base_url!r})")
+    rows = [
+        ("functions", functions, MOST_FUNCTIONS),
+        ("files", files, MOST_FILES),
+        ("functions that take the picture", picture, MOST_PICTURE_CALLS),
+        ("calls", f"{calls:,}", ""),
+    ]
     print(table(("", "now", "aim, at most"), rows))
 
 

@@ -15,14 +15,13 @@ from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.message_hooks import MessageHooks
-from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
 from autogen_nb.core.chats.speaker_selection import METHODS, mentioned_names
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoEligibleSpeaker, UndefinedNextAgent
 from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGiven
-from autogen_nb.messages import Message
+from autogen_nb.messages import Message, wire
 from autogen_nb.run import OnCaller, OnEngine
 
 Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]

@@ -11,7 +11,6 @@ from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
 from autogen_nb.core.chats.group_flow import RunGroup, with_author
-from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import Step
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
@@ -131,7 +130,7 @@ class GroupChatManager(ConversableAgent):
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
         # Overridden `append` methods are not called: a replay runs no user code.
-        GroupChat.append(self.groupchat, to_stored_message(message, speaker.name, own=False), speaker)
+        GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)

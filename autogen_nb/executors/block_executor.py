@@ -156,10 +156,9 @@ class BlockExecutor:
         The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks it about effects that
         `permissions` does not cover; other kernels and programs have no guard.
         """
-        guarded = None
-        if permissions is not None:
-            allow = None if inquirer is None else inquirer.allow
-            guarded = Guarded(permissions, scope or PathScope(str(self.cwd), "", _HOME), allow)
+        allow = None if inquirer is None else inquirer.allow
+        scope = scope or PathScope(str(self.cwd), "", _HOME)
+        guarded = None if permissions is None else Guarded(permissions, scope, allow)
         ask = None if inquirer is None else _ask_by(inquirer)
         options = {"timeout": self.timeout if timeout is None else timeout, "ask": ask, "permissions": guarded}
         async with self._turn:
@@ -170,7 +169,9 @@ class BlockExecutor:
             nonlocal tail
             if isinstance(output, Failure):
                 notes.extend(self._hints(output))
-            tail = _tail_of(tail, output)
+                tail = f"{output.ename}: {output.evalue}"
+            elif isinstance(output, Stream):
+                tail = (tail + output.text)[-_TAIL_LENGTH:]
             return emit(output)
 
         for block in blocks:
@@ -358,12 +359,6 @@ class BlockExecutor:
                 raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
         if self._overlay is not None:
             self._overlay.make()
-
-
-def _tail_of(tail: str, output: Output) -> str:
-    if isinstance(output, Failure):
-        return f"{output.ename}: {output.evalue}"
-    return (tail + output.text)[-_TAIL_LENGTH:] if isinstance(output, Stream) else tail
 
 
 def file_name(block: CodeBlock) -> str:

@@ -27,8 +27,11 @@ Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
 
 
 class MessageTaker(Protocol):
+    def expects(self, kind: str, parent: str) -> bool:
+        """True if messages of this kind from this request concern a widget."""
+
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Takes a message of the IOPub channel; False if the message is for a request."""
+        """Takes an expected message of the IOPub channel; False if the message is for its request."""
 
 
 class KernelChannels(ABC):
@@ -84,13 +87,18 @@ class KernelChannels(ABC):
     @abstractmethod
     def close(self) -> None: ...
 
-    def _is_for_widget(self, message: dict[str, Any]) -> bool:
-        return self.widgets is not None and self.widgets.take(message)
-
     def _deliver(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
         """Delivers a message; the awaitable ends when the channel may read on."""
-        parent = message.get("parent_header")
-        take = self._takers.get(str(parent.get("msg_id"))) if isinstance(parent, dict) else None
+        try:
+            kind, parent = message["header"]["msg_type"], str(message["parent_header"].get("msg_id"))
+            widgets = self.widgets if channel == "iopub" else None
+            if not isinstance(message["content"], dict) or (
+                widgets is not None and widgets.expects(kind, parent) and widgets.take(message)
+            ):
+                return None
+        except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
+            return None
+        take = self._takers.get(parent)
         return None if take is None else take(channel, message)
 
     @abstractmethod
@@ -179,9 +187,6 @@ class SocketChannels(KernelChannels):
         try:
             _, parts = self._session.feed_identities(frames)
             message = self._session.deserialize(parts)
-            # A widget's message has no other reader.
-            if not isinstance(message["content"], dict) or (name == "iopub" and self._is_for_widget(message)):
-                return None
         except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
             return None
         return self._deliver(name, message)

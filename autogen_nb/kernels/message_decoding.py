@@ -57,17 +57,12 @@ def size(output: Output) -> int:
     match output:
         case Stream(text=text):
             return len(text)
-        case Display(data=data, metadata=metadata, display_id=display_id):
-            return _length(data) + _length(metadata) + len(display_id or "")
-        case Result(data=data, metadata=metadata):
-            return _length(data) + _length(metadata)
+        case Display(data=data, metadata=metadata) | Result(data=data, metadata=metadata):
+            values = [*data.values(), *metadata.values()]
+            return sum([len(value if isinstance(value, str) else str(value)) for value in values])
         case Failure(ename=ename, evalue=evalue, traceback=lines):
             return len(ename) + len(evalue) + sum(map(len, lines))
     return 0
-
-
-def _length(bundle: Mapping[str, Any]) -> int:
-    return sum(len(mime) + len(value if isinstance(value, str) else str(value)) for mime, value in bundle.items())
 
 
 def _text(value: Any) -> str:

@@ -5,13 +5,11 @@ Compiling is most of the work, so this process compiles the modules once, while 
 """
 
 import asyncio
-import json
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from typing import Any
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import GuardClient
@@ -81,12 +79,3 @@ def with_parents(names: Sequence[str]) -> list[str]:
         ".".join(parts[:end]) for name in names for parts in [name.split(".")] for end in range(1, len(parts) + 1)
     ]
     return list(dict.fromkeys(parents))
-
-
-def call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
-    """Source that calls a function of `service`, which writes the result to the file `reply`.
-
-    The arguments are JSON in a string literal, so no value runs as code.
-    """
-    arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
-    return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'

@@ -114,8 +114,12 @@ class WidgetComms:
             self._bytes = 0
         self._notify()
 
+    def expects(self, kind: str, parent: str) -> bool:
+        """True if messages of this kind from this request concern a widget."""
+        return kind.startswith("comm_") or parent in self._capturers or (kind == "status" and bool(self._sending))
+
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Takes a message of the kernel's IOPub channel; False if it concerns no widget."""
+        """Takes an expected message of the kernel's IOPub channel; False if it concerns no widget."""
         kind, content = message["header"]["msg_type"], message["content"]
         parent = message["parent_header"].get("msg_id")
         match kind:

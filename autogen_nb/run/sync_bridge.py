@@ -10,7 +10,7 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from autogen_nb.engine import CANCEL_SECONDS, TICK, EngineCall, Item, engine, unwrap, wait_interruptibly
+from autogen_nb.engine import CANCEL_SECONDS, TICK, EngineCall, Entry, engine, unwrap, wait_interruptibly
 from autogen_nb.errors import ConfigError
 
 T = TypeVar("T")
@@ -121,14 +121,14 @@ def in_a_loop() -> bool:
 def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.new_event_loop()
     task = loop.create_task(work, context=copy_context())
-    done: SimpleQueue[Item[T] | BaseException] = SimpleQueue()
+    done: SimpleQueue[Entry[T]] = SimpleQueue()
 
     def target() -> None:
         try:
-            done.put(Item(loop.run_until_complete(task)))
+            done.put(("result", loop.run_until_complete(task)))
         # `unwrap` raises the error in the caller's thread.
         except BaseException as error:  # noqa: BLE001
-            done.put(error)
+            done.put(("error", error))
         finally:
             loop.close()
 

@@ -36,6 +36,11 @@ class UserCodeCall:
     events: list[Recorded] = field(default_factory=list)
     messages: list[tuple[Message, bool | None]] = field(default_factory=list)
 
+    def keep(self, event: Event) -> None:
+        """Adds an event of a nested chat; the answer of this call will contain it."""
+        if isinstance(event, _RECORDED):
+            self.events.append(event)
+
     def matches(self, method: Method, agent: Agent, peer: Agent) -> bool:
         return (self.method, self.agent, self.peer) == (method, agent, peer)
 
@@ -121,10 +126,3 @@ def nested_events(event: Event) -> Iterator[Event]:
     """The visible events of the chats nested in an event."""
     inner = all_events(getattr(event, "inner", ()))
     return (nested for nested in inner if not isinstance(nested, ChatStarted | Ended))
-
-
-def keep_event(event: Event) -> None:
-    """Adds an event to the current call, whose answer will contain it."""
-    call = current_call()
-    if call is not None and isinstance(event, _RECORDED):
-        call.events.append(event)

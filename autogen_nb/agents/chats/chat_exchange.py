@@ -59,7 +59,9 @@ class ChatExchange:
         """The events for a sync caller; calls `tick` ten times a second while it waits for the next event."""
         try:
             for event in run.events(self._flow, self._handler, self._log, tick):
-                yield from self._with_nested(event)
+                self._note(event)
+                yield from self._replayed_nested_events(event) if self._earlier else ()
+                yield event
         finally:
             self._save_reply_counts()
 
@@ -74,17 +76,16 @@ class ChatExchange:
             with run.ticking(tick):
                 async with aclosing(run.aevents(self._flow, self._handler, self._log)) as stream:
                     async for event in stream:
-                        for shown in self._with_nested(event):
-                            yield shown
+                        self._note(event)
+                        for nested in self._replayed_nested_events(event) if self._earlier else ():
+                            yield nested
+                        yield event
         finally:
             self._save_reply_counts()
 
-    def _with_nested(self, event: Event) -> Iterator[Event]:
-        self._note(event)
-        if self._earlier > 0:
-            self._earlier -= 1
-            yield from call_context.nested_events(event)
-        yield event
+    def _replayed_nested_events(self, event: Event) -> Iterator[Event]:
+        self._earlier -= 1
+        return call_context.nested_events(event)
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view, which also shows nested chats."""
@@ -94,7 +95,8 @@ class ChatExchange:
                     view.show(event)
 
     def _note(self, event: Event) -> None:
-        call_context.keep_event(event)
+        if (call := call_context.CALL.get()) is not None:
+            call.keep(event)
         agents = self._agents
         match event:
             case Said(sender=sender, recipient=recipient):

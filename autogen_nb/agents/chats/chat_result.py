@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 from autogen_nb.events import Recorded
 
@@ -29,7 +28,7 @@ class ChatResult:
         The events of the chat.
     """
 
-    chat_id: Any = field(default_factory=lambda: uuid4().hex)
+    chat_id: Any = None
     chat_history: list[dict[str, Any]] = field(default_factory=list)
     summary: Any = ""
     cost: dict[str, Any] = field(default_factory=dict)

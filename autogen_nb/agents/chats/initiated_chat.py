@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
+from uuid import uuid4
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
@@ -21,14 +22,13 @@ from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
 from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
-from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.chats.person_question import NO_AUTHOR
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.people import Human
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import HumanInputGiven, OpeningAsked, OpeningGiven, Question, Said, SummaryAsked, SummaryGiven
-from autogen_nb.messages import Message
+from autogen_nb.messages import Message, wire
 
 SummaryMethod = Literal["last_msg", "reflection_with_llm"] | Callable[..., Any] | None
 
@@ -137,6 +137,7 @@ class TwoAgentChat:
         events = list(call_context.all_events(self.log))
         inputs = (event for event in events if isinstance(event, HumanInputGiven) and event.by != NO_AUTHOR)
         return ChatResult(
+            chat_id=uuid4().hex,
             chat_history=history,
             summary=self._summary(),
             cost=UsageTotals(event for event in events if isinstance(event, Paid)).by_kind,
@@ -153,6 +154,8 @@ class TwoAgentChat:
         return checked_message(self.initiator.generate_init_message(message, **self.options.message_context))
 
     def _with_cache(self, model: Model) -> Model:
+        if self.options.cache is None:
+            return model
         from autogen_nb.models.wrappers.cache import cached
 
         return cached(model, self.options.cache)

@@ -6,11 +6,10 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.core.chats.message_roles import wire
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
 from autogen_nb.errors import ModelError
 from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
-from autogen_nb.messages import Reasoning
+from autogen_nb.messages import Reasoning, wire
 from autogen_nb.run import runtime_log
 
 W = TypeVar("W", SpeakerGiven, SummaryGiven)

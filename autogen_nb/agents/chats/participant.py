@@ -103,7 +103,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
 
     def overrides(self, method: str) -> bool:
         """True if a subclass or the instance overrides a method."""
-        return method in vars(self) or sum(method in vars(cls) for cls in type(self).__mro__) > 1
+        return method in vars(self) or len([cls for cls in type(self).__mro__ if method in vars(cls)]) > 1
 
     def own_code(self) -> Iterator[Own]:
         """The steps for which the flow must ask the user's code: overridden methods and hooks."""

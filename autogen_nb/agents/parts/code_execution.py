@@ -48,7 +48,8 @@ async def run_blocks(
         inquirer.end_batch()
         if (fitted := rich.take(output)) is not None:
             outputs.add(fitted)
-            whole.add(fitted)
+            if isinstance(fitted, Stream):
+                whole.add(fitted.text)
             emit(OutputAdded(request.agent, fitted))
 
     if hasattr(config.executor, "attended"):
@@ -195,11 +196,11 @@ class FullOutputFile:
         self._file: BinaryIO | None = None
         self._has_failed = False
 
-    def add(self, output: Output) -> None:
-        if self._has_failed or not isinstance(output, Stream):
+    def add(self, text: str) -> None:
+        if self._has_failed:
             return
-        self._pending_texts.append(output.text)
-        self._size += len(output.text)
+        self._pending_texts.append(text)
+        self._size += len(text)
         if self._size <= LIMIT:
             return
         try:

@@ -2,11 +2,9 @@
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.chats.message_roles import to_stored_message
 from autogen_nb.core.chats.reply_steps import expand_kept
 from autogen_nb.events import Kept, Said
 from autogen_nb.messages import Message
@@ -72,7 +70,7 @@ class MessageHistory(Agent):
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
-        self._messages.setdefault(peer, []).append(to_stored_message(message, sender.name, own=sent))
+        self._messages.setdefault(peer, []).append(message.stored(sender.name, own=sent))
         self._heard.pop(peer, None)
         if not sent and runtime_log.active:
             runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)
@@ -84,7 +82,8 @@ class MessageHistory(Agent):
         if len(said) > len(messages):
             said.clear()
         # Only new messages are read: reading all would make the cost of a chat quadratic.
-        said += (self._read(message, peer) for message in islice(messages, len(said), None))
+        for message in messages[len(said) :]:
+            said.append(self._read(message, peer))
         return said
 
     def _read(self, message: Mapping[str, Any], peer: Agent) -> Said:

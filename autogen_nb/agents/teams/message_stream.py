@@ -43,7 +43,8 @@ class TeamExchange(ChatExchange):
                 yield event
 
     def _note(self, event: Event) -> None:
-        call_context.keep_event(event)
+        if (call := call_context.CALL.get()) is not None:
+            call.keep(event)
         self.follower.follow(event)
 
     def _save_reply_counts(self) -> None:

@@ -13,7 +13,6 @@ from autogen_nb.agents.parts.tool_use import FAILED
 from autogen_nb.agents.teams import team_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.chats.message_roles import to_stored_message, wire
 from autogen_nb.core.chats.reply_steps import tool_result_message
 from autogen_nb.core.text.code_blocks import read
 from autogen_nb.events import (
@@ -31,7 +30,7 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.executors.code_executor import CodeResult
-from autogen_nb.messages import Message, Usage
+from autogen_nb.messages import Message, Usage, wire
 from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult, RequestUsage
 
 
@@ -133,7 +132,7 @@ class RunFollower:
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
-        self._draft += wire([to_stored_message(replied.message, self._speaker, own=True)])
+        self._draft += wire([replied.message.stored(self._speaker, own=True)])
         if replied.message.text:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
         self._call_message = replied.message
@@ -148,18 +147,18 @@ class RunFollower:
             for call, content in zip(self._calls, contents, strict=True)
         ]
         answer = tool_result_message(self._call_message, contents)
-        self._draft += wire([to_stored_message(answer, self._speaker, own=True)])
+        self._draft += wire([answer.stored(self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
     def _own_step(self, statement: Said) -> BaseMessage:
         name, text = statement.sender, statement.message.text
         if statement.kind == "output":
-            self._draft.append(to_stored_message(statement.message, name, own=False))
+            self._draft.append(statement.message.stored(name, own=False))
             exit_code = self._ran[-1].exit_code if self._ran else 1
             result = CodeResult(exit_code=exit_code, output=text)
             return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._generations - 1)
         self._generations += 1
-        self._draft.append(to_stored_message(statement.message, name, own=True))
+        self._draft.append(statement.message.stored(name, own=True))
         return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
@@ -173,7 +172,7 @@ class RunFollower:
         self._turn_ended = not self._task
         if statement.kind != "task":
             self._keep_draft(statement)
-        stored = to_stored_message(statement.message, statement.sender, own=False)
+        stored = statement.message.stored(statement.sender, own=False)
         for member in self.members.values():
             if statement.kind == "task" or member.name != statement.sender:
                 member.context.append(stored)
@@ -186,7 +185,7 @@ class RunFollower:
         self.transcript.heard[statement.sender] = len(self.transcript.messages) + 1
         # The draft already contains the results of calls, and a handover.
         if statement.kind not in ("tools", "handoff"):
-            speaker.context.append(to_stored_message(statement.message, statement.sender, own=True))
+            speaker.context.append(statement.message.stored(statement.sender, own=True))
 
     def _message(self, statement: Said) -> BaseMessage:
         content: Any = team_messages.message_content(statement.message)

@@ -10,7 +10,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from autogen_nb.core.chats.message_passing import say
 from autogen_nb.core.chats.reply_steps import (
     AgentSpec,
     Asking,
@@ -21,6 +20,7 @@ from autogen_nb.core.chats.reply_steps import (
     reply,
 )
 from autogen_nb.core.chats.speaker_selection import Selection
+from autogen_nb.core.chats.two_agent_chat import say
 from autogen_nb.events import Relayed, Said
 from autogen_nb.messages import Message
 

@@ -7,7 +7,6 @@ initiator has received `max_turns` replies.
 from collections.abc import Set as AbstractSet
 from typing import Literal, TypeAlias
 
-from autogen_nb.core.chats.message_passing import arrive, say
 from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, ConversationState, Stop, ask, reply
 from autogen_nb.events import (
     ChatStarted,
@@ -16,6 +15,11 @@ from autogen_nb.events import (
     HumanInputGiven,
     OpeningAsked,
     OpeningGiven,
+    ReceiveAsked,
+    ReceiveGiven,
+    Said,
+    SendAsked,
+    SendGiven,
     SummaryAsked,
     SummaryGiven,
 )
@@ -23,6 +27,8 @@ from autogen_nb.messages import Message
 
 Flow = Asking[None]
 Opening: TypeAlias = Message | Literal["ask", "person"]
+WantsReply: TypeAlias = bool | None
+"""None: the recipient decides."""
 
 
 def two_agent_chat(
@@ -61,6 +67,32 @@ def sent_message(
             return
         speaker, listener = listener, speaker
         expects_reply = yield from say(state, speaker, listener, outcome.message)
+
+
+def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
+    """Sends a message, through the agents' own ``send`` and ``receive`` if they define any.
+
+    Returns whether the recipient must reply, and False if the message did not arrive.
+    """
+    if "send" not in speaker.own:
+        return (yield from arrive(state, speaker, listener, message))
+    answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)
+    request_reply: WantsReply = False
+    for each in answer.messages:
+        request_reply = yield from arrive(state, speaker, listener, each)
+    return answer.request_reply if request_reply is None else request_reply
+
+
+def arrive(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
+    event, request_reply = Said(speaker.name, listener.name, message), None
+    if "receive" in listener.own:
+        answer = yield from ask(ReceiveAsked(listener.name, speaker.name, message), ReceiveGiven)
+        heard = None if answer.message == message else answer.message
+        event = Said(speaker.name, listener.name, message, heard, answer.message is not None)
+        request_reply = answer.request_reply if event.taken else False
+    state.add(event)
+    yield event
+    return False if request_reply is None and (listener.name, speaker.name) in state.silenced else request_reply
 
 
 def _exchange(

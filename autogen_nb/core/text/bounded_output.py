@@ -95,7 +95,10 @@ class BoundedOutputs:
             if self._clear_next:
                 self._clear_next = False
                 self._clear()
-            self._keep(output)
+            if isinstance(output, Stream):
+                self._add_text(output)
+            else:
+                self._append(output)
 
     def all(self, where: str = "") -> tuple[Kept, ...]:
         shown = [
@@ -112,10 +115,7 @@ class BoundedOutputs:
             if isinstance(old, Display) and old.display_id is not None and old.display_id == update.display_id:
                 self._kept[index] = Display(update.data, update.metadata, update.display_id)
 
-    def _keep(self, output: Kept) -> None:
-        if not isinstance(output, Stream):
-            self._append(output)
-            return
+    def _add_text(self, output: Stream) -> None:
         last = self._kept[-1] if self._kept else None
         if not isinstance(last, _TextRun) or last.name != output.name:
             self._runs += 1

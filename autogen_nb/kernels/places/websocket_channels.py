@@ -154,8 +154,6 @@ class WebSocketChannels(KernelChannels):
             if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
                 return None
             self._note_progress(channel, message)
-            if channel == "iopub" and self._is_for_widget(message):
-                return None
         # The client ignores malformed messages.
         except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)

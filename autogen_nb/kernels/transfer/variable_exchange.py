@@ -16,7 +16,6 @@ from autogen_nb.kernels.inside.pickles import load
 from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelHandle
-from autogen_nb.kernels.preparation import call_source
 from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.variable_transfer import (
     LIMIT,
@@ -90,7 +89,7 @@ class VariableExchange(ABC):
 
     async def _call(self, kernel: KernelHandle, function: str, **arguments: Any) -> Any:
         reply = kernel.outbox / f"reply-{uuid.uuid4().hex}.json"
-        source = kernel.files.with_remote_paths(call_source(function, arguments, reply))
+        source = kernel.files.with_remote_paths(_call_source(function, arguments, reply))
         reason = "the agent's kernel did not answer"
 
         def note_failure(output: Output) -> None:
@@ -110,6 +109,15 @@ class VariableExchange(ABC):
         finally:
             with suppress(OSError):
                 kernel.held_outbox.remove(reply.name)
+
+
+def _call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
+    """Source that calls a function of `service`, which writes the result to the file `reply`.
+
+    The arguments are JSON in a string literal, so no value runs as code.
+    """
+    arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
+    return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'
 
 
 def _check_names(names: Iterable[str]) -> None:
