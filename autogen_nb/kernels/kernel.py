@@ -82,7 +82,7 @@ class Kernel(VariableExchange):
 
     @property
     def alive(self) -> bool:
-        return self._life.alive
+        return self._life.handle is not None and self._life.handle.alive
 
     @property
     def pid(self) -> int | None:
@@ -180,9 +180,10 @@ class Kernel(VariableExchange):
         """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""
         await self._turn.acquire()
         try:
-            if (old := self._life.handle) is not None and not self.alive:
-                ended = await asyncio.shield(old.exited)
-                reached = await old.reached_limit()
+            handle = self._life.handle
+            if handle is not None and not handle.alive:
+                ended = await asyncio.shield(handle.exited)
+                reached = await handle.reached_limit()
                 why = f"The kernel passed its {reached}" if reached else describe_end(ended)
                 self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
             handle = await self._life.start()

@@ -27,10 +27,6 @@ class KernelLifecycle:
         self._starting: asyncio.Task[KernelHandle] | None = None
 
     @property
-    def alive(self) -> bool:
-        return self.handle is not None and self.handle.alive
-
-    @property
     def starting(self) -> bool:
         return self._starting is not None
 

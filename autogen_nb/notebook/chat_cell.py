@@ -123,13 +123,14 @@ class ChatCell:
             else:
                 setting.use_form(connection, os.environ)
                 spec, self._uses_entered_model = setting.choose(connection.model, os.environ), True
-        for host in model_connection.hosts(spec, os.environ):
+        hosts = model_connection.hosts(spec, os.environ)
+        for host in hosts:
             if (host, self._settings.share) not in notebook.announced:
                 notebook.announced.add((host, self._settings.share))
                 self._view.note(model_connection.disclosure(host, rows=self._settings.share == "rows"), kind="host")
         self._settings.pictures = model_connection.accepts_images(spec)
         if self._settings.ask_person is None:
-            self._settings.ask_person = model_connection.supports_tools(spec, os.environ)
+            self._settings.ask_person = model_connection.support_tools(hosts)
         return notebook.model(spec or "")
 
     def _limit_by_budgets(self, model: Model, chat: NotebookConversation) -> Model:

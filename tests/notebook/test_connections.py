@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.model_connection import ModelConnection, choose, supports_tools
+from autogen_nb.models.config.model_connection import ModelConnection, choose, hosts, support_tools
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -111,4 +111,4 @@ def test_cell_is_answered_by_an_entry_of_the_list(fresh: FrontEnd, model: FakeOp
     ],
 )
 def test_servers_that_are_known_to_take_tools(spec: object, environ: dict[str, str], known: bool) -> None:
-    assert supports_tools(spec, environ) is known
+    assert support_tools(hosts(spec, environ)) is known

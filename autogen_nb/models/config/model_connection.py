@@ -105,10 +105,9 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def supports_tools(spec: Any, environ: Mapping[str, str]) -> bool:
+def support_tools(hosts: Sequence[str]) -> bool:
     """True if all servers of the model are known to support tools; many others refuse requests with tools."""
-    names = hosts(spec, environ)
-    return bool(names) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in names)
+    return bool(hosts) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in hosts)
 
 
 def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
