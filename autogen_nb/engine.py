@@ -125,24 +125,24 @@ class EngineCall(Generic[T]):
         self._wake: Callable[[], object] | None = None
         self._awake = True
         self._work = work
-        self._begun = False
+        self._begun = self._runs = False
         self._task: asyncio.Task[None] | None = None
 
     def get(self, tick: Callable[[], None]) -> T:
         """The next item; calls `tick` while there is none."""
         self._begin()
-        return unwrap(wait_interruptibly(self._entries, tick))
+        return self._value(wait_interruptibly(self._entries, tick))
 
     async def aget(self) -> T:
         self._begin()
-        return unwrap(await self._next())
+        return self._value(await self._next())
 
     def end(self) -> None:
         """Cancels the work and waits briefly until it has ended."""
         engine.call_soon(self._cancel)
         until = monotonic() + CANCEL_SECONDS
         with contextlib.suppress(Empty):
-            while self._begun and self._entries.get(timeout=max(0.0, until - monotonic()))[0] == "item":
+            while self._runs and self._entries.get(timeout=max(0.0, until - monotonic()))[0] == "item":
                 pass
 
     async def aend(self) -> None:
@@ -150,13 +150,17 @@ class EngineCall(Generic[T]):
         engine.call_soon(self._cancel)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
-                while self._begun and (await self._next())[0] == "item":
+                while self._runs and (await self._next())[0] == "item":
                     pass
 
     def _begin(self) -> None:
         if not self._begun:
-            self._begun = True
+            self._begun = self._runs = True
             engine.call_soon(self._start)
+
+    def _value(self, entry: Entry[T]) -> T:
+        self._runs = entry[0] == "item"
+        return unwrap(entry)
 
     def _start(self) -> None:
         self._task = asyncio.ensure_future(self._run())
