@@ -156,11 +156,12 @@ class BlockExecutor:
         The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks it about effects that
         `permissions` does not cover; other kernels and programs have no guard.
         """
-        allow = None if inquirer is None else inquirer.allow
         scope = scope or PathScope(str(self.cwd), "", _HOME)
-        guarded = None if permissions is None else Guarded(permissions, scope, allow)
-        ask = None if inquirer is None else _ask_by(inquirer)
-        options = {"timeout": self.timeout if timeout is None else timeout, "ask": ask, "permissions": guarded}
+        options = {
+            "timeout": self.timeout if timeout is None else timeout,
+            "ask": inquirer and _ask_by(inquirer),
+            "permissions": permissions and Guarded(permissions, scope, inquirer.allow if inquirer else None),
+        }
         async with self._turn:
             await self._prepare()
         ran, code, notes, tail = 0, 0, list[str](), ""
