@@ -42,9 +42,6 @@ class Fetched(HTMLParser):
         self.addresses += [value for value in embedded if not value.startswith("data:")]
 
 
-# On its own table
-
-
 @pytest.fixture(scope="module")
 def penguins(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return demo(tmp_path_factory.mktemp("penguins"))
@@ -78,9 +75,6 @@ class TestOnItsOwnTable:
 
         assert fetched.addresses == []
         assert re.findall(r"@import|url\((?![\"']?data:)", penguins.page) == []
-
-
-# On a person's table
 
 
 def missing(_folder: Path) -> None:
@@ -117,9 +111,6 @@ def test_no_table_is_reported_in_one_line(make: Callable[[Path], None], tmp_path
     assert (ran.code, ran.out) == (2, "")
     assert re.fullmatch(r"autogen-nb: .*table\.csv.*\n", ran.err)
     assert not ran.build.exists()
-
-
-# The transcript
 
 
 def display(text: str, kind: str, place: str, **more: Any) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from tests.driven import adriven, driven
 Drive = Callable[..., list[Event]]
 both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
 ACT = EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"))
-PASSWORD = CodeInputAsked("user", "Password: ", password=True)
 
 
 def flow() -> Flow:

@@ -16,7 +16,6 @@ from autogen_nb.events import (
     HumanInputAsked,
     ModelAsked,
     ModelDelta,
-    ModelReplied,
     OpeningGiven,
     Question,
     Recorded,
@@ -26,8 +25,6 @@ from autogen_nb.messages import Message
 from autogen_nb.run import Engine, OnCaller, OnEngine, World, engine, events, settle, surfaces
 from tests.driven import adriven, driven, nobody, streaming
 
-REPLIED = ModelReplied(Message("hello"))
-CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 Drive = Callable[..., list[Event]]
 both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
 

@@ -180,13 +180,6 @@ def test_missing_message_in_an_unattended_run(way: Way) -> None:
     assert result.human_input == ["Typed."]
 
 
-SCRIPT = """
-from autogen_nb import AssistantAgent, UserProxyAgent
-user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False)
-user.initiate_chat(AssistantAgent("assistant"))
-"""
-
-
 def unannotated(city, unit: str = "C") -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001  # it is what is tested
     """The weather of a city."""
     return f"{city} {unit}"

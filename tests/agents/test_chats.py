@@ -4,14 +4,7 @@ import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import Recorded
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
-
-CODE = "Here:\n```python\nprint(1)\n```"
-
-
-def _untimed(event: Recorded) -> str:
-    return repr(event).partition("seconds=")[0]
 
 
 @BOTH_WAYS

@@ -47,19 +47,6 @@ USER_PROXY: dict[str, Any] = {
     "system_message": "",
     "description": None,
 }
-GIVEN: dict[str, Any] = {
-    "system_message": "Be brief.",
-    "is_termination_msg": lambda message: message["content"] == "END",
-    "max_consecutive_auto_reply": 3,
-    "human_input_mode": "NEVER",
-    "function_map": {"f": print},
-    "code_execution_config": {"executor": ScriptedExecutor({})},
-    "llm_config": {"config_list": [{"model": "m", "api_key": "k"}], "temperature": 0, "timeout": 3, "cache_seed": None},
-    "default_auto_reply": "Go on.",
-    "description": "Does things.",
-    "chat_messages": {},
-    "silent": True,
-}
 
 KINDS = pytest.mark.parametrize(
     ("cls", "known"),

@@ -11,9 +11,6 @@ from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import held, led, member, members, remembered, spoken
 
-WAYS: tuple[Way, ...] = ("sync", "async")
-CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-
 
 def test_summary_by_a_model_is_of_the_whole_chat() -> None:
     agents = members()
@@ -34,12 +31,6 @@ def test_pictures_reach_the_members() -> None:
 
     assert spoken(manager) == [("alice", "Look: <image>")]
     assert agents[1].chat_messages[manager] == [{"content": parts, "name": "alice", "role": "user"}]
-
-
-class Deaf(ConversableAgent):
-    def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        content = message["content"].upper()
-        super().receive({**message, "content": content}, sender, request_reply, silent)
 
 
 def test_leader_of_its_own_group_is_refused() -> None:

@@ -14,7 +14,6 @@ from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import held, led, member, members, spoken
 
 WAYS: tuple[Way, ...] = ("sync", "async")
-CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
 def requests(manager: Any) -> list[ModelRequest]:

@@ -1,10 +1,7 @@
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedExecutor
@@ -49,14 +46,6 @@ def test_a_get_human_input() -> None:
     assert awaited.human_input == ["awaited first words", "exit"]
 
 
-class Running(UserProxyAgent):
-    ran: Sequence[tuple[str, str]] = ()
-
-    def execute_code_blocks(self, code_blocks: Sequence[tuple[str, str]]) -> tuple[int, str]:
-        self.ran = list(code_blocks)
-        return 3, "my own output"
-
-
 @BOTH_WAYS
 def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
     class Counting(UserProxyAgent):
@@ -71,21 +60,6 @@ def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
 
     assert contents(result)[2].endswith("Code output: [one]\n[two]")
     assert executor.blocks == [CodeBlock("python", "x = 1"), CodeBlock("sh", "ls")]
-
-
-class Counting(AssistantAgent):
-    @property
-    def system_message(self) -> str:
-        return f"{len(self.chat_messages)} chat(s). {super().system_message}"
-
-    @property
-    def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
-        return {peer: list(messages) for peer, messages in super().chat_messages.items()}
-
-
-class Opening(UserProxyAgent):
-    def generate_init_message(self, message: Any, **kwargs: Any) -> str:
-        return f"{message} with {sorted(kwargs)}"
 
 
 @BOTH_WAYS

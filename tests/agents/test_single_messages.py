@@ -7,8 +7,6 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, user
 
-CALL = {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
-
 
 def send(way: Way, sender: ConversableAgent, message: Any, recipient: ConversableAgent, **more: Any) -> None:
     if way == "sync":

@@ -5,20 +5,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, model_of, user
-
-
-class Reading(UserProxyAgent):
-    def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        if message != "Ignore me.":
-            super().receive(str(message)[:3], sender, request_reply, silent)
-
-
-class Deaf(UserProxyAgent):
-    def receive(self, message: Any, sender: Any, request_reply: Any = None, silent: Any = False) -> None:
-        super().receive(message, sender, False, silent)
 
 
 class Polite(ConversableAgent):
@@ -47,11 +35,6 @@ def test_usage_of_an_overridden_reply_is_counted() -> None:
     included = result.cost["usage_including_cached_inference"]
     assert included == helper.get_total_usage() == helper.get_actual_usage()
     assert len(included) > 1
-
-
-class Asking(ConversableAgent):
-    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
-        return super().generate_reply(messages, sender, exclude)
 
 
 class Wrong(ConversableAgent):

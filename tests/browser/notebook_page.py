@@ -58,8 +58,6 @@ class NotebookPage:
         # "Leave the page with unsaved changes?": yes.
         page.on("dialog", lambda dialog: dialog.accept())
 
-    # The notebook
-
     def open(self, path: str) -> None:
         self.page.goto(self._server.page(f"{self._folder.relative_to(self._server.root)}/{path}"))
         self._await_ready()
@@ -109,8 +107,6 @@ class NotebookPage:
         is_light = "true" if theme == "light" else "false"
         expect(self.page.locator(f'body[data-jp-theme-light="{is_light}"]')).to_be_attached()
 
-    # The kernel
-
     @property
     def kernel_status(self) -> KernelStatus:
         """What the front end takes the kernel to be doing.
@@ -144,8 +140,6 @@ class NotebookPage:
         # The front end asks a kernel that is new what it is, and it is busy once more.
         self.await_idle()
 
-    # Cells
-
     def cell(self, index: int) -> Locator:
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
@@ -156,8 +150,6 @@ class NotebookPage:
         # A click into the prompt selects the cell.
         self.cell(index).locator(".jp-InputPrompt").click()
         self._run("notebook:run-cell")
-
-    # What a cell shows
 
     def output(self, index: int) -> Locator:
         return self.cell(index).locator(".jp-Cell-outputArea")

@@ -68,22 +68,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
         yield shared
 
 
-@pytest.fixture(scope="module")
-def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    limits = Limits(memory=600 * MB, processes=80, output=MB)
-    with shared_kernel(tmp_path_factory.mktemp("work"), grace=5, limits=limits) as shared:
-        yield shared
-
-
 pytestmark = pytest.mark.kernel
-
-# It never has more than 1.2 GB, and ends by itself.
-GROWS = """import time
-held = []
-for _ in range(24):
-    held.append(bytearray(b'x') * 50_000_000)
-    time.sleep(0.05)
-"""
 
 
 @pytest.mark.slow

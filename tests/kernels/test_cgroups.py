@@ -83,9 +83,6 @@ def real() -> None:
     cgroup.remove()
 
 
-# It takes half as much again as it may between two looks of the watcher.
-
-
 @pytest.fixture(scope="module", params=["local", "bwrap"])
 def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
     place: Place = LOCAL

@@ -14,8 +14,6 @@ from tests.kernels.looping import stream
 
 pytestmark = pytest.mark.kernel
 
-WRITES = "x = 1\nopen('out.csv', 'w').close()\nprint('written')"
-
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:

@@ -13,22 +13,6 @@ from autogen_nb.kernels.places.place import LaunchSpec
 
 pytestmark = pytest.mark.kernel
 
-DEAF = """
-from time import monotonic
-from ipykernel.kernelbase import Kernel
-
-taken = Kernel.shell_channel_thread_main
-first = []
-
-async def forgets(self, message):
-    first.append(monotonic())
-    # By then whoever waits for the kernel has heard from it on iopub.
-    if monotonic() - first[0] > 0.6:
-        await taken(self, message)
-
-Kernel.shell_channel_thread_main = forgets
-"""
-
 
 def test_a_deleted_folder_is_reported_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -12,7 +11,7 @@ from autogen_nb.kernels.places.local import LocalPlace
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
-from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, guarded_kernel
+from tests.kernels.guarded import ALLOWED, GuardedKernel, guarded_kernel
 from tests.kernels.looping import Loop, all_of
 
 pytestmark = pytest.mark.kernel
@@ -22,18 +21,6 @@ import matplotlib, os, sys, tempfile
 names = ("TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR", "PIP_CACHE_DIR", "NUMBA_CACHE_DIR", "JOBLIB_TEMP_FOLDER")
 print(*(os.environ[name] for name in names), tempfile.gettempdir(), matplotlib.get_cachedir(), sep="\\n")
 """
-
-
-class Refusing:
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        self.asked.append(effect.target)
-        return DENIED
-
-    async def typed(self, prompt: str, password: bool) -> str | None:
-        """Nothing is typed."""
 
 
 @pytest.fixture(scope="module")

@@ -64,17 +64,6 @@ def test_a_question_that_fails_ends_the_block(agent: SharedKernel) -> None:
     assert agent.execute("print(1)").stdout == "1\n"
 
 
-DEAF = """\
-import os, signal, sys
-if any(each.endswith("kernel_main.py") for each in sys.orig_argv):
-    from ipykernel.kernelbase import Kernel
-    async def stop(self, *given):
-        open("heard", "w").close()
-        os.kill(os.getpid(), signal.SIGSTOP)
-    Kernel.execute_request = stop
-"""
-
-
 @pytest.mark.slow
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "MAGIC_NUMBER", b"another")

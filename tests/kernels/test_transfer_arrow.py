@@ -103,15 +103,3 @@ def test_no_arrow_file_does_harm(library: str) -> None:
             (folder / "0.arrow").write_bytes(data[: chance.choice([len(data), chance.randrange(len(data))])])
             with suppress(TransferError):
                 decode(HeldFolder(folder))
-
-
-def compressed(library: str, path: Path, rows: int) -> None:
-    if library == "pyarrow":
-        arrow = pytest.importorskip("pyarrow")
-        table = arrow.table({"n": arrow.nulls(rows, arrow.int64()).fill_null(0)})
-        options = arrow.ipc.IpcWriteOptions(compression="zstd")
-        with arrow.ipc.new_file(str(path), table.schema, options=options) as writer:
-            writer.write_table(table)
-    else:
-        polars = pytest.importorskip("polars")
-        polars.DataFrame({"n": polars.zeros(rows, dtype=polars.Int64, eager=True)}).write_ipc(path, compression="zstd")

@@ -41,9 +41,6 @@ def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
     assert server.requests[0].path.startswith("/openai/deployments/other/chat/completions?")
 
 
-# Token providers
-
-
 def counting(kind: str) -> Callable[[], Any]:
     numbers = iter(range(9))
 
@@ -134,9 +131,6 @@ def test_default_provider_is_azure_identitys(
     assert [received.headers["authorization"] for received in server.requests] == [f"Bearer {token}"] * 2
 
 
-# What cannot be right
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -180,8 +174,3 @@ def test_other_vendor_is_reported_with_the_way_out(api_type: Any, way: str) -> N
 def test_tokens_are_not_shown() -> None:
     assert TOKEN not in repr(Account("azure", None, None, token=TOKEN))
     assert TOKEN not in repr(OpenAIModel(model="m", api_type="azure", azure_ad_token=TOKEN))
-
-
-# How it answers
-CHUNK = '{"model": "gpt-x-2026", "choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
-STOP = '{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}'

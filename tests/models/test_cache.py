@@ -56,9 +56,6 @@ def test_reply_is_kept_by_everything_that_decides_it(cache: Cache) -> None:
     assert key_of(model, ModelRequest(({"content": "Hello?", "role": "user"},))) == key_of(model, requests[0])
 
 
-SETTINGS = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "temperature": 0.5}
-
-
 def test_reply_that_was_broken_off_is_not_kept(cache: Cache) -> None:
     async def run() -> None:
         reply = cached(ScriptedModel(["one two three"]), cache).reply(ModelRequest((HELLO,)))

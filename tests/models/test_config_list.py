@@ -33,9 +33,6 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
-# From JSON
-
-
 @pytest.mark.parametrize("by", ["variable", "path in a variable", "file", "location", "absolute"])
 def test_list_is_found_in_every_place(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sub" / "OAI_CONFIG_LIST" if by == "location" else tmp_path / "OAI_CONFIG_LIST"
@@ -134,12 +131,6 @@ def test_filter_that_leaves_nothing_is_reported_without_secrets(monkeypatch: pyt
         config_list_from_json(filter_dict={"model": ["x", "y"], "api_key": [KEY]})
 
     assert KEY not in str(caught.value)
-
-
-# Filters
-
-
-# From keys
 
 
 def test_keys_and_addresses_must_be_as_many() -> None:

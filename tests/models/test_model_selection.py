@@ -69,12 +69,6 @@ def test_nothing_is_cached_unless_it_is_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
-PICTURE = [
-    {"type": "text", "text": "What is this?"},
-    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo=", "detail": "low"}},
-]
-
-
 class Verdict(BaseModel):
     good: bool
     why: str | None = None

@@ -1,6 +1,5 @@
 import asyncio
 import gc
-import socket
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -117,9 +116,6 @@ def test_azure_says_what_it_lacks(missing: str, monkeypatch: pytest.MonkeyPatch)
         account.complete("mine")
 
 
-# Where to, and with which key
-
-
 def test_a_proxy_that_cannot_be_used_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("no_proxy", "NO_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -180,13 +176,6 @@ def test_two_replies_at_once_do_not_mix(server: FakeOpenAI, model: OpenAIModel) 
         return [answered.completion.message.text for answered in both]
 
     assert asyncio.run(run()) == ["ab ab ab ", "cd cd cd "]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_empty_reply_is_a_reply_of_an_agent_and_an_error_in_a_cell() -> None:

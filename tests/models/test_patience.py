@@ -22,10 +22,6 @@ def server() -> Iterator[FakeOpenAI]:
         yield fake
 
 
-async def parts_of(model: OpenAIModel) -> list[Any]:
-    return [part async for part in model.reply(ModelRequest((HELLO,)))]
-
-
 def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
     server.add(FakeReply(status=503, headers={"Retry-After": "50"}), "never asked for")
 

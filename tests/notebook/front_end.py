@@ -148,8 +148,6 @@ class FrontEnd:
     def quiet(self) -> bool:
         return all(run.done for run in self._runs.values())
 
-    # Cells
-
     def open_page(self, name: str) -> None:
         self._page = name
         self._runs.clear()
@@ -219,8 +217,6 @@ class FrontEnd:
         else:
             self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
 
-    # Widgets
-
     def visible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for run in self._cells.values():
             for output in run.outputs:
@@ -270,8 +266,6 @@ class FrontEnd:
 
     def field(self, tooltip: str) -> str:
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)
-
-    # Waiting
 
     def wait(self, condition: Callable[[], bool], what: str, within: float = _PATIENCE) -> None:
         deadline = time.monotonic() + within

@@ -62,9 +62,6 @@ def test_a_key_is_not_printed() -> None:
     assert "sk-1" not in repr(KEY)
 
 
-# A list of accounts
-
-
 def test_list_that_cannot_be_read_is_reported_without_its_keys() -> None:
     environ = {"OAI_CONFIG_LIST": f'[{{"api_key": "{SECRET}"'}
 

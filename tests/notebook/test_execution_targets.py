@@ -1,14 +1,10 @@
-import json
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.kernels.places.jupyter_server import TOKEN
 from autogen_nb.testing import FakeOpenAI
-from tests.conftest import home_variables
 from tests.contract.servers import serving
 from tests.contract.ways import Cannot, image
 from tests.notebook.conftest import environment
@@ -77,17 +73,6 @@ def test_unavailable_place_is_an_error(fresh: FrontEnd, model: FakeOpenAI, line:
     assert said in cell.error
     assert cell.error.count("\n") == 0
     assert not model.requests
-
-
-@pytest.fixture
-def bash(notebook: FrontEnd) -> Iterator[str]:
-    folder = Path(home_variables(notebook.cwd)["JUPYTER_DATA_DIR"], "kernels", "bash-of-a-cell")
-    folder.mkdir(parents=True)
-    argv = [sys.executable, "-m", "bash_kernel", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Bash", "language": "bash"}
-    (folder / "kernel.json").write_text(json.dumps(spec))
-    yield folder.name
-    shutil.rmtree(folder)
 
 
 @pytest.mark.kernel

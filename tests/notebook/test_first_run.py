@@ -162,13 +162,6 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
 REFUSED = FakeReply(status=401, error="wrong key")
 
 
-def runs(front: FrontEnd) -> int:
-    file = front.cwd / "runs"
-    text = file.read_text() if file.exists() else ""
-    file.unlink(missing_ok=True)
-    return len(text)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model"), (400, "bad request")])
 def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: int, said: str) -> None:

@@ -60,22 +60,6 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd, words: str, said: str) -
     assert said in fresh.run(f"%autogen kernel {words}").error
 
 
-CALLS = {
-    "time": "%%time\n%%autogen\nGo.",
-    "capture": "%%capture seen\n%%autogen\nGo.",
-    "code": "for task in ['Go.']:\n    get_ipython().run_cell_magic('autogen', '', task)",
-    "run_cell": "get_ipython().run_cell('%%autogen\\nGo.').raise_error()",
-    "file": "%run go.ipy",
-    "await": "import asyncio\nawait asyncio.sleep(0)\nget_ipython().run_cell_magic('autogen', '', 'Go.')",
-}
-
-
-@pytest.fixture
-def file(notebook: FrontEnd) -> FrontEnd:
-    (notebook.cwd / "go.ipy").write_text("%%autogen\nGo.\n")
-    return notebook
-
-
 @pytest.mark.slow
 def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
     cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")

@@ -1,4 +1,3 @@
-import base64
 import json
 from typing import Any
 
@@ -36,9 +35,7 @@ def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
 
 
 LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})
-TEXT: Content = ({"text/plain": "\x1b[31mred\x1b[0m <b>"}, {})
 IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
-JSON: Content = ({"application/json": {}, "text/plain": "{}"}, {})
 
 
 def test_images_are_joined_where_there_is_no_room() -> None:
@@ -47,7 +44,6 @@ def test_images_are_joined_where_there_is_no_room() -> None:
     assert data["text/html"].count('src="data:image/png;base64,AAAA"') == 4
 
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
 MIMES = ["text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/svg+xml", "application/json"]
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.binary() | st.integers(),

@@ -41,9 +41,6 @@ def shown(cell: Run) -> list[str]:
     return cell.decisions
 
 
-# Your turn, and code that waits
-
-
 @pytest.mark.slow
 def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(6 * 7)"), "It is 42.")
@@ -187,9 +184,6 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
     ]
 
 
-# What running code asks
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("clicks", "answer", "line"),
@@ -245,9 +239,6 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     assert kept.text.strip() == "[]"
 
 
-# When nobody answers
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "question", "answer", "line"),
@@ -296,13 +287,6 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
     assert cell.about("message")[-1].endswith("It is 42.")
 
 
-HELD = """%%capture kept
-from autogen_nb import AssistantAgent, UserProxyAgent
-user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config={"confirm": "always"})
-user.initiate_chat(AssistantAgent("assistant", llm_config="scripted"), message="Go.", max_turns=2)
-"""
-
-
 @pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add({"content": "Fine.", "delay": 1.6})
@@ -318,7 +302,6 @@ def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: Fron
 
 
 NAME = "The running code waits for input: Name?"
-SECRET = "The running code waits for a password: Code?"
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.front_end import FrontEnd
 
 TEAM = """
 from autogen_nb import AssistantAgent, CodeExecutorAgent, FunctionAgent, JupyterCodeExecutor, RoundRobinGroupChat
@@ -34,16 +34,6 @@ def coding(code: str, confirm: str = "never") -> str:
         f'pair = RoundRobinGroupChat([says("coder", "{code}", "It is 42. DONE"), runner], '
         'termination_condition=TextMentionTermination("DONE"), max_turns=6)'
     )
-
-
-def colours(cell: Run) -> dict[str, str]:
-    return {
-        speaker: colour
-        for output in cell.outputs
-        for colour, speaker in re.findall(
-            r"border-left-color:([^\"]+?)\".*?<strong>(\w+)</strong>", str(output.data.get("text/html", "")), re.DOTALL
-        )
-    }
 
 
 @pytest.mark.slow

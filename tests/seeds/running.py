@@ -10,8 +10,6 @@ from tests.notebook.conftest import environment
 PROGRAMS = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]
 
-OURS = "# The document leaves these lines to its reader"
-
 
 @dataclass(frozen=True, slots=True)
 class Ran:

@@ -9,11 +9,7 @@ from autogen_nb.outputs import Output
 from autogen_nb.testing import ScriptedExecutor, ScriptedHuman, ScriptedModel
 from tests.models.asking import ask, error_of
 
-CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 BLOCK = CodeBlock("python", "1 + 1")
-
-
-# The model
 
 
 def test_script_that_ran_out_says_so() -> None:
@@ -24,9 +20,6 @@ def test_script_that_ran_out_says_so() -> None:
     assert repr(model) == "<ScriptedModel 'tester', 2 of 1 replies requested>"
 
 
-# The person
-
-
 def test_person_without_a_script_says_what_was_asked() -> None:
     human = ScriptedHuman()
 
@@ -35,9 +28,6 @@ def test_person_without_a_script_says_what_was_asked() -> None:
     with pytest.raises(AssertionError, match=r"1 \+ 1"):
         human.approve(ApprovalAsked("a", BLOCK))
     assert repr(human) == "<ScriptedHuman with 0 inputs and 0 approvals left>"
-
-
-# The executor
 
 
 def run(executor: ScriptedExecutor, *codes: str) -> list[Output | RunEnded]:
