@@ -3,6 +3,7 @@
 ``%load_ext`` returns at once; a background thread imports the heavy modules.
 """
 
+import ast
 import sys
 import threading
 from collections.abc import Callable
@@ -16,7 +17,6 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.engine import engine
 from autogen_nb.errors import AutogenError, ConfigError
-from autogen_nb.notebook.hints import loop_hint, name_hint
 from autogen_nb.notebook.options import documented, help_text
 from autogen_nb.notebook.transformer import Transformer
 from autogen_nb.settings import Settings
@@ -24,8 +24,11 @@ from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
     from autogen_nb.executors.block_executor import BlockExecutor
+    from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+    from autogen_nb.notebook.conversations import Conversations, NotebookConversation
     from autogen_nb.notebook.session import Session
 
+_NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made from it."
 _SWITCH = 0.0005
 """The thread switch interval in seconds during the background imports."""
 
@@ -139,6 +142,54 @@ def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget,
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             return where, executor
     return None
+
+
+def name_hint(result: Any, chats: "Conversations") -> str:
+    """Returns how to copy a missing variable from a chat."""
+    error = getattr(result, "error_in_exec", None)
+    name = getattr(error, "name", None) if isinstance(error, NameError) else None
+    if not name:
+        return ""
+    from autogen_nb.notebook.variable_choice import pull_command
+
+    for chat in chats:
+        if chat.alive and (variable := _find_variable(chat, name)) is not None:
+            named = None if chat.name == chats.current else chat.name
+            way = f"{pull_command(name, named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
+            return f"{name!r} is in the agent's kernel: {way}"
+    return ""
+
+
+def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
+    from autogen_nb.errors import AutogenError
+    from autogen_nb.run import engine
+
+    try:
+        return next((variable for variable in engine.call(chat.executor.variables()) if variable.name == name), None)
+    except AutogenError:
+        return None
+
+
+def loop_hint(result: Any) -> str:
+    """Returns how to await in a notebook, after a cell that called ``asyncio.run``."""
+    error = getattr(result, "error_in_exec", None)
+    if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
+        return ""
+    return f"In a notebook: `await {_awaited(getattr(result.info, 'raw_cell', ''))}`."
+
+
+def _awaited(cell: str) -> str:
+    """Returns the argument of ``asyncio.run`` as source."""
+    try:
+        nodes = list(ast.walk(ast.parse(cell)))
+    # Cells with magics are not Python.
+    except SyntaxError:
+        return "main()"
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="asyncio"), attr="run"), args=[coroutine, *_]):
+                return ast.unparse(coroutine)
+    return "main()"
 
 
 _loaded: dict[int, Extension] = {}

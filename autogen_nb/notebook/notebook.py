@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
@@ -17,33 +17,13 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person, StopAnswer
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.restarts import Restarts
-from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
-from autogen_nb.run import View, Waits
+from autogen_nb.notebook.view.notebook_view import NotebookView
+from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.run import Waits
 from autogen_nb.settings import Settings
 
-
-class CellView(View, Protocol):
-    """A view with notes and a status line."""
-
-    def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        """Shows a line."""
-
-    def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
-        """Shows a decision and its time of day."""
-
-    def hide(self, opening: str) -> None:
-        """Hides the opening message with this text, which the cell already shows."""
-
-    def set_status(self, what: str) -> None:
-        """Shows what the chat waits for."""
-
-    def meter(self, spent: Callable[[], str]) -> None:
-        """Shows the spending in the status line."""
-
-    def set_unasked(self, chosen: Callable[[], bool]) -> None:
-        """Sets the function that decides whether the status line says that code runs without questions."""
+CellView: TypeAlias = NotebookView | PlainCellView
 
 
 @dataclass(slots=True)

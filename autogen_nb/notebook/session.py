@@ -27,7 +27,7 @@ from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
-from autogen_nb.notebook.notebook import CellStage, Notebook
+from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.restarts import Restarts
@@ -200,7 +200,7 @@ class Session:
             return await ChatCell(stage, settings, where).run()
 
     def _movable_chat(
-        self, delivered: QuestionDelivery, view: PlainCellView | NotebookView, origin: Origin, running: Origin
+        self, delivered: QuestionDelivery, view: CellView, origin: Origin, running: Origin
     ) -> RunningChat | None:
         """Returns the chat that other cells can take over; None if nobody can request that."""
         if delivered.way != "buttons" or isinstance(view, PlainCellView):
@@ -211,7 +211,7 @@ class Session:
     def _person(
         self,
         delivered: QuestionDelivery,
-        view: PlainCellView | NotebookView,
+        view: CellView,
         superseded: Callable[[], bool],
         human_timeout: float | None,
     ) -> Person:
@@ -221,9 +221,9 @@ class Session:
             return TypingPerson(lambda: self._announce(delivered.why, view), terminal=delivered.terminal)
         from autogen_nb.notebook.asking.panels import ButtonPerson
 
-        return ButtonPerson(view, superseded, human_timeout=human_timeout)
+        return ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
 
-    def _announce(self, why: str, view: PlainCellView | NotebookView) -> None:
+    def _announce(self, why: str, view: CellView) -> None:
         if why and why not in self._announced:
             self._announced.add(why)
             view.note(why)
@@ -242,7 +242,7 @@ async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
     from autogen_nb.notebook.asking.panels import ButtonPerson
 
     below = NotebookView(publish=view.publish)
-    answer = await ButtonPerson(below, lambda: False).stopping(what)
+    answer = await ButtonPerson(lambda: below, lambda: False).stopping(what)
     below.note(stop_question.KILLED if answer == "kill" else stop_question.LEFT, kind="decision")
     return answer
 

@@ -7,7 +7,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
-from autogen_nb.notebook.commands import models_command
+from autogen_nb.notebook.commands import model_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.notebook import Notebook
@@ -30,7 +30,7 @@ def text(*shown: dict[str, object]) -> str:
 def test_models_of_the_list_are_reported_with_their_hosts(notebook: Notebook) -> None:
     entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
 
-    shown = text(*models_command.execute([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
+    shown = text(*model_command.list_models([], notebook, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
 
     assert [line.split() for line in shown.splitlines()[:3]] == [
         ["model", "host", "source"],
@@ -42,7 +42,7 @@ def test_models_of_the_list_are_reported_with_their_hosts(notebook: Notebook) ->
 
 
 def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
-    shown = text(*models_command.execute([], notebook, {}, NOBODY))
+    shown = text(*model_command.list_models([], notebook, {}, NOBODY))
 
     assert shown.splitlines()[1].startswith("offline")
     assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
@@ -50,7 +50,7 @@ def test_without_any_it_says_what_to_do(notebook: Notebook) -> None:
 
 def test_more_words_are_a_mistake(notebook: Notebook) -> None:
     with pytest.raises(ConfigError, match="takes no arguments, not 'all'"):
-        models_command.execute(["all"], notebook, {}, NOBODY)
+        model_command.list_models(["all"], notebook, {}, NOBODY)
 
 
 def test_the_command_shows_it(notebook: Notebook, published: list[dict[str, Any]]) -> None:

@@ -14,7 +14,7 @@ from autogen_nb.notebook.asking.panels import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()
-person = ButtonPerson(view, lambda: False)
+person = ButtonPerson(lambda: view, lambda: False)
 question = {question}
 view.show(question)
 answer = await person.{method}(question)

@@ -16,8 +16,7 @@ from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.captured_output import captures_displays
-from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
-from autogen_nb.notebook.asking.taken_request import CellTaker
+from autogen_nb.notebook.asking.comm_interceptor import CellTaker, CommInterceptor, intercept
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.settings import Settings
 

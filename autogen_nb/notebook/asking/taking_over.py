@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.notebook.asking.taken_request import TakenRequest
+from autogen_nb.notebook.asking.comm_interceptor import TakenRequest
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.reruns import Superseded

@@ -27,7 +27,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 
 _DECISION_HEADS = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
 _REQUEST_HEADS = ("#", "agent", "for", "host", "model", "new content")
@@ -74,12 +74,10 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     rows = [(str(number), *astuple(row)) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")
-    displayed = table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"new content"}))
-    below, _ = line(
-        "Each request also contains the agent's instructions, its tools and the earlier messages of its conversation."
+    return stacked(
+        table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"new content"})),
+        line("Each request also contains the agent's instructions, its tools and the conversation's earlier messages."),
     )
-    data = {key: f"{text}\n{below[key]}" for key, text in displayed[0].items()}
-    return data, displayed[1]
 
 
 def decisions(log: Iterable[Recorded]) -> list[Decision]:

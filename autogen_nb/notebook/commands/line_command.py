@@ -19,7 +19,6 @@ from autogen_nb.notebook.commands import (
     audit_command,
     kernel_command,
     model_command,
-    models_command,
     rules_command,
     show_command,
 )
@@ -185,7 +184,7 @@ class Commands:
 
     @_command("models", "", "lists the configured models, and the models that this machine serves")
     def _models(self, words: Sequence[str]) -> None:
-        self._show(models_command.execute(words, self._notebook, os.environ, self._servers))
+        self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
         """Returns the named chat, or the current one."""

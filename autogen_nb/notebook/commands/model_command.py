@@ -1,4 +1,4 @@
-"""``%autogen model``: shows, sets or removes the model, its server and key."""
+"""``%autogen model`` shows, sets or removes the model, its server and key; ``%autogen models`` lists models."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -7,16 +7,20 @@ from dataclasses import replace
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.address import checked_url, server_of
+from autogen_nb.models.config.local_servers import LocalServer, LocalServers
+from autogen_nb.models.config.model_connection import known_models
 from autogen_nb.notebook.asking.person import ModelForm
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 
 VERBS = ("set", "forget")
 
 _HEADS = ("what", "is", "by")
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
 _NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that needs a model also opens it."
+_LIST_HEADS = ("model", "host", "source")
+_OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model")
 _FORGOTTEN = "The answers of the model form are deleted."
 
 
@@ -53,8 +57,36 @@ def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -
         remarks.append(f"The last request failed: {setting.failed}")
     remarks.append(_WAYS if rows else _NO_MODEL)
     parts = [table(_HEADS, rows, kind="model")] if rows else []
-    parts += [line(visible(remark)) for remark in remarks if remark]
-    html, text = (
-        between.join(data[kind] for data, _ in parts) for kind, between in (("text/html", ""), ("text/plain", "\n"))
+    parts += [line(visible(remark), kind="model") for remark in remarks if remark]
+    return stacked(*parts)
+
+
+def list_models(
+    words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers
+) -> DisplayData:
+    """Lists the models; the command is the user's consent to scan local ports."""
+    if words:
+        raise ConfigError(f"%autogen models takes no arguments, not {' '.join(words)!r}")
+    form_connection = notebook.model_setting.form_connection
+    models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
+    here = servers.listening()
+    rows = [_OFFLINE]
+    rows += [(model.name or "without a name", ", ".join(model.hosts) or "no host", model.source) for model in models]
+    rows += [
+        (name, server.base_url, f"on this machine, at the port of {server.kind}")
+        for server in here
+        for name in server.models
+    ]
+    hint = line(visible(_list_hint(here, configured=bool(models))))
+    return stacked(table(_LIST_HEADS, rows, kind="models"), hint)
+
+
+def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
+    if first := next((server for server in here if server.models), None):
+        return f"`%env OPENAI_BASE_URL={first.base_url}` and then `%%autogen -m {first.models[0]}` asks that server."
+    if configured:
+        return "No server answers on this machine's usual ports. `%%autogen -m NAME` selects one of these models."
+    return (
+        "No server answers on this machine's usual ports, and none is set up: set `OPENAI_API_KEY`, or "
+        "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; a cell asks which one to take."
     )
-    return chat_html.bundle(html, text, kind="model")

@@ -34,6 +34,12 @@ def table(
     return chat_html.bundle(_html(heads, visible_rows, numbers, code), _text(heads, visible_rows), kind=kind)
 
 
+def stacked(*parts: DisplayData) -> DisplayData:
+    """Returns one display of several, from top to bottom; its metadata is that of the first."""
+    html, text = ([data[mime] for data, _ in parts] for mime in ("text/html", "text/plain"))
+    return {"text/html": "".join(html), "text/plain": "\n".join(text)}, parts[0][1]
+
+
 def _html(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: AbstractSet[str], code: AbstractSet[str]
 ) -> str:

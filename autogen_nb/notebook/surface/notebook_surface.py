@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -29,7 +28,7 @@ from autogen_nb.notebook.surface import cell_chats
 from autogen_nb.notebook.surface.cell_chats import CellChats
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.slots import Publish, publish_here
+from autogen_nb.notebook.view.slots import publish_here
 from autogen_nb.views.plain_view import PlainView
 
 T = TypeVar("T")
@@ -69,42 +68,6 @@ class ChatView(NotebookView):
         super().close()
 
 
-class SurfaceFoot:
-    """The place of the open panel, which may differ for each question."""
-
-    def __init__(self) -> None:
-        self._places: list[tuple[NotebookView, Callable[[], bool]]] = [(NotebookView(), lambda: False)]
-
-    @contextmanager
-    def placed(self, view: NotebookView, superseded: Callable[[], bool]) -> Generator[None, None, None]:
-        """Places panels at the foot of this view."""
-        place = view, superseded
-        self._places.append(place)
-        try:
-            yield
-        finally:
-            # Concurrent questions end in any order.
-            self._places.remove(place)
-
-    @property
-    def page_loaded(self) -> bool:
-        """True if a page was loaded while the panel was open."""
-        return self._places[-1][0].page_loaded
-
-    def mirror(self, publish: Publish) -> None:
-        """Sends all further output to `publish` as well."""
-        self._places[-1][0].mirror(publish)
-
-    def panel(self, data: dict[str, object]) -> None:
-        self._places[-1][0].panel(data)
-
-    def release(self) -> None:
-        self._places[-1][0].release()
-
-    def superseded(self) -> bool:
-        return self._places[-1][1]()
-
-
 class CellPerson:
     """The person who runs the cell, asked by buttons, or in text if clicks would not arrive."""
 
@@ -113,7 +76,8 @@ class CellPerson:
         self._origin = reruns.origin(shell)
         self._chats = cell_chats.of(shell)
         self._announced = False
-        self._foot = SurfaceFoot()
+        self._open: list[tuple[NotebookView, Callable[[], bool]]] = []
+        """The views with open questions, which may end in any order."""
         self._button_person: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -142,28 +106,29 @@ class CellPerson:
     async def _by_buttons(
         self, delivered: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
-        with (
-            delivered.open(self._shell, self._origin) as superseded,
-            _shown(question, self._chats) as view,
-            self._foot.placed(view, partial(self._look, superseded)),
-        ):
-            answer = ask(self._person())
-            answer_given = await answer if isinstance(answer, Awaitable) else answer
-            if isinstance(answer_given, ApprovalGiven) and answer_given.onwards:
+        with delivered.open(self._shell, self._origin) as superseded, _view_of(question, self._chats) as view:
+            place = view, superseded
+            self._open.append(place)
+            try:
+                reply = ask(self._person())
+                answer = await reply if isinstance(reply, Awaitable) else reply
+            finally:
+                self._open.remove(place)
+            if isinstance(answer, ApprovalGiven) and answer.onwards:
                 # "Run all" lasts until the end of the chat, like the view.
                 view.set_unasked(lambda: True)
-            return answer_given
+            return answer
 
-    def _look(self, superseded: Callable[[], bool]) -> bool:
+    def _is_superseded(self) -> bool:
         if self._chats is not None:
             self._chats.handle_requests()
-        return superseded()
+        return self._open[-1][1]()
 
     def _person(self) -> NotebookHuman:
         if self._button_person is None:
             from autogen_nb.notebook.asking.panels import ButtonPerson
 
-            self._button_person = ButtonPerson(self._foot, self._foot.superseded)
+            self._button_person = ButtonPerson(lambda: self._open[-1][0], self._is_superseded)
         return self._button_person
 
 
@@ -175,7 +140,7 @@ def surface() -> run.Surface:
 
 
 @contextmanager
-def _shown(question: PersonAsked, chats: CellChats | None) -> Generator[NotebookView, None, None]:
+def _view_of(question: PersonAsked, chats: CellChats | None) -> Generator[NotebookView, None, None]:
     about = _about(question)
     for view in list(_views):
         if view.last_question is not None and _about(view.last_question) == about:

@@ -53,7 +53,6 @@ from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
 from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
-from autogen_nb.notebook.view.totals import Totals, counted
 from autogen_nb.settings import Show
 from autogen_nb.views.in_words import chosen, name_of, picture_in_words
 
@@ -99,7 +98,7 @@ class NotebookView(FootedView):
         self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
-        self._totals = Totals()
+        self._totals = status_line.Totals()
         self._ended = False
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
@@ -382,5 +381,5 @@ class NotebookView(FootedView):
 
     def _work(self, contents: Sequence[Content]) -> str:
         outputs = sum(metadata["autogen_nb"]["kind"] in ("output", "stream", "error") for _, metadata in contents)
-        blocks = counted(self._totals.blocks, "block", "blocks")
-        return f"Work: {', '.join(filter(None, (blocks, counted(outputs, 'output', 'outputs'))))}"
+        blocks = status_line.counted(self._totals.blocks, "block", "blocks")
+        return f"Work: {', '.join(filter(None, (blocks, status_line.counted(outputs, 'output', 'outputs'))))}"

@@ -8,7 +8,6 @@ from autogen_nb.events import CodeRan, Ended, Event
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
-from autogen_nb.notebook.view.totals import Totals
 from autogen_nb.views.plain_view import PlainView
 
 
@@ -19,7 +18,7 @@ class PlainCellView(PlainView):
         super().__init__(repeats=False, last_line=self._ended)
         self._remark = remark
         self._spent: Callable[[], str] = str
-        self._totals = Totals()
+        self._totals = status_line.Totals()
         self._begun = time.monotonic()
 
     def show(self, event: Event) -> None:

@@ -1,19 +1,91 @@
 """The status line, and other one-line texts of the view."""
 
+from dataclasses import dataclass
+
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import Effect
-from autogen_nb.events import ChatStarted, Ended, ModelReplied, Said
-from autogen_nb.messages import Reasoning
+from autogen_nb.events import (
+    INCOMPLETE,
+    ChatStarted,
+    CodeRan,
+    Ended,
+    Event,
+    FunctionsReturned,
+    ModelReplied,
+    Said,
+    SpeakerGiven,
+    SummaryGiven,
+)
+from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
-from autogen_nb.notebook.view.totals import Totals
 
 _LONG = 300
+_SMALLEST = 0.0001
 _SILENT = 30.0
 """After this many seconds without a piece of a reply, the status line mentions the silence."""
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
 """The prefix of a line of this tone on surfaces without colours."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """The sums over a chat's events; cached replies count no tokens and no cost.
+
+    `incomplete` means that the last reply is incomplete.
+    """
+
+    replies: int = 0
+    cached: int = 0
+    blocks: int = 0
+    calls: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+    unpriced: bool = False
+    incomplete: bool = False
+
+    def count(self, event: Event) -> None:
+        match event:
+            case ModelReplied(usage=usage, cost=cost, cached=cached, finish_reason=finish):
+                self.incomplete = finish == INCOMPLETE
+                self.replies += 1
+                self.cached += cached
+                self._pay(usage, cost, cached=cached)
+            case (
+                SpeakerGiven(usage=usage, cost=cost, cached=cached)
+                | SummaryGiven(usage=usage, cost=cost, cached=cached)
+            ):
+                self._pay(usage, cost, cached=cached)
+            case CodeRan(ran=ran):
+                self.blocks += ran
+            case FunctionsReturned(contents=contents):
+                self.calls += len(contents)
+            case _:
+                pass
+
+    def text(self) -> str:
+        cached = f" ({self.cached} from the cache)" if self.cached else ""
+        parts = [
+            counted(self.replies, "reply", "replies") + cached,
+            counted(self.blocks, "block run", "blocks run"),
+            counted(self.calls, "call", "calls"),
+            f"{self.tokens:,} tokens" if self.tokens else "",
+            self._cost(),
+        ]
+        return " · ".join(part for part in parts if part)
+
+    def _pay(self, usage: Usage | None, cost: float | None, *, cached: bool) -> None:
+        if cached:
+            return
+        self.tokens += usage.total_tokens if usage else 0
+        self.dollars += cost or 0.0
+        self.unpriced = self.unpriced or (cost is None and usage is not None)
+
+    def _cost(self) -> str:
+        if self.unpriced:
+            return f"at least {dollars(self.dollars)}" if self.dollars else "cost unknown"
+        return dollars(self.dollars) if self.dollars else ""
 
 
 def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
@@ -92,3 +164,14 @@ def shortened(text: str, limit: int = _LONG) -> str:
 
 def joined(*parts: str) -> str:
     return " · ".join(part for part in parts if part)
+
+
+def dollars(amount: float) -> str:
+    """Formats an amount; a small amount never becomes zero."""
+    if 0 < amount < _SMALLEST:
+        return f"< ${_SMALLEST}"
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def counted(number: int, singular: str, plural: str) -> str:
+    return "" if not number else f"{number} {singular if number == 1 else plural}"

@@ -33,7 +33,9 @@ NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
-    def __init__(self, foot: Foot, superseded: Callable[[], bool], *, human_timeout: float | None = None) -> None:
+    def __init__(
+        self, foot: Callable[[], Foot], superseded: Callable[[], bool], *, human_timeout: float | None = None
+    ) -> None:
         self._foot = foot
         self._superseded = superseded
         self._human_timeout = human_timeout
@@ -83,7 +85,7 @@ class ButtonPerson:
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:
-        return await panel.ask(self._foot, self._superseded, self._human_timeout)
+        return await panel.ask(self._foot(), self._superseded, self._human_timeout)
 
 
 def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
