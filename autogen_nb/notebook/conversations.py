@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
     from autogen_nb.models.wrappers.budget import Budget
 
-_KEPT = "A new chat begins. The earlier one is kept as `{kept}`: `-c {kept}` continues it."
+_RENAMED = "A new chat begins. The earlier one is kept as `{name}`: `-c {name}` continues it."
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
@@ -92,7 +92,7 @@ class NotebookConversation:
         *,
         kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
-        opened: FirstKernel | None = None,
+        first_kernel: FirstKernel | None = None,
     ) -> None:
         self.kernels = kernels
         self._imports = imports
@@ -102,8 +102,8 @@ class NotebookConversation:
         self.known_folder = ""
         self.runs: list[CellRun] = []
         self.agents: ChatAgents | None = None
-        self.where = self._usual = ExecutionTarget() if opened is None else opened[0]
-        self._open(opened)
+        self.where = self._usual = ExecutionTarget() if first_kernel is None else first_kernel[0]
+        self._open(first_kernel)
         self.shared = SharedVariables(lambda: self.executor.pid)
         self.declined_variables: set[str] = set()
         self.stop_question = StopQuestion()
@@ -123,14 +123,9 @@ class NotebookConversation:
         self._budgets = budgets
 
     @property
-    def unanswered(self) -> bool:
-        """True if no model has replied yet."""
+    def waits_for_first_reply(self) -> bool:
         waits = all(isinstance(run.last, ModelAsked) for run in self.runs)
         return bool(self.runs) and waits and not any(list(run.replies()) for run in self.runs) and not self._replaced
-
-    def begun_by(self, origin: Origin) -> bool:
-        """Returns whether an earlier execution of the cell began this chat with ``--new``."""
-        return any(run.settings.new for run in self.runs if origin.repeats(run.origin))
 
     def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
         """Returns the target for the chat's code, from the options and the default `usual`.
@@ -158,13 +153,13 @@ class NotebookConversation:
         engine.call_soon(lambda: self.kernels.touch(self))
         self._usual = usual
 
-    def _open(self, opened: FirstKernel | None = None) -> None:
-        if opened is None:
+    def _open(self, first_kernel: FirstKernel | None = None) -> None:
+        if first_kernel is None:
             self.executor = self.where.executor(
                 cwd=self.cwd, imports=self._imports(), writable=writable(self.cwd, lambda: self.folder)
             )
         else:
-            self.executor = opened[1]
+            self.executor = first_kernel[1]
             # The kernel is already starting, so the limit cannot stop it.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
@@ -252,7 +247,7 @@ class Conversations:
     def __init__(
         self,
         cwd: Path,
-        first: FirstKernel | None = None,
+        first_kernel: FirstKernel | None = None,
         *,
         imports: Callable[[], Sequence[str]] = machine_memory.preimports,
         folders: ChatFolders | None = None,
@@ -263,7 +258,7 @@ class Conversations:
         self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
         self.current = "main"
-        self._begin(self.current, first)
+        self._begin(self.current, first_kernel)
 
     def __iter__(self) -> Iterator[NotebookConversation]:
         return iter(list(self._all.values()))
@@ -273,9 +268,14 @@ class Conversations:
         name = name or self.current
         return self._all.get(name) or self._begin(name)
 
-    def _begin(self, name: str, opened: FirstKernel | None = None) -> NotebookConversation:
+    def _begin(self, name: str, first_kernel: FirstKernel | None = None) -> NotebookConversation:
         chat = self._all[name] = NotebookConversation(
-            name, self.cwd, lambda: self._folder(name), kernels=self.kernels, imports=self._imports, opened=opened
+            name,
+            self.cwd,
+            lambda: self.folders.folder(name, {conversation.known_folder for conversation in self}),
+            kernels=self.kernels,
+            imports=self._imports,
+            first_kernel=first_kernel,
         )
         return chat
 
@@ -285,10 +285,9 @@ class Conversations:
         old = self._all.get(name)
         if old is None or not old.runs:
             return self.named(name), None
-        kept_name = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
-        old.name = kept_name
-        self._all[kept_name] = self._all.pop(name)
-        return self.named(name), kept_name
+        old.name = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
+        self._all[old.name] = self._all.pop(name)
+        return self.named(name), old.name
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
         """Returns the cell's conversation, which it creates if necessary, and a remark about an older one, or ""."""
@@ -299,12 +298,12 @@ class Conversations:
             return self.named(options.chat), ""
         if tasks := self._drop_unanswered(options.chat or self.current):
             return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
-        chat, kept_name = self.renew(options.chat)
-        return chat, "" if kept_name is None else _KEPT.format(kept=kept_name)
+        chat, old_name = self.renew(options.chat)
+        return chat, "" if old_name is None else _RENAMED.format(name=old_name)
 
     def _drop_unanswered(self, name: str) -> list[str]:
         old = self._all.get(name)
-        if old is None or not old.unanswered:
+        if old is None or not old.waits_for_first_reply:
             return []
         del self._all[name]
         old.end()
@@ -314,7 +313,11 @@ class Conversations:
         """Returns the conversation that a cell continues, if any."""
         again = self.find_by_cell(origin)
         # A cell with ``--new`` continues its own chat when it runs again.
-        if again is not None and (again.begun_by(origin) if options.new else options.chat in (None, again.name)):
+        if again is not None and (
+            any(run.settings.new for run in again.runs if origin.repeats(run.origin))
+            if options.new
+            else options.chat in (None, again.name)
+        ):
             return again
         return None if options.new else self._all.get(options.chat or self.current)
 
@@ -323,6 +326,3 @@ class Conversations:
         return next(
             (chat for chat in reversed(list(self)) if any(origin.repeats(run.origin) for run in chat.runs)), None
         )
-
-    def _folder(self, name: str) -> str:
-        return self.folders.folder(name, {conversation.known_folder for conversation in self})

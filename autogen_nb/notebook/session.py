@@ -3,12 +3,13 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ipykernel.connect import get_connection_file
 from IPython.core.interactiveshell import InteractiveShell
@@ -20,7 +21,7 @@ from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.delivery import INSIDE, QuestionDelivery, delivery
+from autogen_nb.notebook.asking.delivery import INSIDE, QuestionChannel, question_channel
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.chat_cell import ChatCell
@@ -94,43 +95,49 @@ class Session:
         self.conversations.folders.close()
         self.conversations.kernels.close()
 
+    async def run_awaited(self, line: str, cell: str) -> None:
+        """Runs a cell while the notebook's loop stays responsive."""
+        await _awaited(self._run_text(line, cell, "async"))
+
+    def run_blocking(self, line: str, cell: str) -> None:
+        """Runs a cell that blocks the kernel's thread, for example inside another cell."""
+        with one_line():
+            try:
+                run.run_to_completion(self._run_text(line, cell, "sync"))
+            except KeyboardInterrupt:
+                raise CellInterrupted("Stopped.") from None
+
+    def command(self, line: str) -> None:
+        with one_line():
+            self._commands.run(line)
+
     async def run_show(self, line: str) -> None:
         """Shows a chat again, and repeats its open question."""
         with one_line():
-            chat = self._commands.chat_of(line.split()[1:])
+            chat = self.chat_of(line.split()[1:])
         if not chat.runs:
             self._commands.say_why_empty(chat)
         waiting = show_command.waiting_run(chat)
-        show_command.show_runs([member for member in chat.runs if member is not waiting], NotebookView())
-        if waiting is None:
-            return
-        options = waiting.settings.changed(chat=chat.name, new=False)
-        await self._run_awaited(lambda: options, waiting.origin.cell or "")
+        show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], NotebookView())
+        if waiting is not None:
+            settings = waiting.settings.changed(chat=chat.name, new=False)
+            await _awaited(self._run(settings, "async", resumed_cell=waiting.origin.cell or ""))
 
     async def run_model_form(self, line: str) -> None:
         """Opens the model form, and shows the resulting settings."""
-        with run.heartbeat(), one_line():
-            try:
-                await self._choose_model(line.split()[2:], "async")
-            except reruns.Superseded:
-                return
-            except (asyncio.CancelledError, KeyboardInterrupt):
-                raise CellInterrupted("Stopped.") from None
+        await _awaited(self._choose_model(line.split()[2:], "async"))
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
-        delivered = delivery(self._shell, blocks=waits == "sync")
-        if delivered.way == "nobody":
+        channel = self._channel(waits)
+        if channel.way == "nobody":
             raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
-        if waits == "sync":
-            delivered = delivered.in_words(INSIDE)
         setting = self._notebook.model_setting
         form = model_command.form_for(words, setting, os.environ)
-        view = PlainCellView() if delivered.plain else NotebookView()
+        view = PlainCellView() if channel.plain else NotebookView()
         running = reruns.origin(self._shell)
-        mover = self._movable_chat(delivered, view, running, running)
-        with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
+        with self._person(channel, view, running, running) as person:
             try:
-                answer = self._person(delivered, view, superseded, None).connection(form)
+                answer = person.connection(form)
                 connection = await answer if isinstance(answer, Awaitable) else answer
             except ChatUnfinished:
                 view.note("Nothing was changed.")
@@ -141,87 +148,68 @@ class Session:
             else:
                 self._commands.run("model")
 
-    async def run_awaited(self, line: str, cell: str) -> None:
-        """Runs a cell while the notebook's loop stays responsive."""
-        await self._run_awaited(lambda: read_options(line, cell))
+    async def _run_text(self, line: str, cell: str, waits: run.Waits) -> None:
+        await self._run(read_options(line, cell), waits)
 
-    def run_blocking(self, line: str, cell: str) -> None:
-        """Runs a cell that blocks the kernel's thread, for example inside another cell."""
-        with one_line():
-            try:
-                run.run_to_completion(self._run(read_options(line, cell), "sync"))
-            except KeyboardInterrupt:
-                raise CellInterrupted("Stopped.") from None
-
-    def command(self, line: str) -> None:
-        with one_line():
-            self._commands.run(line)
-
-    async def _run_awaited(self, options: Callable[[], Settings], cell: str | None = None) -> None:
-        """Runs a cell; `cell` is the id of the cell to resume ("" if it has no id), or None for the running cell."""
-        with run.heartbeat(), one_line():
-            try:
-                await self._run(options(), "async", cell)
-            except reruns.Superseded:
-                return
-            except (asyncio.CancelledError, KeyboardInterrupt):
-                # ipykernel cancels an awaited cell, and interrupts a plain one.
-                raise CellInterrupted("Stopped.") from None
-
-    async def _run(self, options: Settings, waits: run.Waits, cell: str | None = None) -> ChatResult | TaskResult:
-        delivered = delivery(self._shell, blocks=waits == "sync")
-        if waits == "sync":
-            # A blocking run never suspends, so buttons would not respond.
-            delivered = delivered.in_words(INSIDE)
+    async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
+        """Runs a cell; `resumed_cell` is the id of the cell to resume ("" if it has none), or None for this cell."""
+        channel = self._channel(waits)
         running = reruns.origin(self._shell)
-        origin = running if cell is None else replace(running, cell=cell or None)
+        origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
         settings = self._defaults.for_cell(
-            options, attended=delivered.way != "nobody", sandboxed=where.walled, policy=run.policy()
+            options, attended=channel.way != "nobody", sandboxed=where.walled, policy=run.policy()
         )
         # Teams bring their own models and places.
         members = () if team is None else [member.name for member in team.participants]
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
+        has_buttons = channel.way == "buttons"
         view = (
             PlainCellView(remark=remark)
-            if delivered.plain
-            else NotebookView(remark=remark, members=members, comes_back=delivered.way == "buttons", show=settings.show)
+            if channel.plain
+            else NotebookView(remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         )
-        mover = self._movable_chat(delivered, view, origin, running)
-        with mover or nullcontext(), delivered.open(self._shell, running, mover) as superseded:
-            person = self._person(delivered, view, superseded, settings.human_timeout or None)
-            ask_below = None if mover is None or isinstance(view, PlainCellView) else partial(_ask_below, view)
+        with self._person(channel, view, origin, running, settings.human_timeout or None) as person:
+            ask_below = partial(_ask_below, view) if has_buttons and isinstance(view, NotebookView) else None
             stage = CellStage(self._notebook, origin, person, view, waits, ask_below, settings.every_block)
             if team is not None:
-                return await run_team(stage, options, team)
+                await run_team(stage, options, team)
+                return
             self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)
             self.conversations.kernels.say_in(copy_context(), self._commands.say)
-            return await ChatCell(stage, settings, where).run()
+            await ChatCell(stage, settings, where).run()
 
-    def _movable_chat(
-        self, delivered: QuestionDelivery, view: CellView, origin: Origin, running: Origin
-    ) -> RunningChat | None:
-        """Returns the chat that other cells can take over; None if nobody can request that."""
-        if delivered.way != "buttons" or isinstance(view, PlainCellView):
-            return None
-        source = reruns.source(self._shell)
-        return RunningChat(view, origin, running.cell, source, self.conversations, self.chat_of)
+    def _channel(self, waits: run.Waits) -> QuestionChannel:
+        channel = question_channel(self._shell, blocks=waits == "sync")
+        # A blocking run never suspends, so buttons would not respond.
+        return QuestionChannel("words", INSIDE) if waits == "sync" and channel.way == "buttons" else channel
 
+    @contextmanager
     def _person(
         self,
-        delivered: QuestionDelivery,
+        channel: QuestionChannel,
         view: CellView,
-        superseded: Callable[[], bool],
-        human_timeout: float | None,
-    ) -> Person:
-        if delivered.way == "nobody":
-            return AbsentPerson()
-        if delivered.way == "words" or isinstance(view, PlainCellView):
-            return TypingPerson(lambda: self._announce(delivered.why, view), terminal=delivered.terminal)
-        from autogen_nb.notebook.asking.panels import ButtonPerson
+        origin: Origin,
+        running: Origin,
+        human_timeout: float | None = None,
+    ) -> Iterator[Person]:
+        """Yields the person who answers; meanwhile, clicks arrive, and other cells can take over the chat."""
+        with ExitStack() as stack:
+            chat = None
+            if channel.way == "buttons" and isinstance(view, NotebookView):
+                code = reruns.source(self._shell)
+                chat = RunningChat(view, origin, running.cell, code, self.conversations, self.chat_of)
+                stack.push(lambda _, error, __: chat.end(error))
+            superseded = stack.enter_context(channel.open(self._shell, running, chat))
+            if channel.way == "nobody":
+                yield AbsentPerson()
+            elif chat is None or isinstance(view, PlainCellView):
+                yield TypingPerson(lambda: self._announce(channel.why, view), terminal=channel.terminal)
+            else:
+                from autogen_nb.notebook.asking.panels import ButtonPerson
 
-        return ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
+                yield ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
 
     def _announce(self, why: str, view: CellView) -> None:
         if why and why not in self._announced:
@@ -236,6 +224,17 @@ class Session:
             where.check(self.conversations.cwd)
         run.policy().check_walls(where.sandbox, "this cell")
         return where
+
+
+async def _awaited(work: Coroutine[Any, Any, None]) -> None:
+    with run.heartbeat(), one_line():
+        try:
+            await work
+        except reruns.Superseded:
+            return
+        # ipykernel cancels an awaited cell, and interrupts a plain one.
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise CellInterrupted("Stopped.") from None
 
 
 async def _ask_below(view: NotebookView, what: str) -> StopAnswer:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.notebook.asking.comm_interceptor import intercept
-from autogen_nb.notebook.asking.delivery import delivery
+from autogen_nb.notebook.asking.delivery import question_channel
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import CHAT
 from tests.notebook.front_end import FrontEnd
@@ -24,9 +24,9 @@ def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:
     shell = kernel()
 
     assert intercept(shell.kernel) is None
-    assert delivery(shell, blocks=False).way == "words"
-    assert "unexpected internals" in delivery(shell, blocks=False).why
-    assert "receives no clicks while a cell runs without await" in delivery(shell, blocks=True).why
+    assert question_channel(shell, blocks=False).way == "words"
+    assert "unexpected internals" in question_channel(shell, blocks=False).why
+    assert "receives no clicks while a cell runs without await" in question_channel(shell, blocks=True).why
 
 
 def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
@@ -35,8 +35,8 @@ def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
 
     shell = kernel(dispatch_shell=dispatch)
 
-    assert delivery(shell, blocks=False).way == "buttons"
-    assert delivery(shell, blocks=True).way == "words"
+    assert question_channel(shell, blocks=False).way == "buttons"
+    assert question_channel(shell, blocks=True).way == "words"
 
 
 @pytest.mark.slow

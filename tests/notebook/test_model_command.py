@@ -103,9 +103,9 @@ def test_last_setting_wins(setting: ModelSetting, later: dict[str, str], server:
 def test_a_form_begins_with_what_is_set(setting: ModelSetting) -> None:
     setting.use_form(GIVEN, {})
 
-    here = form_for(["other"], setting, {}).proposed
-    path = form_for(["--url", "http://localhost:1/api/v1"], setting, {}).proposed
-    elsewhere = form_for(["--url", "http://localhost:2/v1"], setting, {}).proposed
+    here = form_for(["other"], setting, {}).initial
+    path = form_for(["--url", "http://localhost:1/api/v1"], setting, {}).initial
+    elsewhere = form_for(["--url", "http://localhost:2/v1"], setting, {}).initial
 
     assert here == ModelConnection("other", KEY, "http://localhost:1/v1")
     assert path == ModelConnection("typed", KEY, "http://localhost:1/api/v1")

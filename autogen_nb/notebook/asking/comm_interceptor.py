@@ -39,8 +39,8 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 Reply: TypeAlias = Callable[[str, dict[str, Any]], None]
 
 
-class TakenRequest:
-    """A cell that the person runs while another cell is running; it is answered at once."""
+class InterceptedRequest:
+    """The execute request of a cell that the person runs while another cell is running."""
 
     def __init__(self, kernel: Any, message: dict[str, Any], reply: Reply) -> None:
         self._kernel = kernel
@@ -60,7 +60,7 @@ class TakenRequest:
         self._send(kind, json_clean(content))
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Sends the end of the execution, with an error if given."""
+        """Sends the end of the execution, or an error."""
         content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
         if error is None:
             content["status"] = "ok"
@@ -87,38 +87,38 @@ class TakenRequest:
         kernel.session.send(kernel.iopub_socket, kind, content, parent=self._message, ident=ident)
 
 
-class CellTaker(Protocol):
-    """Answers cells that the person runs while another cell is running."""
+class CellHandler(Protocol):
+    """Handles cells that the person runs while another cell is running."""
 
     def on_page_loaded(self) -> None:
-        """Called on the reading thread when a page requests the widgets' state, before the person can click in it."""
+        """Records that a page requested the widgets' state; runs on the thread that reads the stream."""
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns True to take over the cell; called on the reading thread.
+        """Returns whether to handle the cell; runs on the thread that reads the stream.
 
         `is_next` means that no other cell is queued before it.
         """
 
-    def take(self, request: TakenRequest) -> bool:
-        """Answers the request now or later; returns False to leave it to the kernel."""
+    def take(self, request: InterceptedRequest) -> bool:
+        """Answers the request now or later; returns False if the kernel must execute it."""
 
-    def repeat_question(self, request: TakenRequest) -> None:
+    def repeat_question(self, request: InterceptedRequest) -> None:
         """Shows the open question below a cell that waits for the end of the running one."""
 
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """A loop that waits for clicks on new comms or, if `older_comms` is None, only on the agent's widgets."""
+    """Receives the messages of comms that are not in `older_comms` or, if that is None, of the agent's widgets only."""
 
     post: Post
     context: Context
     older_comms: frozenset[str] | None
-    taker: CellTaker | None
+    handler: CellHandler | None
     cells: list[str] = field(default_factory=list)
 
 
 class CommInterceptor:
-    """A callback in front of the kernel's shell stream while a question is open."""
+    """Replaces the callback of the kernel's shell stream while a listener exists."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
@@ -128,7 +128,7 @@ class CommInterceptor:
         self._listeners: tuple[Listener, ...] = ()
         self._controls: set[str] = set()
         self._original: Callable[[Sequence[Any]], Any] | None = None
-        self._handed_on: set[asyncio.Future[Any]] = set()
+        self._forwarded: set[asyncio.Future[Any]] = set()
 
     @property
     def receives_while_blocked(self) -> bool:
@@ -136,13 +136,15 @@ class CommInterceptor:
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
-    def listening(self, taker: CellTaker | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
-        """Handles messages and cells in calls on the running loop or, if it is not None, through `post`."""
+    def listening(
+        self, handler: CellHandler | None = None, post: Post | None = None
+    ) -> Generator[Listener, None, None]:
+        """Adds a listener; `post` schedules the handling of each message, by default on the running loop."""
         if post is None:
             known = frozenset(self._comms.comms)
-            listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, taker)
+            listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, handler)
         else:
-            listener = Listener(post, copy_context(), None, taker)
+            listener = Listener(post, copy_context(), None, handler)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         self._on_stream(self._replace_callback)
@@ -176,34 +178,35 @@ class CommInterceptor:
                 self._stream.on_recv(original, copy=False)
 
     def _route(self, frames: Sequence[Any]) -> Any:
-        try:
-            taken = self._taken(frames)
-        # ipykernel must get the message in spite of an unexpected error.
-        except Exception:  # noqa: BLE001
-            taken = False
         assert self._original is not None
-        return None if taken else self._original(frames)
+        # After an unexpected error, ipykernel gets the message.
+        with suppress(Exception):
+            if self._intercepts(frames):
+                return None
+        return self._original(frames)
 
-    def _taken(self, frames: Sequence[Any]) -> bool:
+    def _intercepts(self, frames: Sequence[Any]) -> bool:
         session = self._kernel.session
         idents, parts = session.feed_identities(frames, copy=False)
         message = session.deserialize(parts, content=False, copy=False)
         kind = message["header"]["msg_type"]
         if kind == "execute_request":
-            return self._takes_cell(frames, idents, message)
+            return self._intercepts_cell(frames, idents, message)
         if kind == "comm_info_request":
-            return self._lists_comms(idents, message)
-        return kind in _COMMS and self._takes_comm(kind, idents, parts, session.unpack(message["content"]))
+            return self._answers_comm_info(idents, message)
+        return kind in _COMMS and self._intercepts_comm(kind, idents, parts, session.unpack(message["content"]))
 
-    def _takes_comm(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any], content: dict[str, Any]) -> bool:
+    def _intercepts_comm(
+        self, kind: str, idents: Sequence[bytes], parts: Sequence[Any], content: dict[str, Any]
+    ) -> bool:
         name = content["comm_id"]
         if kind == "comm_open":
             if content["target_name"] != _CONTROL:
                 return False
             self._controls.add(name)
             for listener in self._listeners:
-                if listener.taker is not None:
-                    listener.taker.on_page_loaded()
+                if listener.handler is not None:
+                    listener.handler.on_page_loaded()
         is_relayed = getattr(self._comms.comms.get(name), "is_relayed", False)
         for listener in reversed(self._listeners):
             if listener.older_comms is None and not is_relayed:
@@ -217,7 +220,7 @@ class CommInterceptor:
                     return True
         return False
 
-    def _lists_comms(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
+    def _answers_comm_info(self, idents: Sequence[bytes], message: dict[str, Any]) -> bool:
         if all(listener.older_comms is None for listener in self._listeners):
             return False
         requested_target = self._kernel.session.unpack(message["content"]).get("target_name")
@@ -230,16 +233,16 @@ class CommInterceptor:
         self._send_status("idle", message)
         return True
 
-    def _takes_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
+    def _intercepts_cell(self, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> bool:
         message["content"] = self._kernel.session.unpack(message["content"])
         cell, content = message["metadata"].get("cellId"), message["content"]
         for listener in reversed(self._listeners):
-            taker = listener.taker
-            if taker is None or content.get("silent"):
+            handler = listener.handler
+            if handler is None or content.get("silent"):
                 continue
-            if taker.wants(content["code"], cell, is_next=not listener.cells):
+            if handler.wants(content["code"], cell, is_next=not listener.cells):
                 with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, self._take, taker, frames, idents, message))
+                    listener.post(partial(listener.context.copy().run, self._take, handler, frames, idents, message))
                     return True
         self._note_cell(cell)
         if cell is not None and not content.get("silent"):
@@ -247,11 +250,11 @@ class CommInterceptor:
         return False
 
     def _repeat_question(self, message: dict[str, Any]) -> None:
-        request = TakenRequest(self._kernel, message, lambda *_: None)
+        request = InterceptedRequest(self._kernel, message, lambda *_: None)
         for listener in reversed(self._listeners):
-            if listener.taker is not None:
+            if listener.handler is not None:
                 with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, listener.taker.repeat_question, request))
+                    listener.post(partial(listener.context.copy().run, listener.handler.repeat_question, request))
                 return
 
     def _note_cell(self, cell: str | None) -> None:
@@ -260,30 +263,30 @@ class CommInterceptor:
             for listener in self._listeners:
                 listener.cells.append(str(cell))
 
-    def _hand_on(self, frames: Sequence[Any], cell: str | None) -> None:
+    def _forward(self, frames: Sequence[Any], cell: str | None) -> None:
         self._note_cell(cell)
         handled = (self._original or _callback(self._stream))(frames)
         if inspect.isawaitable(handled):
             task = asyncio.ensure_future(handled)
-            self._handed_on.add(task)
-            task.add_done_callback(self._handed_on.discard)
+            self._forwarded.add(task)
+            task.add_done_callback(self._forwarded.discard)
 
     # On the loop of the question
 
-    def _take(self, taker: CellTaker, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
+    def _take(
+        self, handler: CellHandler, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]
+    ) -> None:
         def reply(kind: str, content: dict[str, Any]) -> None:
             send = partial(self._kernel.session.send, self._stream, kind, content, parent=message, ident=idents)
             self._on_stream(send)
 
-        request = TakenRequest(self._kernel, message, reply)
+        request = InterceptedRequest(self._kernel, message, reply)
         try:
-            taken = taker.take(request)
+            if not handler.take(request):
+                self._on_stream(partial(self._forward, frames, request.cell))
         # Without a reply, the front end would show the cell as running for ever.
         except Exception as error:  # noqa: BLE001
             request.finish(error)
-            return
-        if not taken:
-            self._on_stream(partial(self._hand_on, frames, request.cell))
 
     def _handle(self, kind: str, idents: Sequence[bytes], parts: Sequence[Any]) -> None:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)
@@ -301,20 +304,20 @@ class CommInterceptor:
         kernel.session.send(kernel.iopub_socket, "status", {"execution_state": status}, parent=parent, ident=ident)
 
 
-_made: list[tuple[Any, CommInterceptor]] = []
+_interceptors: list[tuple[Any, CommInterceptor]] = []
 """The interceptor of each kernel in this process."""
 
 
 def intercept(kernel: Any) -> CommInterceptor | None:
     """Returns the kernel's interceptor; None for a kernel with unexpected internals."""
-    for known, made in _made:
-        if known is kernel:
-            return made
+    for owner, interceptor in _interceptors:
+        if owner is kernel:
+            return interceptor
     if not _has_known_internals(kernel):
         return None
-    made = CommInterceptor(kernel)
-    _made.append((kernel, made))
-    return made
+    interceptor = CommInterceptor(kernel)
+    _interceptors.append((kernel, interceptor))
+    return interceptor
 
 
 def _has_known_internals(kernel: Any) -> bool:

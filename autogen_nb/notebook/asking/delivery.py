@@ -16,7 +16,7 @@ from ipykernel._version import __version__ as release
 
 from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking.captured_output import captures_displays
-from autogen_nb.notebook.asking.comm_interceptor import CellTaker, CommInterceptor, intercept
+from autogen_nb.notebook.asking.comm_interceptor import CellHandler, CommInterceptor, intercept
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.settings import Settings
 
@@ -31,7 +31,7 @@ _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may rece
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionDelivery:
+class QuestionChannel:
     """The connection between a chat and the person."""
 
     way: Way
@@ -40,50 +40,46 @@ class QuestionDelivery:
     terminal: Path | None = None
     intercept: CommInterceptor | None = None
 
-    def in_words(self, why: str) -> "QuestionDelivery":
-        """Returns a connection that asks in text; returns itself if it has no buttons."""
-        return QuestionDelivery("words", why) if self.way == "buttons" else self
-
     @contextmanager
     def open(
-        self, shell: Any, origin: Origin, taker: CellTaker | None = None
+        self, shell: Any, origin: Origin, handler: CellHandler | None = None
     ) -> Generator[Callable[[], bool], None, None]:
         """Listens for clicks, and yields a function that returns True once the cell was run again.
 
-        `taker` handles other cells that take over the running chat.
+        `handler` handles other cells that take over the running chat.
         """
         if self.intercept is None:
             yield lambda: reruns.run_again(shell, origin)
             return
-        with self.intercept.listening(taker) as listener:
+        with self.intercept.listening(handler) as listener:
             yield lambda: origin.cell in listener.cells or reruns.run_again(shell, origin)
 
 
-def delivery(shell: Any, *, blocks: bool) -> QuestionDelivery:
+def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
     """Returns the connection for the running cell; `%config AutogenMagics.ask` may require text.
 
     `blocks` means that the cell blocks the kernel's thread.
     """
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
-        return QuestionDelivery("words", plain=True)
+        return QuestionChannel("words", plain=True)
     request = kernel.get_parent("shell") or {}
     # Jupyter's messaging protocol marks attended requests with `allow_stdin`.
     if not request.get("content", {}).get("allow_stdin", False):
-        return QuestionDelivery("nobody")
+        return QuestionChannel("nobody")
     if _is_from_text_front_end(request):
-        return QuestionDelivery("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
+        return QuestionChannel("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
     if captures_displays(shell):
-        return QuestionDelivery("words", _CAPTURED)
+        return QuestionChannel("words", _CAPTURED)
     interceptor = intercept(kernel)
     if blocks:
         if interceptor is None or not interceptor.receives_while_blocked:
-            return QuestionDelivery("words", _BLOCKED.format(release))
+            return QuestionChannel("words", _BLOCKED.format(release))
     elif interceptor is None and not _receives_while_awaiting(kernel):
-        return QuestionDelivery("words", _UNKNOWN.format(release))
+        return QuestionChannel("words", _UNKNOWN.format(release))
     if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Settings)):
-        return QuestionDelivery("words")
-    return QuestionDelivery("buttons", intercept=interceptor)
+        return QuestionChannel("words")
+    return QuestionChannel("buttons", intercept=interceptor)
 
 
 def _is_from_text_front_end(request: dict[str, Any]) -> bool:

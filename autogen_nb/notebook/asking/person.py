@@ -44,7 +44,7 @@ _FEW = 8
 @dataclass(frozen=True, slots=True)
 class ModelForm:
     head: str
-    proposed: ModelConnection
+    initial: ModelConnection
     offline: bool = True
     stop: str = "Do not run the task"
 
@@ -66,13 +66,10 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def keeps(stored: ModelConnection, connection: ModelConnection) -> bool:
-    """Returns whether to keep the stored secrets because the tested server received none of them."""
-    return _is_secret(stored) and not _is_secret(connection)
-
-
-def _is_secret(connection: ModelConnection) -> bool:
-    return bool(connection.api_key or login_of(connection.base_url or ""))
+def keeps_secrets(stored: ModelConnection, connection: ModelConnection) -> bool:
+    """Returns whether only the stored connection has a key or a login."""
+    stored_secret, secret = (each.api_key or login_of(each.base_url or "") for each in (stored, connection))
+    return bool(stored_secret and not secret)
 
 
 def to_choose(connection: ModelConnection, checked: CheckedConnection) -> str:
@@ -138,21 +135,21 @@ class TypingPerson(TerminalHuman):
     def connection(self, form: ModelForm) -> ModelConnection:
         """Asks for a model until its server answers."""
         self._announce()
-        message, proposed = form.head, form.proposed
+        message, proposal = form.head, form.initial
         while True:
             match _typed(f"{message} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
                 case "s":
-                    stored = proposed
+                    stored = proposal
                     try:
-                        proposed = _typed_connection(stored)
-                        print(f"Asking {host_of(proposed.base_url)} ...")  # noqa: T201  # the person waits for it
-                        checked = engine.call(check_connection(proposed))
+                        proposal = _typed_connection(stored)
+                        print(f"Asking {host_of(proposal.base_url)} ...")  # noqa: T201  # the person waits for it
+                        checked = engine.call(check_connection(proposal))
                     except AutogenError as error:
-                        message = not_answered(error, proposed, stored)
+                        message = not_answered(error, proposal, stored)
                     else:
                         if checked.connection.model:
                             return checked.connection
-                        message = to_choose(proposed, checked)
+                        message = to_choose(proposal, checked)
                 case "o" if form.offline:
                     return ModelConnection("offline")
                 case _:

@@ -8,11 +8,11 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Protocol, Self
+from itertools import islice
+from typing import Protocol
 
 from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.notebook.asking.comm_interceptor import TakenRequest
+from autogen_nb.notebook.asking.comm_interceptor import InterceptedRequest
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.reruns import Superseded
@@ -49,7 +49,7 @@ class MovableView(Protocol):
 
 @dataclass(slots=True)
 class RunningChat:
-    """Lets other cells take over the chat of a running cell."""
+    """The chat of a running cell, which another cell can take over."""
 
     view: MovableView
     origin: Origin
@@ -57,43 +57,35 @@ class RunningChat:
     code: str
     conversations: Iterable[NotebookConversation]
     chat_of: Callable[[Sequence[str]], NotebookConversation]
-    _shown_by: TakenRequest | None = None
-    _closed: bool = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.end(error)
+    _current_cell: InterceptedRequest | None = None
+    _has_ended: bool = False
 
     def end(self, error: BaseException | None) -> None:
-        self._closed = True
-        if self._shown_by is None:
+        self._has_ended = True
+        if self._current_cell is None:
             return
         if isinstance(error, asyncio.CancelledError | KeyboardInterrupt):
             error = ChatUnfinished("Stopped.", reason="stopped")
-        self._shown_by.finish(None if isinstance(error, Superseded) else error)
+        self._current_cell.finish(None if isinstance(error, Superseded) else error)
 
     def on_page_loaded(self) -> None:
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """True if the cell requests the running chat; called on any thread."""
-        shows = not self._closed and _SHOW.fullmatch(code) is not None
+        """Returns whether the cell requests the running chat; called on any thread."""
+        shows = not self._has_ended and _SHOW.fullmatch(code) is not None
         if not self._is_rerun(code, cell):
             return shows
-        # A waiting cell gives way to its rerun, which repeats the question with the current settings. Cells queued
-        # before the rerun may change the chat's input, so the rerun then runs as a separate cell.
+        # While a panel is open, the kernel executes the rerun, which asks the question again with its own settings. It
+        # also does if cells before the rerun are queued, since they may change the chat's input.
         return not self.view.asks and (shows or is_next)
 
-    def take(self, request: TakenRequest) -> bool:
+    def take(self, request: InterceptedRequest) -> bool:
         """Shows the chat in the requesting cell if it still runs."""
-        if self._closed:
+        if self._has_ended:
             return False
         request.begin()
-        # A later cell must not overtake this one, even if a panel has opened in the meantime.
+        # If the kernel executed this cell now, a later cell might run before it.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)
@@ -115,22 +107,21 @@ class RunningChat:
         if chat is not None:
             runs = [run for run in chat.runs if run.origin != self.origin]
             show_command.show_runs(runs, above)
-            for statement in [statement for run in chat.runs if run.origin == self.origin for statement in run.said()][
-                :1
-            ]:
+            current = (statement for run in chat.runs if run.origin == self.origin for statement in run.said())
+            for statement in islice(current, 1):
                 above.show(statement)
         self._move(request)
         return True
 
-    def repeat_question(self, request: TakenRequest) -> None:
+    def repeat_question(self, request: InterceptedRequest) -> None:
         """Shows the open question below a cell that waits for the end of this one."""
-        if not self._closed and not self._is_rerun(request.code, request.cell):
+        if not self._has_ended and not self._is_rerun(request.code, request.cell):
             words = status_line.shortened(self.code, _NAME)
             name = f"cell [{request.execution_count}]" + (f" (`{words}`)" if words else "")
             self.view.repeat_question(request.publish, _WAITS_FOR_CELL.format(name))
 
-    def _move(self, request: TakenRequest) -> None:
-        previous, self._shown_by = self._shown_by, request
+    def _move(self, request: InterceptedRequest) -> None:
+        previous, self._current_cell = self._current_cell, request
         self.view.move(request.publish)
         if previous is not None:
             previous.finish()

@@ -36,18 +36,18 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
 
 
 def form_for(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> ModelForm:
-    rest, proposed = list(words), setting.proposal(None, environ)
+    rest, initial = list(words), setting.proposal(None, environ)
     if "--url" in rest:
         index = rest.index("--url")
         url = checked_url(rest[index + 1] if index + 1 < len(rest) else "", "--url") or ""
-        same = server_of(url) == server_of(proposed.base_url)
-        proposed = replace(proposed, base_url=url) if same else replace(proposed, base_url=url, api_key=None, model="")
+        same = server_of(url) == server_of(initial.base_url)
+        initial = replace(initial, base_url=url) if same else replace(initial, base_url=url, api_key=None, model="")
         del rest[index : index + 2]
     if len(rest) > 1 or any(word.startswith("-") for word in rest):
         # A key in a cell would be saved with the notebook.
         raise ConfigError("%autogen model set takes a model's name and --url; the key is typed in the form")
     head = "Which model should cells use by default?"
-    return ModelForm(head, replace(proposed, model=rest[0]) if rest else proposed, offline=False, stop="Change nothing")
+    return ModelForm(head, replace(initial, model=rest[0]) if rest else initial, offline=False, stop="Change nothing")
 
 
 def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -> DisplayData:

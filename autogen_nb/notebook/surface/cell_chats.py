@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from autogen_nb.notebook import extension, reruns
-from autogen_nb.notebook.asking.delivery import delivery
+from autogen_nb.notebook.asking.delivery import question_channel
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -46,12 +46,12 @@ class CellChats:
     def __init__(self, shell: Any, origin: Origin) -> None:
         self._shell = shell
         self.origin = origin
-        self._intercept = delivery(shell, blocks=False).intercept
+        self._intercept = question_channel(shell, blocks=False).intercept
         self.publish: Publish = publish_here
         self._views: list[NotebookView] = []
         self._listening = ExitStack()
         self._calls = _Calls()
-        self._taker = RunningChat(self, origin, None, "", (), self._chat_of)
+        self._running_chat = RunningChat(self, origin, None, "", (), self._chat_of)
         shell.events.register("post_run_cell", self._end)
 
     @property
@@ -72,7 +72,7 @@ class CellChats:
         """Adds a view; with the first one, the cell listens for take-over requests."""
         if not self._views and self._intercept is not None:
             self._calls = _Calls()
-            self._listening.enter_context(self._intercept.listening(self._taker, self._calls.post))
+            self._listening.enter_context(self._intercept.listening(self._running_chat, self._calls.post))
         self._views.append(view)
 
     def end(self, view: NotebookView) -> None:
@@ -116,7 +116,7 @@ class CellChats:
         self._shell.events.unregister("post_run_cell", self._end)
         # A stopped awaited cell has no result.
         stopped = asyncio.CancelledError() if result is None else None
-        self._taker.end(stopped or result.error_before_exec or result.error_in_exec)
+        self._running_chat.end(stopped or result.error_before_exec or result.error_in_exec)
 
     def _chat_of(self, words: Sequence[str]) -> NotebookConversation:
         return extension.session(self._shell).chat_of(words)

@@ -21,7 +21,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import reruns
-from autogen_nb.notebook.asking.delivery import QuestionDelivery, delivery
+from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.surface import cell_chats
@@ -93,10 +93,10 @@ class CellPerson:
         return self._ask(question, lambda person: person.typed(question))
 
     def _ask(self, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]) -> T | Awaitable[T]:
-        delivered = delivery(self._shell, blocks=run.is_caller_blocked())
-        if delivered.way == "buttons":
-            return self._by_buttons(delivered, question, ask)
-        return ask(TypingPerson(lambda: self._announce(delivered.why), terminal=delivered.terminal))
+        channel = question_channel(self._shell, blocks=run.is_caller_blocked())
+        if channel.way == "buttons":
+            return self._by_buttons(channel, question, ask)
+        return ask(TypingPerson(lambda: self._announce(channel.why), terminal=channel.terminal))
 
     def _announce(self, why: str) -> None:
         if why and not self._announced:
@@ -104,9 +104,9 @@ class CellPerson:
             print(why)  # noqa: T201  # the question itself is printed too
 
     async def _by_buttons(
-        self, delivered: QuestionDelivery, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
+        self, channel: QuestionChannel, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
-        with delivered.open(self._shell, self._origin) as superseded, _view_of(question, self._chats) as view:
+        with channel.open(self._shell, self._origin) as superseded, _view_of(question, self._chats) as view:
             place = view, superseded
             self._open.append(place)
             try:
@@ -135,7 +135,7 @@ class CellPerson:
 def surface() -> run.Surface:
     """Shows chats as a cell's outputs, or as text in a terminal, and asks the person there."""
     shell = InteractiveShell.instance()
-    plain = delivery(shell, blocks=False).plain
+    plain = question_channel(shell, blocks=False).plain
     return run.Surface(PlainView if plain else lambda: ChatView(cell_chats.of(shell)), lambda: CellPerson(shell))
 
 

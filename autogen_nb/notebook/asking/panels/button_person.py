@@ -39,24 +39,24 @@ class ButtonPerson:
         self._foot = foot
         self._superseded = superseded
         self._human_timeout = human_timeout
-        self._decided: tuple[ApprovalAsked, ApprovalGiven] | None = None
+        self._decision: tuple[ApprovalAsked, ApprovalGiven] | None = None
         self._effects = EffectQuestions(self._ask)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """Asks for a message; stores a decision about code for `approve`."""
+        """Asks for a message; a decision about code instead is the answer to the next `approve`."""
         if question.then is None:
             return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
-        answer = await self._ask(MessageOrCodePanel(question, question.then))
+        answer = await self._ask(MessageOrCodePanel(question.peer, question.then))
         if isinstance(answer, ApprovalGiven):
-            self._decided = question.then, answer
+            self._decision = question.then, answer
             return HumanInputGiven("", by=YOU)
         return answer  # type: ignore[no-any-return]  # as above
 
     async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        decided, self._decided = self._decided, None
+        decision, self._decision = self._decision, None
         # The effects may have changed since; the block has not.
-        if decided is not None and _block(decided[0]) == _block(question):
-            return decided[1]
+        if decision is not None and _block(decision[0]) == _block(question):
+            return decision[1]
         return await self._ask(ApprovalPanel(question))  # type: ignore[no-any-return]  # as above
 
     async def allow(self, question: EffectAsked) -> EffectJudged:

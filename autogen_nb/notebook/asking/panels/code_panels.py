@@ -7,40 +7,42 @@ import ipywidgets as widgets
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.policy.rules import proposed
 from autogen_nb.effects import Effect, EffectJudged
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputGiven
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
-_KEPT = "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
+_RULES_NOTICE = (
+    "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
+)
 _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks again"
 
 
 class DecisionPanel(Panel):
-    """A question with buttons; a form may replace them until the person goes back."""
+    """A question with buttons, which a form replaces until the person clicks "Back"."""
 
-    def __init__(self, question: str, below: str, effects: Iterable[Effect]) -> None:
-        super().__init__(question, chat_html.question(question) + below)
-        self._offered = proposed(effects)
+    def __init__(self, text: str, code_html: str, effects: Iterable[Effect]) -> None:
+        super().__init__(text, chat_html.question(text) + code_html)
+        self._rules = proposed(effects)
         self.busy = False
         self._choices()
 
     def _choices(self) -> widgets.Button:
         raise NotImplementedError
 
-    def _instead(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
+    def _show_form(self, focused: widgets.Widget, *rows: widgets.Widget) -> None:
         self.busy = True
         self.show(*rows)
         focused.focus()
 
     def _back(self, hint: str = "Choose again") -> widgets.Button:
-        return self.button("Back", self._choose_again, hint=hint)
+        def choose_again() -> None:
+            self.busy = False
+            self._choices().focus()
 
-    def _choose_again(self) -> None:
-        self.busy = False
-        self._choices().focus()
+        return self.button("Back", choose_again, hint=hint)
 
     def _ask_why(self, text: str, then: Callable[[str], None], *, hint: str) -> None:
         reason = widget_parts.field(
@@ -51,58 +53,59 @@ class DecisionPanel(Panel):
             then(reason.value.strip())
 
         widget_parts.on_enter(reason, go)
-        self._instead(reason, widget_parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back()))
+        self._show_form(
+            reason, widget_parts.row(reason, self.button(text, go, hint=hint, style="primary"), self._back())
+        )
 
     def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
         """Returns the button that offers rules, if any apply."""
-        if not self._offered:
+        if not self._rules:
             return []
         hint = "Choose effects to allow without a question; the next step describes each rule"
         return [self.button("Always allow …", lambda: self._offer_rules(text, then), hint=hint)]
 
     def _offer_rules(self, text: str, then: Callable[[tuple[str, ...]], None]) -> None:
-        is_only_rule = len(self._offered) == 1
+        is_only_rule = len(self._rules) == 1
         boxes = [
-            widget_parts.checkbox(rule.words[:1].upper() + rule.words[1:], checked=is_only_rule)
-            for rule in self._offered
+            widget_parts.checkbox(rule.words[:1].upper() + rule.words[1:], checked=is_only_rule) for rule in self._rules
         ]
         complaint = widget_parts.html(chat_html.line("Tick at least one, or go back.", tone="bad"))
         complaint.layout.display = "none"
 
         def accept() -> None:
-            rules = tuple(str(rule) for rule, box in zip(self._offered, boxes, strict=True) if box.value)
+            rules = tuple(str(rule) for rule, box in zip(self._rules, boxes, strict=True) if box.value)
             if rules:
                 then(rules)
             else:
                 complaint.layout.display = None
 
-        notice = widget_parts.html(chat_html.line(_KEPT))
+        notice = widget_parts.html(chat_html.line(_RULES_NOTICE))
         go = self.button(text, accept, hint="Accept what is ticked, and go on", style="primary")
-        self._instead(boxes[0], notice, *boxes, widget_parts.row(go, self._back()), complaint)
+        self._show_form(boxes[0], notice, *boxes, widget_parts.row(go, self._back()), complaint)
 
 
 class ApprovalPanel(DecisionPanel):
-    def __init__(self, asked: ApprovalAsked, question: str = "") -> None:
-        self._asked = asked
-        # The message above already shows a single block.
-        code = chat_html.code(asked.block) if asked.total > 1 else ""
-        super().__init__(question or approval_question(asked), code, asked.effects_for_rules)
+    def __init__(self, approval: ApprovalAsked, text: str = "") -> None:
+        self._approval = approval
+        # The message above the panel already shows a single block.
+        code = chat_html.code(approval.block) if approval.total > 1 else ""
+        super().__init__(text or approval_question(approval), code, approval.effects_for_rules)
 
     def _choices(self) -> widgets.Button:
-        run, *others = self._about_code()
+        run, *others = self._code_buttons()
         stop = self.button(
             "Stop", lambda: self.answer(ApprovalGiven("stop", by=YOU)), hint="Do not run it, and end the chat"
         )
         self.show(widget_parts.row(run, *others, stop))
         return run
 
-    def _about_code(self) -> list[widgets.Button]:
+    def _code_buttons(self) -> list[widgets.Button]:
         onwards = self.button("Run all from here", lambda: self._run(onwards=True), hint=_ONWARDS)
         return [
             self.button("Run", self._run, hint="Run the code as it is", style="primary"),
             self.button("Edit", self._edit, hint="Change the code before it runs"),
             self.button("Skip", self._skip, hint="Do not run it, and tell the assistant why"),
-            *([onwards] if self._asked.onwards else []),
+            *([onwards] if self._approval.onwards else []),
             *self._always("Allow and run", lambda rules: self._run(rules=rules)),
         ]
 
@@ -110,10 +113,10 @@ class ApprovalPanel(DecisionPanel):
         self.answer(ApprovalGiven("run", code=code, by=YOU, rules=rules, onwards=onwards))
 
     def _edit(self) -> None:
-        area = widget_parts.editor("The code to run", self._asked.block.code)
+        area = widget_parts.editor("The code to run", self._approval.block.code)
         hint = "Run what is in the editor; the assistant sees what ran"
         run = self.button("Run edited", lambda: self._run(code=area.value), hint=hint, style="primary")
-        self._instead(area, area, widget_parts.row(run, self._back("Leave the code as it was")))
+        self._show_form(area, area, widget_parts.row(run, self._back("Leave the code as it was")))
 
     def _skip(self) -> None:
         self._ask_why(
@@ -126,12 +129,12 @@ class ApprovalPanel(DecisionPanel):
 class MessageOrCodePanel(ApprovalPanel):
     """Asks for a message, or for a decision about the pending code."""
 
-    def __init__(self, asked: HumanInputAsked, then: ApprovalAsked) -> None:
-        self._area = widget_parts.area(f"Your message to {asked.peer} instead", rows=3)
-        super().__init__(then, f"Your turn. {approval_question(then)} Or a message to {asked.peer} instead?")
+    def __init__(self, peer: str, approval: ApprovalAsked) -> None:
+        self._area = widget_parts.area(f"Your message to {peer} instead", rows=3)
+        super().__init__(approval, f"Your turn. {approval_question(approval)} Or a message to {peer} instead?")
 
     def _choices(self) -> widgets.Button:
-        run, *others = self._about_code()
+        run, *others = self._code_buttons()
         send = self.button("Send", self._send, hint="Send what you have written; the code does not run")
         leave = self.button("Exit", lambda: self._say(EXIT), hint="Do not run the code, and end the chat")
         self.show(widget_parts.row(run, *others), self._area, widget_parts.row(send, leave))
@@ -149,11 +152,11 @@ class MessageOrCodePanel(ApprovalPanel):
 
 
 class EffectPanel(DecisionPanel):
-    def __init__(self, asked: EffectAsked) -> None:
-        self.questions = (asked,)
-        question = f"The running code waits: it {status_line.about(asked.effect)} next. Allow it?"
-        line = chat_html.code(CodeBlock("python", asked.line.strip()), label="at this line") if asked.line else ""
-        super().__init__(question, line, (asked.effect,))
+    def __init__(self, question: EffectAsked) -> None:
+        self.questions = (question,)
+        text = f"The running code waits: it {status_line.about(question.effect)} next. Allow it?"
+        code = CodeBlock("python", question.line.strip())
+        super().__init__(text, chat_html.code(code, label="at this line") if question.line else "", (question.effect,))
 
     def _choices(self) -> widgets.Button:
         allow = self.button("Allow", lambda: self._judge(allowed=True), hint="Let the code go on", style="primary")
@@ -174,8 +177,7 @@ class EffectPanel(DecisionPanel):
         self.answer(EffectJudged(allowed, reason, by=YOU, stop=stop, rules=rules))
 
 
-def approval_question(asked: ApprovalAsked) -> str:
-    """Formats the question about a block with its reasons."""
-    which = f" (block {asked.index + 1} of {asked.total})" if asked.total > 1 else ""
-    why = f" It {'; '.join(asked.reasons)}." if asked.reasons else ""
+def approval_question(approval: ApprovalAsked) -> str:
+    which = f" (block {approval.index + 1} of {approval.total})" if approval.total > 1 else ""
+    why = f" It {'; '.join(approval.reasons)}." if approval.reasons else ""
     return f"Run this code{which}?{why}"

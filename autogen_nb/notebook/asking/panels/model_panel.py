@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 
 import ipywidgets as widgets
 
@@ -12,31 +13,31 @@ from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import Panel
-from autogen_nb.notebook.asking.person import ModelForm, keeps, key_for, not_answered, sentence, to_choose
+from autogen_nb.notebook.asking.person import ModelForm, keeps_secrets, key_for, not_answered, sentence, to_choose
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
 
-_KEPT = "kept; type another to replace it"
+_STORED_KEY = "kept; type another to replace it"
 _KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
     """Asks for a server, a key and a model.
 
-    The values are tested first; after an error, every field except the key keeps its value.
+    The values are tested first; after an error, every field except the key keeps_secrets its value.
     """
 
     def __init__(self, form: ModelForm) -> None:
         super().__init__(form.head)
-        self._kept = form.proposed
+        self._stored = form.initial
         self._check: Future[CheckedConnection] | None = None
-        url = shown_url(form.proposed.base_url or "")
+        url = shown_url(form.initial.base_url or "")
         self._url = widget_parts.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=url, wide=True)
-        hint = _KEPT if form.proposed.api_key else "sk-…"
+        hint = _STORED_KEY if form.initial.api_key else "sk-…"
         self._key = widget_parts.field(widget_parts.Secret, "API key", hint=hint, name="API key, kept in memory only")
         self._model = widget_parts.field(
-            widgets.Text, "Model", hint="the model's name on the server", value=form.proposed.model
+            widgets.Text, "Model", hint="the model's name on the server", value=form.initial.model
         )
         for field in (self._url, self._key, self._model):
             widget_parts.on_enter(field, self._begin)
@@ -82,18 +83,18 @@ class ModelPanel(Panel):
         model = self._model.value.strip()
         self._offer(())
         try:
-            url = checked_base(revealed(self._url.value.strip(), self._kept.base_url))
-            key = checked_key(typed, "API key") or key_for(url, self._kept)
+            url = checked_base(revealed(self._url.value.strip(), self._stored.base_url))
+            key = checked_key(typed, "API key") or key_for(url, self._stored)
         except ConfigError as error:
             # The key's server is not known yet, so the key is cleared.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         connection = ModelConnection(model, key, url)
-        if not keeps(self._kept, connection):
-            self._kept = connection
+        if not keeps_secrets(self._stored, connection):
+            self._stored = connection
         # A saved notebook contains the values of fields, so the field shows no login.
         self._url.value = shown_url(url)
-        self._key.placeholder = _KEPT if key else "sk-…"
+        self._key.placeholder = _STORED_KEY if key else "sk-…"
         check = self._check = engine.submit(check_connection(connection))
         self._actions.children = (self._cancel,)
         self._say(f"Asking `{host_of(url)}` …")
@@ -112,18 +113,15 @@ class ModelPanel(Panel):
             self._offer(check.result().models)
             self._say(to_choose(connection, check.result()), "warning")
         else:
-            self._say(not_answered(error, connection, self._kept), "bad")
+            self._say(not_answered(error, connection, self._stored), "bad")
 
     def _offer(self, models: Sequence[str]) -> None:
-        offered, self._choices.children = self._choices.children, ()
-        for widget in offered:
+        previous, self._choices.children = self._choices.children, ()
+        for widget in previous:
             widget_parts.close(widget)
         if models:
-            listed = widget_parts.choices("Its models", models, self._fill_in)
-            self._choices.children = (listed,)
-
-    def _fill_in(self, model: str) -> None:
-        self._model.value = model
+            fill_in = partial(setattr, self._model, "value")
+            self._choices.children = (widget_parts.choices("Its models", models, fill_in),)
 
     def _give_up(self) -> None:
         self._loop.call_soon_threadsafe(self._stop_asking)

@@ -17,46 +17,46 @@ _EMPTY = {"auto": "the agents go on", "send": "an empty message is sent"}
 
 
 class MessagePanel(Panel):
-    def __init__(self, asked: HumanInputAsked) -> None:
-        question = _message_question(asked)
-        super().__init__(question, "".join(map(chat_html.question, question.splitlines())))
-        area = widget_parts.area("Another answer" if asked.choices else f"Your message to {asked.peer}", rows=3)
+    def __init__(self, question: HumanInputAsked) -> None:
+        text = _message_question(question)
+        super().__init__(text, "".join(map(chat_html.question, text.splitlines())))
+        area = widget_parts.area("Another answer" if question.choices else f"Your message to {question.peer}", rows=3)
         others = [
             self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
         ]
         # If an empty message ends the chat, the Exit button is enough.
-        if asked.empty_means != "stop":
+        if question.empty_means != "stop":
             others.append(
-                self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[asked.empty_means]}")
+                self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[question.empty_means]}")
             )
         others.append(self.button("Exit", lambda: self._say(EXIT), hint="End the chat"))
-        chosen = [
+        choices = [
             widget_parts.with_wrapped_text(self.button(choice, partial(self._say, choice), hint="Answer this"))
-            for choice in asked.choices
+            for choice in question.choices
         ]
-        self.show(*([widget_parts.row(*chosen)] if chosen else []), area, widget_parts.row(*others))
+        self.show(*([widget_parts.row(*choices)] if choices else []), area, widget_parts.row(*others))
 
     def _say(self, text: str) -> None:
         self.answer(HumanInputGiven(text, by=YOU))
 
 
-def _message_question(asked: HumanInputAsked) -> str:
-    prompt = asked.prompt.strip().removesuffix(":").rstrip()
+def _message_question(question: HumanInputAsked) -> str:
+    prompt = question.prompt.strip().removesuffix(":").rstrip()
     usual = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
-    return f"Your turn: a message to {asked.peer}?" if usual and not asked.by_tool else prompt
+    return f"Your turn: a message to {question.peer}?" if usual and not question.by_tool else prompt
 
 
 class CodeInputPanel(Panel):
     """Asks for the input of ``input()`` or ``getpass()`` in running code."""
 
-    def __init__(self, asked: CodeInputAsked) -> None:
-        prompt = status_line.shortened(asked.prompt).rstrip(" :")
-        what = "a password" if asked.password else "input"
-        question = f"The running code waits for {what}{f': {prompt}' if prompt else ''}"
-        super().__init__(question)
-        kind, label = (widget_parts.Secret, "Password") if asked.password else (widgets.Text, "Input")
-        hint = "Goes only to the code, and is not stored" if asked.password else "Goes to the code"
-        self._field = widget_parts.field(kind, label, hint=hint, name=question, wide=True)
+    def __init__(self, question: CodeInputAsked) -> None:
+        prompt = status_line.shortened(question.prompt).rstrip(" :")
+        what = "a password" if question.password else "input"
+        text = f"The running code waits for {what}{f': {prompt}' if prompt else ''}"
+        super().__init__(text)
+        kind, label = (widget_parts.Secret, "Password") if question.password else (widgets.Text, "Input")
+        hint = "Goes only to the code, and is not stored" if question.password else "Goes to the code"
+        self._field = widget_parts.field(kind, label, hint=hint, name=text, wide=True)
         widget_parts.on_enter(self._field, self._send)
         send = self.button("Send", self._send, hint="Give this to the code", style="primary")
         end = self.button("End of input", lambda: self._give_text(None), hint="The code gets an EOFError")
