@@ -20,7 +20,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.outputs import Stream
-from autogen_nb.run import Log, OnCaller, OnEngine, World, aevents, events
+from autogen_nb.run import Log, OnCaller, OnEngine, World, iterate, stream_events
 
 SHOWN: dict[type, Transient] = {
     ModelAsked: ModelDelta("assistant", "..."),
@@ -62,12 +62,12 @@ def nobody(question: Question) -> OnCaller | OnEngine:
 
 
 def driven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
-    return list(events(flow, world, log))
+    return list(iterate(stream_events(flow, world, log, waits="sync")))
 
 
 def adriven(flow: Flow, world: World, log: Log | None = None) -> list[Event]:
     async def main() -> list[Event]:
-        return [event async for event in aevents(flow, world, log)]
+        return [event async for event in stream_events(flow, world, log)]
 
     return asyncio.run(main())
 

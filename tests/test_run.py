@@ -22,7 +22,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Engine, OnCaller, OnEngine, World, engine, events, settle, surfaces
+from autogen_nb.run import Engine, OnCaller, OnEngine, World, engine, iterate, settle, stream_events, surfaces
 from tests.driven import adriven, driven, nobody, streaming
 
 Drive = Callable[..., list[Event]]
@@ -101,7 +101,7 @@ class Hanging:
 def test_caller_who_leaves_cancels_the_stream() -> None:
     hanging = Hanging()
     log: list[Recorded] = []
-    seen = events(flow(), hanging.world, log)
+    seen = iterate(stream_events(flow(), hanging.world, log, waits="sync"))
     next(event for event in seen if isinstance(event, ModelDelta))
 
     seen.close()
@@ -122,7 +122,7 @@ def test_caller_is_told_that_time_passes() -> None:
             raise Enough
 
     with pytest.raises(Enough):
-        list(events(flow(), Hanging().world, tick=tick))
+        list(iterate(stream_events(flow(), Hanging().world, tick=tick, waits="sync")))
 
 
 def test_settled_work_returns_or_raises() -> None:

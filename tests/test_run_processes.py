@@ -15,7 +15,7 @@ from autogen_nb.core.chats.reply_steps import AgentSpec, generate_oai_reply
 from autogen_nb.event_json import to_json
 from autogen_nb.events import ModelDelta, ModelReplied
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, OnEngine, aevents, events
+from autogen_nb.run import OnCaller, OnEngine, iterate, stream_events
 
 begun, let_go = threading.Event(), threading.Event()
 times = {}
@@ -40,10 +40,10 @@ def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant", (generate_oai_reply,)), opening=Message("go"))
 
 def waited(log):
-    list(events(flow(), lambda _: OnEngine(hanging), log))
+    list(iterate(stream_events(flow(), lambda _: OnEngine(hanging), log, waits="sync")))
 
 async def awaiting(log):
-    async for _ in aevents(flow(), lambda _: OnEngine(hanging), log):
+    async for _ in stream_events(flow(), lambda _: OnEngine(hanging), log):
         pass
 
 def awaited(log):
@@ -67,7 +67,7 @@ for _ in range(3):
     assert let_go.is_set()
 
 broken = [to_json(event)["type"] for event in log]
-list(events(flow(), lambda _: OnEngine(answer), log))
+list(iterate(stream_events(flow(), lambda _: OnEngine(answer), log, waits="sync")))
 print(json.dumps({"took": min(took), "broken": broken, "resumed": to_json(log[-1])["type"]}))
 """
 
@@ -88,7 +88,7 @@ PEOPLE = """
 import asyncio, os, signal, threading, time
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
 from autogen_nb.core.chats.reply_steps import AgentSpec
-from autogen_nb.run import OnCaller, aevents, events
+from autogen_nb.run import OnCaller, iterate, stream_events
 
 begun = threading.Event()
 
@@ -113,10 +113,10 @@ def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
 def waited(log):
-    list(events(flow(), lambda _: OnCaller(CALL), log))
+    list(iterate(stream_events(flow(), lambda _: OnCaller(CALL), log, waits="sync")))
 
 async def awaiting(log):
-    async for _ in aevents(flow(), lambda _: OnCaller(CALL), log):
+    async for _ in stream_events(flow(), lambda _: OnCaller(CALL), log):
         pass
 
 def awaited(log):
@@ -193,7 +193,7 @@ from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.event_json import to_json
 from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, CodeAsked
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, aevents, events
+from autogen_nb.run import OnCaller, iterate, stream_events
 
 user = AgentSpec("user", (check_termination_and_human_reply, RunCode()), max_auto_replies=10_000,
              termination=lambda _: False, default_reply=Message("on"))
@@ -207,7 +207,7 @@ def world(question):
     return OnCaller(lambda: answer)
 
 async def main():
-    return [event async for event in aevents(flow(), world)]
+    return [event async for event in stream_events(flow(), world)]
 
 class Counted(list):
     reads = 0
@@ -215,12 +215,12 @@ class Counted(list):
         Counted.reads += 1
         return super().__getitem__(index)
 
-next(events(flow(), world))
+next(iterate(stream_events(flow(), world, waits="sync")))
 log = Counted()
 sys.setrecursionlimit(150)
-seen = list(events(flow(), world, log))
+seen = list(iterate(stream_events(flow(), world, log, waits="sync")))
 assert Counted.reads == 0
-replayed = list(events(flow(), None, log))
+replayed = list(iterate(stream_events(flow(), None, log, waits="sync")))
 assert Counted.reads < 3 * len(log)
 assert seen == replayed == asyncio.run(main())
 print(sum(isinstance(event, Said) for event in seen), seen[-1].reason)

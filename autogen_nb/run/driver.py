@@ -27,7 +27,7 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.sync_bridge import heartbeat, in_a_loop, interruptible, mark_blocked, settle
+from autogen_nb.run.sync_bridge import Waits, heartbeat, in_a_loop, interruptible, mark_blocked, settle, ticking
 
 Log: TypeAlias = MutableSequence[Recorded]
 
@@ -224,62 +224,48 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnsw
     return answer
 
 
-def events(
-    flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None
-) -> Generator[Event, None, None]:
-    """Yields the events of a flow to a sync caller, and calls `tick` regularly; Ctrl-C cancels the engine's work."""
-    if engine.is_current_thread():
+async def stream_events(  # noqa: C901, PLR0912  # one branch for each way to wait
+    flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None, *, waits: Waits = "async"
+) -> AsyncGenerator[Event, None]:
+    """Yields the events of a flow and calls `tick` regularly; an interrupt or a cancellation cancels the engine's work.
+
+    With "sync", this never suspends: `iterate` yields the same events to a sync caller.
+    """
+    blocks = waits == "sync"
+    if blocks and engine.is_current_thread():
         raise ConfigError("a sync chat was started on the engine's own thread; await its async form instead")
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
-    result: object = None
-    # In a running loop, asyncio's handler of Ctrl-C cannot interrupt this blocking code.
-    with interruptible() if in_a_loop() else contextlib.nullcontext():
+    answer: object = None
+    with contextlib.ExitStack() as stack:
+        if not blocks:
+            stack.enter_context(heartbeat())
+            stack.enter_context(ticking(tick))
+        elif in_a_loop():
+            # In a running loop, asyncio's handler of Ctrl-C cannot interrupt this blocking code.
+            stack.enter_context(interruptible())
         try:
             while True:
                 try:
-                    step = steps.send(result)
+                    step = steps.send(answer)
                 except StopIteration:
                     return
-                result = None
+                answer = None
                 if isinstance(step, OnCaller):
-                    with mark_blocked():
+                    with mark_blocked() if blocks else interruptible():
                         answer = step.call()
-                        result = settle(answer) if isinstance(answer, Awaitable) else answer
+                        if blocks and isinstance(answer, Awaitable):
+                            answer = settle(answer)
+                    if isinstance(answer, Awaitable):
+                        answer = await answer
                 elif isinstance(step, EngineCall):
                     stage = step
-                    result = stage.get(tick)
+                    answer = stage.get(tick) if blocks else await stage.aget()
                 else:
                     yield step
         finally:
             steps.close()
-            if stage is not None:
+            if stage is not None and blocks:
                 stage.end()
-
-
-async def aevents(flow: Flow, world: World, log: Log | None = None) -> AsyncGenerator[Event, None]:
-    """Does the same as `events` for an async caller, whose cancellation cancels the engine's work."""
-    steps = drive(flow, world, [] if log is None else log)
-    stage: Stage | None = None
-    result: object = None
-    with heartbeat():
-        try:
-            while True:
-                try:
-                    step = steps.send(result)
-                except StopIteration:
-                    return
-                result = None
-                if isinstance(step, OnCaller):
-                    with interruptible():
-                        answer = step.call()
-                    result = await answer if isinstance(answer, Awaitable) else answer
-                elif isinstance(step, EngineCall):
-                    stage = step
-                    result = await stage.aget()
-                else:
-                    yield step
-        finally:
-            steps.close()
-            if stage is not None:
+            elif stage is not None:
                 await stage.aend()

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
@@ -59,6 +59,18 @@ def ticking(tick: Callable[[], None]) -> Generator[None, None, None]:
         yield
     finally:
         task.cancel()
+
+
+def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+    """Iterates over an async generator that never suspends, without a loop."""
+    try:
+        while True:
+            try:
+                yield run_to_completion(anext(stream))
+            except StopAsyncIteration:
+                return
+    finally:
+        run_to_completion(stream.aclose())
 
 
 def run_to_completion(work: Coroutine[Any, Any, T]) -> T:

@@ -1,6 +1,6 @@
 """Runs a flow between agents and updates their histories, for chats and for single messages."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from itertools import permutations
 from typing import cast
@@ -57,35 +57,22 @@ class ChatExchange:
 
     def events(self, tick: Callable[[], None] = lambda: None) -> Generator[Event, None, None]:
         """The events for a sync caller; calls `tick` ten times a second while it waits for the next event."""
-        try:
-            for event in run.events(self._flow, self._handler, self._log, tick):
-                self._note(event)
-                yield from self._replayed_nested_events(event) if self._earlier else ()
-                yield event
-        finally:
-            self._save_reply_counts()
+        return run.iterate(self.stream_events(tick))
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
         """The events for a sync or async caller; never suspends if the flow is sync."""
-        if self._waits == "sync":
-            with closing(self.events(tick)) as events:
-                for event in events:
-                    yield event
-            return
+        stream = run.stream_events(self._flow, self._handler, self._log, tick, waits=self._waits)
         try:
-            with run.ticking(tick):
-                async with aclosing(run.aevents(self._flow, self._handler, self._log)) as stream:
-                    async for event in stream:
-                        self._note(event)
-                        for nested in self._replayed_nested_events(event) if self._earlier else ():
+            async with aclosing(stream):
+                async for event in stream:
+                    self._note(event)
+                    if self._earlier:
+                        self._earlier -= 1
+                        for nested in call_context.nested_events(event):
                             yield nested
-                        yield event
+                    yield event
         finally:
             self._save_reply_counts()
-
-    def _replayed_nested_events(self, event: Event) -> Iterator[Event]:
-        self._earlier -= 1
-        return call_context.nested_events(event)
 
     async def show(self, view: run.View) -> None:
         """Runs the flow to its end in a view, which also shows nested chats."""
