@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.text.bounded_output import merge_outputs
-from autogen_nb.core.text.execution_report import elided, plain, text_of
-from autogen_nb.core.text.tracebacks import shortened
+from autogen_nb.core.text.execution_report import elided, plain, shortened, text_of
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 from autogen_nb.core.text.bounded_output import Kept, merge_outputs
-from autogen_nb.core.text.tracebacks import shortened
 from autogen_nb.outputs import Bundle, Failure, Output, Stream
 
 LIMIT = 8_000
@@ -26,6 +26,13 @@ _ESCAPES = re.compile(
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and links
     r"|\x1b[ -/]*[0-~]?"  # character sets, and incomplete sequences
 )
+
+_PACKAGES = r".*[/\\](?:site-packages|dist-packages|lib[/\\]python3[^/\\]*)[/\\]"
+_LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNORECASE)
+_RULE = re.compile(r"-{10,}")
+_TITLE = "Traceback (most recent call last)"
+_AROUND = 3
+"""In a long series of frames of the model's code, this number of frames stays at both ends."""
 
 
 def report(exit_code: int, output: str) -> str:
@@ -107,3 +114,35 @@ def _described(data: Bundle, shown: str) -> str:
         return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
     first = text.strip().splitlines()[0] if text.strip() else "no description"
     return f"[{shown or 'shown to the person'}: {', '.join([*kinds[:1], first[:_DESCRIBED]])}]"
+
+
+def shortened(entries: Iterable[str]) -> str:
+    """A traceback for a model, in which each series of library frames is one line.
+
+    IPython sends a traceback as a list with an entry for each frame. The other entries, such as the exception, stay.
+    """
+    lines: list[str] = []
+    for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):
+        frames = list(run)
+        if kind == "library":
+            frame_count = "1 frame" if len(frames) == 1 else f"{len(frames)} frames"
+            place = _LIBRARY.sub("", frames[-1].partition("\n")[0], count=1)
+            lines.append(f"... {frame_count} of libraries, the last: {place}")
+        elif kind == "own":
+            frames = [entry.rstrip("\n") for entry in frames]
+            if len(frames) > 2 * _AROUND:
+                frames[_AROUND:-_AROUND] = [f"... {len(frames) - 2 * _AROUND} frames left out"]
+            lines += frames
+        else:
+            lines += map(_titled_line, frames)
+    return "\n".join(lines)
+
+
+def _kind(entry: str) -> str:
+    if not entry.startswith(("Cell In", "File ")):
+        return "words"
+    return "library" if _LIBRARY.match(entry) else "own"
+
+
+def _titled_line(entry: str) -> str:
+    return f"{entry.removesuffix(_TITLE).rstrip()}: {_TITLE}" if entry.endswith("  " + _TITLE) else entry
