@@ -85,12 +85,8 @@ class RichOutputs:
                 if not wait:
                     self._clear()
                 return output
-            case Display(update=True):
-                return self._update(output)
             case Display() | Result():
-                if self._clear_next:
-                    self._clear()
-                return self._add(output)
+                return self._fit(output)
             case Failure():
                 return _bounded(output)
             case Stream():
@@ -107,32 +103,32 @@ class RichOutputs:
             files = f"; those with more than text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{subject} not shown: {self._reason}{files}.]\n"
 
-    def _update(self, update: Display) -> Output | None:
-        before = self._by_id.get(update.display_id or "")
+    def _fit(self, output: _Rich) -> Output | None:
+        is_update = isinstance(output, Display) and output.update
+        display_id = output.display_id if isinstance(output, Display) else None
+        before = self._by_id.get(display_id or "") if is_update else 0
         if before is None:
             # Jupyter ignores updates of unknown displays.
             return None
-        output, size = self._fitted(update)
-        if reason := self._excess(size - before):
-            self._omit(output, reason)
-            return None
-        self._by_id[update.display_id or ""] = size
-        self._grow(size - before)
-        return self._with_note(output)
-
-    def _add(self, output: _Rich) -> Output | None:
+        if self._clear_next and not is_update:
+            self._clear()
         output, size = self._fitted(output)
-        if reason := f"one run shows {MOST} outputs at most" if self._count >= MOST else self._excess(size):
+        more, reason = size - before, ""
+        if self._count >= MOST and not is_update:
+            reason = f"one run shows {MOST} outputs at most"
+        elif more > 0 and self._size + more > OF_RUN:
+            reason = f"one run shows {OF_RUN:,} characters of them at most"
+        elif more > 0 and self._chat.total + more > OF_CHAT:
+            reason = f"one chat shows {OF_CHAT:,} characters of them at most"
+        if reason:
             self._omit(output, reason)
             return None
-        self._count += 1
-        self._grow(size)
-        if isinstance(output, Display) and output.display_id is not None:
-            self._by_id[output.display_id] = size
-        return self._with_note(output)
-
-    def _with_note(self, output: _Rich) -> _Rich:
-        """Adds a note for the model that says how the person sees the output."""
+        self._count += not is_update
+        self._size += more
+        self._chat.total += more
+        if display_id is not None:
+            self._by_id[display_id] = size
+        # The model reads how the person sees the output.
         form = self._shown_as(output.data)
         if form is None:
             form = self._form_as_text(output)
@@ -147,13 +143,6 @@ class RichOutputs:
         file = self._saved(mime, output.data) if mime and not is_update else ""
         return f"saved as {file!r}, not shown" if file else "not shown"
 
-    def _excess(self, more: int) -> str:
-        if more > 0 and self._size + more > OF_RUN:
-            return f"one run shows {OF_RUN:,} characters of them at most"
-        if more > 0 and self._chat.total + more > OF_CHAT:
-            return f"one chat shows {OF_CHAT:,} characters of them at most"
-        return ""
-
     def _omit(self, output: _Rich, reason: str) -> None:
         self._omitted += 1
         self._reason = self._reason or reason
@@ -163,12 +152,11 @@ class RichOutputs:
 
     def _fitted(self, output: _Rich) -> tuple[_Rich, int]:
         size = _length(output.data) + _length(output.metadata)
-        reason = ""
         if size > LARGEST:
             reason = f"one output shows {LARGEST:,} characters at most"
-        elif any(pixels(mime, image_bytes(mime, output.data.get(mime))) > MOST_PIXELS for mime in MAGIC):
+        elif max([pixels(mime, image_bytes(mime, output.data.get(mime))) for mime in MAGIC]) > MOST_PIXELS:
             reason = f"a picture shows {MOST_PIXELS:,} pixels at most"
-        if not reason:
+        else:
             return output, size
         held = [mime for mime in _ENDINGS if output.data.get(mime)]
         mime = max(held, key=lambda mime: _length({mime: output.data[mime]}), default="")
@@ -184,14 +172,10 @@ class RichOutputs:
         content = _content(mime, data.get(mime))
         return self._save(_ENDINGS[mime], content) if content else ""
 
-    def _grow(self, more: int) -> None:
-        self._size += more
-        self._chat.total += more
-
     def _clear(self) -> None:
         self._clear_next = False
-        self._grow(-self._size)
-        self._count = 0
+        self._chat.total -= self._size
+        self._size = self._count = 0
         self._by_id.clear()
 
 
@@ -204,7 +188,7 @@ def _bounded(failure: Failure) -> Failure:
 
 
 def _length(bundle: Bundle) -> int:
-    return sum(len(key) + len(value if isinstance(value, str) else repr(value)) for key, value in bundle.items())
+    return sum([len(key) + len(value if isinstance(value, str) else repr(value)) for key, value in bundle.items()])
 
 
 def _content(mime: str, value: object) -> bytes:
