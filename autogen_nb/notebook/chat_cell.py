@@ -35,7 +35,6 @@ from autogen_nb.errors import (
     TransferError,
 )
 from autogen_nb.events import INCOMPLETE, Ended, ModelDelta, ReasoningDelta
-from autogen_nb.kernels.kernel_status import OnStuck
 from autogen_nb.kernels.places.writable import make_folder
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
@@ -97,7 +96,7 @@ class ChatCell:
             finally:
                 await self._list_new_variables(chat)
         # The error does not discard the answer; the chat keeps it.
-        if [reply.finish_reason for reply in cell_run.replies()][-1:] == [INCOMPLETE]:
+        if [reply.finish_reason for reply in cell_run.replies][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
                 "Incomplete: blocks failed or plots are missing, as the answer says. Run this cell again to retry.",
                 reason=INCOMPLETE,
@@ -169,7 +168,7 @@ class ChatCell:
         return {}
 
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
-        if not all(chat.shared.holds(name, value) for name, value in inputs.items()):
+        if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
             return None
         resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
@@ -200,8 +199,15 @@ class ChatCell:
         return cell_run
 
     async def _settle_stuck_code(self, chat: NotebookConversation) -> None:
+        ask = self._stage.ask_below if self._stage.waits == "async" else None
         chat.stop_question.withdraw()
-        chat.executor.kernel.on_stuck = self._on_stuck(chat)
+        chat.executor.kernel.on_stuck = (
+            None
+            if isinstance(self._person, AbsentPerson)
+            else chat.stop_question.note_for_next_cell
+            if ask is None
+            else chat.stop_question.ask_in_cell(ask)
+        )
         if not chat.busy:
             return
         self._view.set_status(status_line.WAITING_FOR_STOPPED)
@@ -211,13 +217,6 @@ class ChatCell:
         if await _await_answer(lambda: self._person.stopping(what)) == "kill":
             await self._on_engine(chat.executor.restart())
             self._view.note(stop_question.KILLED, kind="decision")
-
-    def _on_stuck(self, chat: NotebookConversation) -> OnStuck | None:
-        if isinstance(self._person, AbsentPerson):
-            return None
-        if self._stage.ask_below is None or self._stage.waits == "sync":
-            return chat.stop_question.note_for_next_cell
-        return chat.stop_question.ask_in_cell(self._stage.ask_below)
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)
@@ -280,7 +279,7 @@ class ChatCell:
         return chat.result()
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
-        log = (event for cell_run in conversation.runs for event in cell_run.log)
+        log = [event for cell_run in conversation.runs for event in cell_run.log]
         if self._settings.confirm == "always" and lets_all_run(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")
 
@@ -299,13 +298,13 @@ class ChatCell:
         role = ASSISTANT + _FOLDER.format(folder=conversation.folder)
         setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
         earlier = conversation.runs[: conversation.runs.index(cell_run)]
-        known = conversation.agents
-        if known is None or (known.setup, known.runs) != (setup, earlier):
+        previous = conversation.agents
+        if previous is None or (previous.setup, previous.runs) != (setup, earlier):
             pair = _new_agents(*setup)
             for run in earlier:
                 _remember(run, *pair)
         else:
-            pair = known.pair
+            pair = previous.pair
         conversation.agents = ChatAgents(pair, setup, [*earlier, cell_run])
         return pair
 
@@ -325,7 +324,7 @@ class ChatCell:
         if self._settings.answer:
             answers = [
                 "",
-                *(statement.message.text for statement in cell_run.said() if statement.sender == "assistant"),
+                *(statement.message.text for statement in cell_run.statements if statement.sender == "assistant"),
             ]
             namespace[self._settings.answer] = without("TERMINATE", answers[-1] or done.summary)
         if not (names := self._settings.outputs):
@@ -368,7 +367,7 @@ def _new_agents(
 
 
 def _remember(run: CellRun, user: ConversableAgent, assistant: ConversableAgent) -> None:
-    for statement in run.said():
+    for statement in run.statements:
         user.remember(statement.message, assistant, sent=statement.sender == user.name)
         assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
 

@@ -65,11 +65,13 @@ class CellRun:
     def last(self) -> Recorded | None:
         return self.log[-1] if self.log else None
 
-    def said(self) -> Iterator[Said]:
-        return (event for event in self.log if isinstance(event, Said))
+    @property
+    def statements(self) -> list[Said]:
+        return [event for event in self.log if isinstance(event, Said)]
 
-    def replies(self) -> Iterator[ModelReplied]:
-        return (event for event in self.log if isinstance(event, ModelReplied))
+    @property
+    def replies(self) -> list[ModelReplied]:
+        return [event for event in self.log if isinstance(event, ModelReplied)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class NotebookConversation:
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
         """Adds the chat's spending to the budgets, including that of replaced runs."""
-        replies = (*self._replaced, *(reply for run in self.runs for reply in run.replies()))
+        replies = (*self._replaced, *[reply for run in self.runs for reply in run.replies])
         for budget in budgets:
             for reply in replies:
                 if not reply.cached:
@@ -124,8 +126,8 @@ class NotebookConversation:
 
     @property
     def waits_for_first_reply(self) -> bool:
-        waits = all(isinstance(run.last, ModelAsked) for run in self.runs)
-        return bool(self.runs) and waits and not any(list(run.replies()) for run in self.runs) and not self._replaced
+        waits = all(isinstance(run.last, ModelAsked) and not run.replies for run in self.runs)
+        return bool(self.runs) and waits and not self._replaced
 
     def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
         """Returns the target for the chat's code, from the options and the default `usual`.
@@ -229,7 +231,7 @@ class NotebookConversation:
     def _remove_from(self, index: int) -> list[CellRun]:
         removed = self.runs[index:]
         del self.runs[index:]
-        self._replaced += (reply for run in removed for reply in run.replies())
+        self._replaced += [reply for run in removed for reply in run.replies]
         return removed
 
     def _index_of(self, origin: Origin, task: str) -> int | None:

@@ -19,9 +19,15 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook import reruns
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.delivery import INSIDE, QuestionChannel, question_channel
+from autogen_nb.notebook.asking.delivery import (
+    INSIDE,
+    QuestionChannel,
+    Superseded,
+    question_channel,
+    running_code,
+    running_origin,
+)
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.chat_cell import ChatCell
@@ -134,7 +140,7 @@ class Session:
         setting = self._notebook.model_setting
         form = model_command.form_for(words, setting, os.environ)
         view = PlainCellView() if channel.plain else NotebookView()
-        running = reruns.origin(self._shell)
+        running = running_origin(self._shell)
         with self._person(channel, view, running, running) as person:
             try:
                 answer = person.connection(form)
@@ -154,7 +160,7 @@ class Session:
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
         """Runs a cell; `resumed_cell` is the id of the cell to resume ("" if it has none), or None for this cell."""
         channel = self._channel(waits)
-        running = reruns.origin(self._shell)
+        running = running_origin(self._shell)
         origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
@@ -198,7 +204,7 @@ class Session:
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):
-                code = reruns.source(self._shell)
+                code = running_code(self._shell)
                 chat = RunningChat(view, origin, running.cell, code, self.conversations, self.chat_of)
                 stack.push(lambda _, error, __: chat.end(error))
             superseded = stack.enter_context(channel.open(self._shell, running, chat))
@@ -230,7 +236,7 @@ async def _awaited(work: Coroutine[Any, Any, None]) -> None:
     with run.heartbeat(), one_line():
         try:
             await work
-        except reruns.Superseded:
+        except Superseded:
             return
         # ipykernel cancels an awaited cell, and interrupts a plain one.
         except (asyncio.CancelledError, KeyboardInterrupt):

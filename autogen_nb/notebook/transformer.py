@@ -22,12 +22,18 @@ _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
 _SESSION = f"{_MAGICS}.session()"
 
 
+class _Depth(threading.local):
+    """The number of nested cells that run in this thread."""
+
+    cells = 0
+
+
 class Transformer:
     """An input transformer that tracks the nesting of running cells."""
 
     def __init__(self, shell: "InteractiveShell") -> None:
         self._shell = shell
-        self._depth = threading.local()
+        self._depth = _Depth()
 
     def install(self) -> None:
         """Registers the transformer, and the callbacks that track cells."""
@@ -59,16 +65,13 @@ class Transformer:
                 return lines
 
     def _awaitable(self) -> bool:
-        return self._current_depth() == 0 and getattr(self._shell, "kernel", None) is not None
-
-    def _current_depth(self) -> int:
-        return int(getattr(self._depth, "now", 0))
+        return self._depth.cells == 0 and getattr(self._shell, "kernel", None) is not None
 
     def _on_cell_begin(self, *_: Any) -> None:
-        self._depth.now = self._current_depth() + 1
+        self._depth.cells += 1
 
     def _on_cell_end(self, *_: Any) -> None:
-        self._depth.now = max(0, self._current_depth() - 1)
+        self._depth.cells = max(0, self._depth.cells - 1)
 
 
 def _magic_words(call: str) -> list[str]:

@@ -1,11 +1,15 @@
-"""Chooses how a chat asks the person: by buttons, by text, or not at all.
+"""Chooses how a chat asks the person: by buttons, by text, or not at all; and detects that the cell was run again.
 
 Buttons require that clicks arrive while the cell runs. Otherwise questions use ``input()``, which works in every front
 end while a cell runs, and a notice gives the reason.
+
+If the person runs a waiting cell again, the front end clears the cell's output with its panel, and queues a second
+request. The first run must then end, because nobody can answer its question any more.
 """
 
+import asyncio
 import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ipykernel._version import __version__ as release
+from IPython.core.displaypub import CapturingDisplayPublisher
 
-from autogen_nb.notebook import reruns
-from autogen_nb.notebook.asking.captured_output import captures_displays
+from autogen_nb.errors import AutogenError
 from autogen_nb.notebook.asking.comm_interceptor import CellHandler, CommInterceptor, intercept
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.settings import Settings
@@ -28,6 +32,10 @@ INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
 _CAPTURED = _IN_WORDS.format("buttons would be captured with the rest of the cell's output")
 _BLOCKED = _IN_WORDS.format("ipykernel {} receives no clicks while a cell runs without await")
 _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may receive no clicks while a cell runs")
+
+
+class Superseded(AutogenError):
+    """The waiting cell was run again; the new run continues from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +57,10 @@ class QuestionChannel:
         `handler` handles other cells that take over the running chat.
         """
         if self.intercept is None:
-            yield lambda: reruns.run_again(shell, origin)
+            yield lambda: _is_queued_again(shell, origin)
             return
         with self.intercept.listening(handler) as listener:
-            yield lambda: origin.cell in listener.cells or reruns.run_again(shell, origin)
+            yield lambda: origin.cell in listener.cells or _is_queued_again(shell, origin)
 
 
 def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
@@ -69,7 +77,7 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
         return QuestionChannel("nobody")
     if _is_from_text_front_end(request):
         return QuestionChannel("words", _NO_WIDGETS, plain=True, terminal=_console_terminal())
-    if captures_displays(shell):
+    if isinstance(getattr(shell, "display_pub", None), CapturingDisplayPublisher):
         return QuestionChannel("words", _CAPTURED)
     interceptor = intercept(kernel)
     if blocks:
@@ -77,7 +85,7 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
             return QuestionChannel("words", _BLOCKED.format(release))
     elif interceptor is None and not _receives_while_awaiting(kernel):
         return QuestionChannel("words", _UNKNOWN.format(release))
-    if any(configurable.ask == "text" for configurable in shell.configurables if isinstance(configurable, Settings)):
+    if "text" in [settings.ask for settings in shell.configurables if isinstance(settings, Settings)]:
         return QuestionChannel("words")
     return QuestionChannel("buttons", intercept=interceptor)
 
@@ -112,3 +120,52 @@ def _console_terminal() -> Path | None:
             device = parent.terminal()
             return Path(device) if device else None
     return None
+
+
+def running_origin(shell: Any) -> Origin:
+    """Returns the ids of the running cell and of its request."""
+    return _origin(_running_request(shell))
+
+
+def running_code(shell: Any) -> str:
+    return str(_running_request(shell).get("content", {}).get("code", ""))
+
+
+def _running_request(shell: Any) -> Mapping[str, Any]:
+    kernel = getattr(shell, "kernel", None)
+    return {} if kernel is None else kernel.get_parent("shell") or {}
+
+
+def _is_queued_again(shell: Any, running: Origin) -> bool:
+    """Returns whether another request for the cell is queued; False in releases of ipykernel with other internals.
+
+    ipykernel 7 has a task for each queued request, and no public list of them.
+    """
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None or running.cell is None:
+        return False
+    waiting = (_queued_request(kernel, task) for task in asyncio.all_tasks())
+    return any(
+        _origin(request).repeats(running)
+        for request in waiting
+        if request.get("header", {}).get("msg_type") == "execute_request"
+    )
+
+
+def _origin(request: Mapping[str, Any]) -> Origin:
+    cell = request.get("metadata", {}).get("cellId")
+    return Origin(str(cell) if cell else None, request.get("header", {}).get("msg_id"))
+
+
+def _queued_request(kernel: Any, task: "asyncio.Task[Any]") -> dict[str, Any]:
+    coroutine: Any = task.get_coro()
+    frame = getattr(coroutine, "cr_frame", None)
+    if getattr(coroutine, "__name__", "") != "shell_main" or frame is None:
+        return {}
+    try:
+        _, frames = kernel.session.feed_identities(frame.f_locals["msg"], copy=False)
+        message = kernel.session.deserialize(frames, content=False, copy=False)
+    # Errors in ipykernel's internals must not end the cell.
+    except Exception:  # noqa: BLE001
+        return {}
+    return dict(message)

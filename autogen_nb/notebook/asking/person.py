@@ -5,10 +5,16 @@ the task mentions, and about code that does not stop.
 """
 
 import getpass
-from collections.abc import Awaitable, Iterable
+import io
+import sys
+from collections.abc import Awaitable, Generator, Iterable
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal, NoReturn, Protocol, TypeAlias
+from typing import Any, Literal, NoReturn, Protocol, TextIO, TypeAlias, cast
+
+from ipykernel.iostream import OutStream
+from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.core.people import Human
 from autogen_nb.effects import EffectJudged
@@ -20,7 +26,6 @@ from autogen_nb.models.config.account import OPENAI_URL, checked_key
 from autogen_nb.models.config.address import checked_base, host_of, login_of, revealed, server_of, shown_url
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
-from autogen_nb.notebook.asking.captured_output import printing_to_page
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 
@@ -121,15 +126,15 @@ class TypingPerson(TerminalHuman):
     """A person who answers with ``input()``."""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        with printing_to_page():
+        with _printing_to_page():
             return super().input(question)
 
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        with printing_to_page():
+        with _printing_to_page():
             return super().approve(question)
 
     def allow(self, question: EffectAsked) -> EffectJudged:
-        with printing_to_page():
+        with _printing_to_page():
             return super().allow(question)
 
     def connection(self, form: ModelForm) -> ModelConnection:
@@ -191,3 +196,30 @@ def _typed_connection(stored: ModelConnection) -> ModelConnection:
 
 def _typed(prompt: str) -> str:
     return read_line(prompt, way_out=": the standard input is at its end")
+
+
+@contextmanager
+def _printing_to_page() -> Generator[None, None, None]:
+    """Prints to the page, although ``%%capture`` captures the cell's output."""
+    kernel = getattr(InteractiveShell.instance(), "kernel", None)
+    if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
+        yield
+        return
+    page = sys.__stdout__ if kernel is None else _CellOutput(kernel)
+    with redirect_stdout(cast("TextIO", page or sys.stdout)):
+        yield
+
+
+class _CellOutput(io.TextIOBase):
+    """Sends text directly to the front end, below the running cell."""
+
+    def __init__(self, kernel: Any) -> None:
+        super().__init__()
+        self._kernel = kernel
+
+    def write(self, text: str) -> int:
+        kernel, content = self._kernel, {"name": "stdout", "text": text}
+        kernel.session.send(
+            kernel.iopub_socket, "stream", content, parent=kernel.get_parent("shell"), ident=b"stream.stdout"
+        )
+        return len(text)

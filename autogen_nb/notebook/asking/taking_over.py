@@ -13,9 +13,9 @@ from typing import Protocol
 
 from autogen_nb.errors import ChatUnfinished, ConfigError
 from autogen_nb.notebook.asking.comm_interceptor import InterceptedRequest
+from autogen_nb.notebook.asking.delivery import Superseded
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
-from autogen_nb.notebook.reruns import Superseded
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.slots import Publish
@@ -107,7 +107,7 @@ class RunningChat:
         if chat is not None:
             runs = [run for run in chat.runs if run.origin != self.origin]
             show_command.show_runs(runs, above)
-            current = (statement for run in chat.runs if run.origin == self.origin for statement in run.said())
+            current = (statement for run in chat.runs if run.origin == self.origin for statement in run.statements)
             for statement in islice(current, 1):
                 above.show(statement)
         self._move(request)

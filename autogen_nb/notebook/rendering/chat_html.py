@@ -31,7 +31,8 @@ def fold(
     html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
 ) -> tuple[str, str]:
     """Folds a block of a message to one line; returns the message up to the end of the block, and the rest."""
-    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", block.code)), 3)
+    longest = max(re.findall("`+", block.code), key=len, default="")
+    fence = "`" * max(3, len(longest) + 1)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
     before, is_there, rest = html.partition(shown)
     if not is_there:
@@ -59,7 +60,7 @@ def _title(block: CodeBlock) -> tuple[str, bool]:
 def _about(block: CodeBlock, *details: str) -> str:
     lines = len(block.code.strip().splitlines() or [""])
     size = f"{lines} line{'' if lines == 1 else 's'}"
-    return "".join(f" \u00b7 {detail}" for detail in (size, *details) if detail)
+    return "".join([f" \u00b7 {detail}" for detail in (size, *details) if detail])
 
 
 def folded_text(text: str, head: int, tail: int, *, opened: bool) -> str:
@@ -175,6 +176,6 @@ def warm_up() -> None:
 
 def _with_code_spans(text: str) -> str:
     pieces = _CODE_SPAN.split(visible(text))
-    return "".join(
-        f"<code>{escape_plain(piece)}</code>" if index % 2 else escape_text(piece) for index, piece in enumerate(pieces)
-    )
+    pieces[::2] = map(escape_text, pieces[::2])
+    pieces[1::2] = [f"<code>{escape_plain(piece)}</code>" for piece in pieces[1::2]]
+    return "".join(pieces)

@@ -45,17 +45,13 @@ _MARKED = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
 def code_html(source: str, language: str) -> str:
     """Returns ``<pre><code>``; deceptive characters appear as codes such as ``[U+202E]``."""
     shown = visible(source.replace("\r\n", "\n"))
-    marked = _mark if shown != source else str
-    inner = "".join(_span(name, marked(escape_plain(text))) for name, text in _pieces(shown, language))
+    inner = ""
+    for name, text in _pieces(shown, language):
+        html = escape_plain(text)
+        if shown != source:
+            html = _MARKED.sub(rf'<span style="{styles.DISGUISED}">\1</span>', html)
+        inner += f'<span style="{styles.CODE_STYLES[name]}">{html}</span>' if name else html
     return f'<pre style="{styles.PRE}"><code style="{styles.PRE_CODE}">{inner}</code></pre>'
-
-
-def _mark(escaped: str) -> str:
-    return _MARKED.sub(rf'<span style="{styles.DISGUISED}">\1</span>', escaped)
-
-
-def _span(name: str, inner: str) -> str:
-    return f'<span style="{styles.CODE_STYLES[name]}">{inner}</span>' if name else inner
 
 
 def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
@@ -64,8 +60,8 @@ def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
     if language not in _LEXERS or len(source) > _LONGEST or _GAP.search(source):
         return [("", source)]
     pieces = [(_style(kind), text) for _, kind, text in _lexer(language).get_tokens_unprocessed(source)]
-    runs = [(name, "".join(text for _, text in run)) for name, run in groupby(pieces, key=itemgetter(0))]
-    return runs if "".join(text for _, text in runs) == source else [("", source)]
+    runs = [(name, "".join([text for _, text in run])) for name, run in groupby(pieces, key=itemgetter(0))]
+    return runs if "".join([text for _, text in runs]) == source else [("", source)]
 
 
 @cache

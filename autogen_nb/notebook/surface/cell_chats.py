@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from autogen_nb.notebook import extension, reruns
-from autogen_nb.notebook.asking.delivery import question_channel
+from autogen_nb.notebook import extension
+from autogen_nb.notebook.asking.delivery import question_channel, running_origin
 from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -130,7 +130,7 @@ def of(shell: Any) -> CellChats | None:
     """Returns the chats of the running cell; None on another thread, whose chats cannot move."""
     if threading.current_thread() is not threading.main_thread():
         return None
-    origin = reruns.origin(shell)
+    origin = running_origin(shell)
     if not _current or _current[0].origin != origin:
         _current[:] = [CellChats(shell, origin)]
     return _current[0]

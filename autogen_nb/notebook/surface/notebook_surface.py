@@ -20,8 +20,7 @@ from autogen_nb.events import (
     HumanInputGiven,
 )
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook import reruns
-from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel
+from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel, running_origin
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.surface import cell_chats
@@ -73,7 +72,7 @@ class CellPerson:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._origin = reruns.origin(shell)
+        self._origin = running_origin(shell)
         self._chats = cell_chats.of(shell)
         self._announced = False
         self._open: list[tuple[NotebookView, Callable[[], bool]]] = []

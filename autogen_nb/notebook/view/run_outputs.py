@@ -36,6 +36,9 @@ _STATIC = frozenset({*MAGIC, "text/plain"})
 _REMARK = 200  # characters for the remark about omitted lines
 
 
+_STREAM, _ERROR, _WIDGET, _OUTPUT = (bundle("", "", kind=kind)[1] for kind in ("stream", "error", "widget", "output"))
+
+
 def shown_as(data: Bundle) -> str:
     """Describes for the model how a cell shows an output; "" if the cell shows the output itself."""
     if isinstance(spec := data.get(VIEW), Mapping):
@@ -117,7 +120,7 @@ class RunOutputs:
         is_folded = final and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
         if self._dirty or is_folded:
             html = {"text/html": folded_text(text, _HEAD, _TAIL, opened=self._unfolded)} if is_folded else {}
-            self._text_slot.show({"text/plain": text, **html}, _about("stream"))
+            self._text_slot.show({"text/plain": text, **html}, _STREAM)
         self._dirty, self._flushed, self._sent = False, now, len(text)
 
     def end_text(self) -> None:
@@ -153,7 +156,7 @@ class RunOutputs:
         self.failed = True
         self.end_text()
         text = only_colours("\n".join(failure.traceback) or f"{failure.ename}: {failure.evalue}")
-        data, metadata = {"text/plain": text}, _about("error")
+        data, metadata = {"text/plain": text}, _ERROR
         lines = text.count("\n") + 1
         if lines > _LONG_TRACEBACK:
             # Most lines of a long traceback are frames of libraries.
@@ -176,12 +179,12 @@ class RunOutputs:
             if is_preparation(output.data):
                 slot.clear()
             elif (view := self._widget_view(output)) is not None:
-                slot.show(view, _about("widget"))
+                slot.show(view, _WIDGET)
                 if slot not in self._widgets:
                     self._widgets[slot] = output.data[VIEW]["model_id"], self._new_slot()
             else:
                 data, metadata = self._displayed(output)
-                slot.show(data, {**metadata, **_about("output")})
+                slot.show(data, {**metadata, **_OUTPUT})
         self._libraries.flush()
 
     def _displayed(self, output: Display | Result) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -238,7 +241,3 @@ class RunOutputs:
         self._free.extend(self._used)
         self._used.clear()
         self._by_id.clear()
-
-
-def _about(kind: str) -> dict[str, object]:
-    return bundle("", "", kind=kind)[1]

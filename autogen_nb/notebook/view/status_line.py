@@ -66,14 +66,13 @@ class Totals:
 
     def text(self) -> str:
         cached = f" ({self.cached} from the cache)" if self.cached else ""
-        parts = [
+        return joined(
             counted(self.replies, "reply", "replies") + cached,
             counted(self.blocks, "block run", "blocks run"),
             counted(self.calls, "call", "calls"),
             f"{self.tokens:,} tokens" if self.tokens else "",
             self._cost(),
-        ]
-        return " · ".join(part for part in parts if part)
+        )
 
     def _pay(self, usage: Usage | None, cost: float | None, *, cached: bool) -> None:
         if cached:
@@ -163,7 +162,7 @@ def shortened(text: str, limit: int = _LONG) -> str:
 
 
 def joined(*parts: str) -> str:
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))
 
 
 def dollars(amount: float) -> str:
