@@ -73,7 +73,7 @@ class WordFilter:
 
     def __init__(self, word: str) -> None:
         self._word = word
-        beginnings = "|".join(re.escape(word[:length]) for length in range(len(word), 0, -1))
+        beginnings = "|".join([re.escape(word[:length]) for length in range(len(word), 0, -1)])
         closing = rf"{re.escape(word)}{_MARKS}|(?:{beginnings})?"
         self._closing = re.compile(rf"[.!?:][*_`\"')\]]*(?P<closing>[ \t]+[*_`]*(?:{closing}))\Z")
         self._recent = ""
@@ -84,33 +84,27 @@ class WordFilter:
         self._fence = ""
 
     def add(self, text: str) -> str:
-        return "".join([self._add(piece) for piece in _PIECES.findall(text)])
+        shown: list[str] = []
+        for piece in _PIECES.findall(text):
+            self._line.append(piece)
+            self._recent = (self._recent + piece)[-_RECENT:]
+            self._unshown += piece
+            if piece.endswith("\n"):
+                shown.append(self.end())
+                continue
+            if not (self._is_shown or self._fence):
+                rest = self._unshown.lstrip(_SIGNS)
+                self._is_shown = not (self._word.startswith(rest) or _is_only_word(self._word, self._unshown))
+            if self._is_shown or self._fence:
+                visible, self._unshown = self._split()
+                shown.append(self._shown(visible))
+        return "".join(shown)
 
     def end(self) -> str:
-        return self._end_line()
-
-    def _add(self, piece: str) -> str:
-        self._line.append(piece)
-        self._recent = (self._recent + piece)[-_RECENT:]
-        self._unshown += piece
-        if piece.endswith("\n"):
-            return self._end_line()
-        self._is_shown = self._is_shown or bool(self._fence) or not self._could_become(self._unshown)
-        if not self._is_shown:
-            return ""
-        end = len(self._unshown) - self._closing_length()
-        text, self._unshown = self._unshown[:end], self._unshown[end:]
-        return self._shown(text)
-
-    def _closing_length(self) -> int:
-        match = None if self._fence else self._closing.search(self._recent)
-        return 0 if match is None else min(len(match["closing"]), len(self._unshown))
-
-    def _end_line(self) -> str:
+        """Ends the line, and returns the text that was kept back, without the word."""
         line = "".join(self._line)
         dropped = not (self._fence or self._is_shown) and _is_only_word(self._word, line.rstrip("\r\n"))
-        end = len(self._unshown) - self._closing_length()
-        text, closing = ("", "") if dropped else (self._unshown[:end], self._unshown[end:])
+        text, closing = ("", "") if dropped else self._split()
         if self._word not in closing:
             text, closing = text + closing, ""
         mark = _FENCE.match(line)
@@ -125,6 +119,12 @@ class WordFilter:
         self._gap.append(closing)
         return shown
 
+    def _split(self) -> tuple[str, str]:
+        """The text to show, and the end of the line that may be or become the word after a sentence."""
+        match = None if self._fence else self._closing.search(self._recent)
+        end = len(self._unshown) if match is None else max(0, len(self._unshown) - len(match["closing"]))
+        return self._unshown[:end], self._unshown[end:]
+
     def _shown(self, text: str) -> str:
         # White space before a removed line is removed too.
         visible = text.rstrip()
@@ -133,10 +133,6 @@ class WordFilter:
             self._gap.clear()
         self._gap.append(text[len(visible) :])
         return before + visible
-
-    def _could_become(self, line: str) -> bool:
-        rest = line.lstrip(_SIGNS)
-        return self._word.startswith(rest) or _is_only_word(self._word, line)
 
 
 def _is_only_word(word: str, line: str) -> bool:
