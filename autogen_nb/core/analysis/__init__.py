@@ -5,12 +5,13 @@ do anything. Code that the analysis cannot read has the effect "unknown", which 
 """
 
 from functools import lru_cache
+from typing import Literal
 
 from autogen_nb.core.analysis.cell_effects import read_cell
 from autogen_nb.core.analysis.effect_collector import EffectCollector, one_line
 from autogen_nb.core.analysis.shell_effects import read_shell
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.effects import Confirm, Effect, Permissions
+from autogen_nb.effects import Effect, Permissions
 from autogen_nb.messages import CodeBlock
 
 _DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
@@ -33,10 +34,10 @@ def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions
     return Permissions(tuple(dict.fromkeys((*collected.effects, *collected.started, *opened))))
 
 
-def effects_to_confirm(confirm: Confirm, block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, ...] | None:
+def effects_to_confirm(
+    confirm: Literal["risky", "always"], block: CodeBlock, scope: PathScope | None = None
+) -> tuple[Effect, ...] | None:
     """The effects to show in the question about a block; None if the block may run without a question."""
-    if confirm == "never":
-        return None
     predicted = effects(block, scope)
     if confirm == "risky" and all(effect.harmless for effect in predicted):
         return None

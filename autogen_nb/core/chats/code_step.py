@@ -91,9 +91,10 @@ class RunCode:
                 continue
             ran = yield from ask(self._question(spec, tuple(approved_blocks)), CodeRan)
             run.add(ran)
-            if _stopped(ran):
-                return "stop"
-            if run.failed:
+            for event in ran.inner:
+                if isinstance(event, EffectJudged) and event.stop:
+                    return "stop"
+            if run.exit_code != 0:
                 run.blocks_left = following + len(approved_blocks) - max(ran.ran, 1)
                 break
             approved_blocks.clear()
@@ -106,7 +107,7 @@ class RunCode:
         return CodeAsked(spec.name, blocks, Permissions(tuple(allowed)))
 
     def _approval_question(self, spec: AgentSpec, block: CodeBlock, index: int, total: int) -> ApprovalAsked | None:
-        effects = effects_to_confirm(self.confirm, block, self.scope)
+        effects = None if self.confirm == "never" else effects_to_confirm(self.confirm, block, self.scope)
         if effects is None:
             return None
         return ApprovalAsked(spec.name, block, index, total, reasons(effects), effects, self.confirm == "always")
@@ -119,16 +120,12 @@ class RunCode:
             return block
         approval = yield from ask(question, ApprovalGiven)
         if approval.decision != "run":
-            run.skip(approval)
+            run.notes.append(f"The user skipped a block. The reason: {approval.reason or 'none was given'}.")
             return approval.decision
         if approval.code is None or approval.code == block.code:
             return block
         run.notes.append(f"The user changed the code before it ran. This is what ran:\n{approval.code}")
         return CodeBlock(block.language, approval.code)
-
-
-def _stopped(ran: CodeRan) -> bool:
-    return any(isinstance(event, EffectJudged) and event.stop for event in ran.inner)
 
 
 @dataclass(slots=True)
@@ -142,10 +139,6 @@ class _Run:
     notes: list[str] = field(default_factory=list)
     picture_parts: list[dict[str, Any]] = field(default_factory=list)
 
-    @property
-    def failed(self) -> bool:
-        return self.exit_code != 0
-
     def add(self, ran: CodeRan) -> None:
         self.exit_code = ran.exit_code
         self.started = True
@@ -157,17 +150,12 @@ class _Run:
         if ran.whole:
             self.notes.append(f"The output is long; all of it is in {ran.whole!r}.")
 
-    def skip(self, approval: ApprovalGiven) -> None:
-        self.notes.append(f"The user skipped a block. The reason: {approval.reason or 'none was given'}.")
-
     def reply(self) -> Message:
-        text = self._text()
-        return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)
-
-    def _text(self) -> str:
         if self.blocks_left:
             self.notes.append(f"{self.blocks_left} later block(s) did not run, because the one before failed.")
-        notes = "".join(f"\n{note}" for note in self.notes)
-        if not self.started:
-            return f"The code was not run.{notes}"
-        return report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + notes)
+        notes = "\n".join(["", *self.notes])
+        if self.started:
+            text = report(self.exit_code, elided("\n".join(filter(None, self.texts)), self.limit) + notes)
+        else:
+            text = f"The code was not run.{notes}"
+        return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)

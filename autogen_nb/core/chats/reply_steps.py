@@ -138,7 +138,7 @@ class ConversationState:
         if key not in self._readings:
             reading = read(text, self.names)
             self._readings[key] = reading
-            self.names.update(*(defined(block.code) for block in reading.blocks))
+            self.names.update(*[defined(block.code) for block in reading.blocks])
         return self._readings[key]
 
     def _text(self, agent: str, peer: str, index: int) -> str:
@@ -162,9 +162,8 @@ class ConversationState:
     def is_claimed(self, agent: str, peer: str, index: int) -> bool:
         """True if the agent has run the message's code, or has replied to it in an earlier chat."""
         pair = frozenset((agent, peer))
-        exchanged, earlier = self.exchanged(agent, peer), self._earlier.get(pair, 0)
-        answered = (exchanged[later].sender == agent for later in range(earlier - 1, index, -1))
-        return (agent, pair, index) in self._ran or any(answered)
+        later = self.exchanged(agent, peer)[index + 1 : self._earlier.get(pair, 0)]
+        return (agent, pair, index) in self._ran or agent in [said.sender for said in later]
 
 
 def ask(question: Question, kind: type[A]) -> Asking[A]:

@@ -44,7 +44,7 @@ def report(exit_code: int, output: str) -> str:
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     """The outputs as text, with one line for each picture or other rich output."""
     # As one stream, stdout and stderr keep the order in which their text arrived.
-    joined = (Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs)
+    joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else elided(text, limit)
 
@@ -63,7 +63,7 @@ def plain(text: str) -> str:
     if _UP.search(text):
         text = _apply_cursor_up(text)
     lines = _ESCAPES.sub("", text).split("\n")
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
+    return "\n".join([line.rstrip("\r").rpartition("\r")[2] for line in lines])
 
 
 def _apply_cursor_up(text: str) -> str:
