@@ -17,9 +17,8 @@ from ipykernel.iostream import OutStream
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.core.people import Human
-from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputAsked, HumanInputGiven, Recorded
+from autogen_nb.events import ApprovalGiven, Recorded
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED, NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key
@@ -122,20 +121,39 @@ class AbsentPerson(NobodyToAsk):
         return "kill"
 
 
+@contextmanager
+def _printing_to_page() -> Generator[None, None, None]:
+    """Prints to the page, although ``%%capture`` captures the cell's output."""
+    kernel = getattr(InteractiveShell.instance(), "kernel", None)
+    if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
+        yield
+        return
+    page = sys.__stdout__ if kernel is None else _CellOutput(kernel)
+    with redirect_stdout(cast("TextIO", page or sys.stdout)):
+        yield
+
+
+class _CellOutput(io.TextIOBase):
+    """Sends text directly to the front end, below the running cell."""
+
+    def __init__(self, kernel: Any) -> None:
+        super().__init__()
+        self._kernel = kernel
+
+    def write(self, text: str) -> int:
+        kernel, content = self._kernel, {"name": "stdout", "text": text}
+        kernel.session.send(
+            kernel.iopub_socket, "stream", content, parent=kernel.get_parent("shell"), ident=b"stream.stdout"
+        )
+        return len(text)
+
+
 class TypingPerson(TerminalHuman):
     """A person who answers with ``input()``."""
 
-    def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        with _printing_to_page():
-            return super().input(question)
-
-    def approve(self, question: ApprovalAsked) -> ApprovalGiven:
-        with _printing_to_page():
-            return super().approve(question)
-
-    def allow(self, question: EffectAsked) -> EffectJudged:
-        with _printing_to_page():
-            return super().allow(question)
+    input = _printing_to_page()(TerminalHuman.input)
+    approve = _printing_to_page()(TerminalHuman.approve)
+    allow = _printing_to_page()(TerminalHuman.allow)
 
     def connection(self, form: ModelForm) -> ModelConnection:
         """Asks for a model until its server answers."""
@@ -196,30 +214,3 @@ def _typed_connection(stored: ModelConnection) -> ModelConnection:
 
 def _typed(prompt: str) -> str:
     return read_line(prompt, way_out=": the standard input is at its end")
-
-
-@contextmanager
-def _printing_to_page() -> Generator[None, None, None]:
-    """Prints to the page, although ``%%capture`` captures the cell's output."""
-    kernel = getattr(InteractiveShell.instance(), "kernel", None)
-    if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
-        yield
-        return
-    page = sys.__stdout__ if kernel is None else _CellOutput(kernel)
-    with redirect_stdout(cast("TextIO", page or sys.stdout)):
-        yield
-
-
-class _CellOutput(io.TextIOBase):
-    """Sends text directly to the front end, below the running cell."""
-
-    def __init__(self, kernel: Any) -> None:
-        super().__init__()
-        self._kernel = kernel
-
-    def write(self, text: str) -> int:
-        kernel, content = self._kernel, {"name": "stdout", "text": text}
-        kernel.session.send(
-            kernel.iopub_socket, "stream", content, parent=kernel.get_parent("shell"), ident=b"stream.stdout"
-        )
-        return len(text)

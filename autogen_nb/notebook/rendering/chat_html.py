@@ -1,20 +1,21 @@
 """HTML for messages, lines and code, without style sheets or scripts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
 from autogen_nb.notebook.rendering.markdown import code_block, markdown
 from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
-from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
 from autogen_nb.settings import Show
 
 _TITLE = re.compile(r"#+[ \t]*(?!!)(\S.*)")
@@ -150,6 +151,15 @@ def preformatted(text: str, *, inset: str = "0") -> str:
     """Returns plain text in the code font."""
     style = f"{styles.PLAIN_PRE};padding-left:{inset}"
     return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
+
+
+def static_html(data: Mapping[str, Any]) -> str:
+    """Returns the richest form of a checked output as HTML."""
+    if (image := next((mime for mime in MAGIC if mime in data), None)) is not None:
+        return picture(image, data[image])
+    if "text/html" in data:
+        return f"<div>{data['text/html']}</div>"
+    return preformatted(without_colours(only_colours(data.get("text/plain", ""))), inset="8px")
 
 
 def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:

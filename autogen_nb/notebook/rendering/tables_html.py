@@ -9,13 +9,14 @@ from typing import Any, TypeAlias
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
+from autogen_nb.notebook.rendering.styles import Tone
 
 DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 
 
-def line(text: str, *, kind: str = "note") -> DisplayData:
+def line(text: str, *, tone: Tone = "muted", kind: str = "note") -> DisplayData:
     """Returns one line; text in backticks becomes code."""
-    return chat_html.bundle(chat_html.line(text), text, kind=kind)
+    return chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind)
 
 
 def table(

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from autogen_nb.notebook.rendering import styles
-from autogen_nb.notebook.rendering.chat_html import picture, preformatted
+from autogen_nb.notebook.rendering.chat_html import static_html
 from autogen_nb.notebook.rendering.escaping import escape_text
-from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
 from autogen_nb.notebook.rendering.widget_state import REFERENCE
 
 _DEEPEST = 20
@@ -74,11 +73,8 @@ def _outputs(outputs: Any) -> tuple[str, str]:
     html, lines = "", []
     for output in outputs:
         data = output.get("data", {"text/plain": output.get("text", "\n".join(output.get("traceback", ())))})
-        text = data.get("text/plain", "")
-        mime = next((mime for mime in data if mime.startswith("image/")), None)
-        plain = preformatted(without_colours(only_colours(text)))
-        html += picture(mime, data[mime]) if mime else data.get("text/html") or plain
-        lines.append(text.rstrip("\n"))
+        html += static_html(data)
+        lines.append(data.get("text/plain", "").rstrip("\n"))
     return html, "\n".join(filter(None, lines))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
+from autogen_nb.notebook.rendering.tables_html import line
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.slots import Bundle, Publish, Slot, Slots
 
@@ -42,7 +43,7 @@ class FootedView:
         self._next_slot().show(data, metadata)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
-        self.add(*chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind))
+        self.add(*line(text, tone=tone, kind=kind))
 
     def clear(self) -> None:
         self._slots.clear()
@@ -91,7 +92,7 @@ class FootedView:
         """Shows the open panel, if any, below another cell as well, under a remark and the output above the panel."""
         if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
-            note.show(*chat_html.bundle(chat_html.line(remark, tone="warning"), remark, kind="note"))
+            note.show(*line(remark, tone="warning"))
             if (above := self._slots.content_above(self._foot)) is not None:
                 context.show(*above)
             panel.show(*self._foot.content)
@@ -129,13 +130,13 @@ class FootedView:
 
     def move(self, publish: Publish) -> None:
         """Moves the existing and future output below another cell; the previous cell gets a note."""
-        self._foot_slot().leave(*chat_html.bundle(chat_html.line(_MOVED), _MOVED, kind="note"))
+        self._foot_slot().leave(*line(_MOVED))
         self._slots.move(publish)
         self.page_loaded = False
 
     def close(self) -> None:
         """Adds the last line to reloaded pages."""
-        self._slots.note_in_mirrors(*chat_html.bundle(chat_html.line(self.mirrored), self.mirrored, kind="note"))
+        self._slots.note_in_mirrors(*line(self.mirrored))
 
     # The outputs
 

@@ -7,17 +7,16 @@ from uuid import uuid4
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.rendering import styles
-from autogen_nb.notebook.rendering.chat_html import bundle, opened_by, picture, preformatted
+from autogen_nb.notebook.rendering.chat_html import bundle, opened_by, static_html
 from autogen_nb.notebook.rendering.escaping import escape_text
 from autogen_nb.notebook.rendering.frames import LIBRARIES, library_html, load
-from autogen_nb.notebook.rendering.terminal_text import without_colours
 
 Bundle = dict[str, Any]
 Content: TypeAlias = tuple[Bundle, Bundle]
 
 _TEXT = frozenset({"text/html", "text/plain"})
-_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LARGEST = 300_000
 
 _MANY = 36
@@ -151,7 +150,7 @@ def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
     Images are merged only if there would be more than `few` outputs.
     """
     groups = list(_groups(contents, _TEXT))
-    return groups if len(groups) <= few else list(_groups(groups, _TEXT.union(_IMAGES)))
+    return groups if len(groups) <= few else list(_groups(groups, _TEXT.union(MAGIC)))
 
 
 def _folded_work(contents: Sequence[Content], summary: str) -> Content:
@@ -162,7 +161,7 @@ def _folded_work(contents: Sequence[Content], summary: str) -> Content:
 
 def _joined(contents: Sequence[Content]) -> Content:
     text = "\n".join(str(data.get("text/plain", "")) for data, _ in contents)
-    return bundle("".join(_html(data) for data, _ in contents), text, kind="earlier")
+    return bundle("".join(static_html(data) for data, _ in contents), text, kind="earlier")
 
 
 def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Content]:
@@ -175,16 +174,7 @@ def _groups(contents: Sequence[Content], mimes: frozenset[str]) -> Iterator[Cont
 
 
 def _is_small(data: dict[str, Any]) -> bool:
-    return sum(len(data.get(mime, "")) for mime in (*_TEXT, *_IMAGES)) <= _LARGEST
-
-
-def _html(data: dict[str, Any]) -> str:
-    image = next((mime for mime in _IMAGES if mime in data), None)
-    if image is not None:
-        return picture(image, data[image])
-    if "text/html" in data:
-        return f"<div>{data['text/html']}</div>"
-    return preformatted(without_colours(data.get("text/plain", "")), inset="8px")
+    return sum(len(data.get(mime, "")) for mime in (*_TEXT, *MAGIC)) <= _LARGEST
 
 
 class CellLibraries:

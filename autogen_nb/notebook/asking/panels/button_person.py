@@ -19,7 +19,7 @@ from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, MessageOrCodePanel
 from autogen_nb.notebook.asking.panels.effect_questions import EffectQuestions
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
-from autogen_nb.notebook.asking.panels.panel import YOU, Foot, Panel, Unanswered
+from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
     STOP,
@@ -28,15 +28,16 @@ from autogen_nb.notebook.asking.panels.word_panels import (
     MessagePanel,
 )
 from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, StopAnswer
+from autogen_nb.notebook.view.notebook_view import NotebookView
 
 NOBODY = "nobody, in time"
 
 
 class ButtonPerson:
     def __init__(
-        self, foot: Callable[[], Foot], superseded: Callable[[], bool], *, human_timeout: float | None = None
+        self, view: Callable[[], NotebookView], superseded: Callable[[], bool], *, human_timeout: float | None = None
     ) -> None:
-        self._foot = foot
+        self._view = view
         self._superseded = superseded
         self._human_timeout = human_timeout
         self._decision: tuple[ApprovalAsked, ApprovalGiven] | None = None
@@ -85,7 +86,7 @@ class ButtonPerson:
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:
-        return await panel.ask(self._foot(), self._superseded, self._human_timeout)
+        return await panel.ask(self._view(), self._superseded, self._human_timeout)
 
 
 def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:

@@ -6,7 +6,7 @@ Clicks may arrive on another thread (front ends with subshells), so answers are 
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets as widgets
 from ipykernel.jsonutil import encode_images, json_clean
@@ -18,7 +18,7 @@ from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import status_line
-from autogen_nb.notebook.view.slots import Publish
+from autogen_nb.notebook.view.notebook_view import NotebookView
 
 YOU = "you"
 
@@ -33,23 +33,6 @@ _NO_BUTTONS = (
     "No buttons here? Interrupt this cell, run `%config AutogenMagics.ask = 'text'`, and run the cell again: "
     "the question then appears as text."
 )
-
-
-class Foot(Protocol):
-    """The end of a view, where panels appear."""
-
-    @property
-    def page_loaded(self) -> bool:
-        """True if a page was loaded while the panel was open; such a page ignores the cell's output."""
-
-    def panel(self, data: dict[str, object]) -> None:
-        """Shows the panel."""
-
-    def mirror(self, publish: Publish) -> None:
-        """Sends all further output to `publish` as well."""
-
-    def release(self) -> None:
-        """Removes the answered panel."""
 
 
 class BoxOutputs:
@@ -99,10 +82,10 @@ class Panel:
         self._countdown.layout.display = "none"
         self._shown: list[widgets.Widget] = [self._head, self._countdown]
 
-    async def ask(self, foot: Foot, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
+    async def ask(self, view: NotebookView, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
         """Shows the panel, and returns the person's answer."""
-        view = self._box._repr_mimebundle_() or {}  # IPython's display protocol
-        foot.panel({**view, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
+        data = self._box._repr_mimebundle_() or {}  # IPython's display protocol
+        view.panel({**data, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         begun = time.monotonic()
         try:
             while not (await asyncio.wait([self._answer], timeout=_POLL_SECONDS))[0]:
@@ -114,9 +97,9 @@ class Panel:
         finally:
             self.finish()
             finished_widgets: list[widgets.Widget] = [*self._shown]
-            foot.release()
-            if foot.page_loaded:
-                foot.mirror(BoxOutputs(self._box).publish)
+            view.release()
+            if view.page_loaded:
+                view.mirror(BoxOutputs(self._box).publish)
             else:
                 finished_widgets.append(self._box)
             for widget in finished_widgets:
