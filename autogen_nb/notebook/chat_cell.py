@@ -95,7 +95,7 @@ class ChatCell:
                 await self._return_variables(chat, cell_run, done)
             finally:
                 await self._list_new_variables(chat)
-        # The error does not discard the answer; the chat keeps it.
+        # The chat keeps the answer in spite of the error.
         if [reply.finish_reason for reply in cell_run.replies][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
                 "Incomplete: blocks failed or plots are missing, as the answer says. Run this cell again to retry.",
@@ -156,7 +156,9 @@ class ChatCell:
         ]
         if not unshared:
             return {}
-        sizes = variable_choice.listed([(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared))
+        sizes = variable_choice.variable_list(
+            [(name, in_units(size_of(namespace[name]))) for name in unshared], len(unshared)
+        )
         verb, pronoun = ("lives", "it") if len(unshared) == 1 else ("live", "them")
         question = f"{sizes} {verb} in your notebook; the agent has its own kernel. Copy {pronoun}?"
         copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
@@ -173,8 +175,8 @@ class ChatCell:
         resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
             return None
-        cell_run, forgotten = resumed
-        notice = f" The conversation drops {_later_runs(forgotten)}." if forgotten else ""
+        cell_run, dropped_runs = resumed
+        notice = f" The conversation drops {_later_runs(dropped_runs)}." if dropped_runs else ""
         self._view.note(f"Run again: the chat continues where it stopped.{notice}")
         return cell_run
 
@@ -340,10 +342,10 @@ class ChatCell:
         # Only Python kernels can list their variables.
         with suppress(TransferError):
             variables = await self._on_engine(chat.executor.variables())
-            unlisted = [variable for variable in variables if variable.name not in chat.listed_variables]
-            chat.listed_variables |= {variable.name for variable in unlisted}
-            if copied := [variable for variable in unlisted if variable.data]:
-                line, way = variable_choice.new_variables_line(copied, self._name_for_commands(chat))
+            new = [variable for variable in variables if variable.name not in chat.listed_variables]
+            chat.listed_variables |= {variable.name for variable in new}
+            if data := [variable for variable in new if variable.data]:
+                line, way = variable_choice.new_variables_line(data, self._name_for_commands(chat))
                 tip = way if self._notebook.tip("pull") else ""
                 self._view.note(status_line.joined(line, tip))
 

@@ -194,7 +194,7 @@ class NotebookConversation:
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
         if executor is self.executor and self.where.walled and self.known_folder:
-            # The folder is mounted in a running kernel, and in a kernel that replaced this one.
+            # If another kernel has replaced this one, it may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Extension:
         self._prepare = prepare
         self._cwd = Path.cwd()
         self._lock = threading.Lock()
-        self._made: Session | None = None
+        self._session: Session | None = None
         self._hints: set[str] = set()
         self._magics = AutogenMagics(shell, self.session)
         self._transformer = Transformer(shell)
@@ -93,7 +93,7 @@ class Extension:
 
     def session(self) -> "Session":
         with self._lock:
-            if self._made is None:
+            if self._session is None:
                 # The lock prevents a second session if the first cell runs during the warm-up.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
@@ -105,8 +105,8 @@ class Extension:
                 conversations = Conversations(
                     self._cwd, first, imports=lambda: self._magics.preimports, folders=folders
                 )
-                self._made = Session(self._shell, self._magics, conversations)
-            return self._made
+                self._session = Session(self._shell, self._magics, conversations)
+            return self._session
 
     def _warm_up(self) -> None:
         # Otherwise, the kernel's start on another thread would wait 5 ms before each of its short steps.
@@ -119,7 +119,10 @@ class Extension:
                 sys.setswitchinterval(usual)
 
     def _print_hints(self, result: Any) -> None:
-        for hint in (loop_hint(result), "" if self._made is None else name_hint(result, self._made.conversations)):
+        for hint in (
+            loop_hint(result),
+            "" if self._session is None else name_hint(result, self._session.conversations),
+        ):
             if hint and hint not in self._hints:
                 self._hints.add(hint)
                 print(hint)  # noqa: T201  # it is the hint
@@ -175,10 +178,10 @@ def loop_hint(result: Any) -> str:
     error = getattr(result, "error_in_exec", None)
     if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
         return ""
-    return f"In a notebook: `await {_awaited(getattr(result.info, 'raw_cell', ''))}`."
+    return f"In a notebook: `await {_awaited_source(getattr(result.info, 'raw_cell', ''))}`."
 
 
-def _awaited(cell: str) -> str:
+def _awaited_source(cell: str) -> str:
     """Returns the argument of ``asyncio.run`` as source."""
     try:
         nodes = list(ast.walk(ast.parse(cell)))

@@ -87,10 +87,10 @@ def _split(line: str) -> tuple[list[str], str]:
             return option_words, line[token.end() :].strip()
         if not re.match(r"--?[A-Za-z]", word):
             return option_words, line[token.start() :].strip()
-        name, has_value, given = word.partition("=")
+        name, has_value, value_text = word.partition("=")
         if name not in _TAKES_VALUE:
             raise ConfigError(_unknown(name))
-        option_words.append(f"{name}={_unquoted(given)}" if has_value else word)
+        option_words.append(f"{name}={_unquoted(value_text)}" if has_value else word)
         if _TAKES_VALUE[name] and not has_value:
             value = next(tokens, None)
             option_words += [] if value is None else [value[0]]

@@ -34,26 +34,26 @@ class EndedChat:
 class Restarts:
     def __init__(self, connection: Path | None = None) -> None:
         self._connection = connection
-        self._ended: dict[str, EndedChat] = {}
-        self._kept: Mapping[str, EndedChat] = {}
+        self._earlier: dict[str, EndedChat] = {}
+        self._saved: Mapping[str, EndedChat] = {}
         if connection is not None:
             # Without a readable file, only the remark is missing.
             with suppress(OSError, ValueError, TypeError, AttributeError), HeldFolder(connection.parent) as folder:
                 _remove_old(folder)
-                self._ended = _read(folder, _name(connection))
+                self._earlier = _read(folder, _name(connection))
 
     def keep(self, chats: Iterable[NotebookConversation]) -> None:
         current = {chat.name: EndedChat(chat.runs[0].origin.cell, chat.folder) for chat in chats if chat.runs}
-        kept = {**self._ended, **current}
-        if self._connection is None or kept == self._kept:
+        chats_to_save = {**self._earlier, **current}
+        if self._connection is None or chats_to_save == self._saved:
             return
-        self._kept, stored = kept, {name: asdict(chat) for name, chat in kept.items()}
+        self._saved, stored = chats_to_save, {name: asdict(chat) for name, chat in chats_to_save.items()}
         with suppress(OSError), HeldFolder(self._connection.parent) as folder:
             folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": stored}).encode())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
         """Returns a remark about the earlier conversation of this name; "" if the same cell begins it again."""
-        ended = self._ended.get(chat.name)
+        ended = self._earlier.get(chat.name)
         if ended is None or chat.runs or (origin is not None and origin.cell is not None and origin.cell == ended.cell):
             return ""
         files = f", and the files in `{ended.folder}`" if (chat.cwd / ended.folder).is_dir() else ""
@@ -61,7 +61,7 @@ class Restarts:
 
     def forget(self, chat: NotebookConversation) -> None:
         """Drops the remark about the earlier conversation of this name."""
-        self._ended.pop(chat.name, None)
+        self._earlier.pop(chat.name, None)
 
 
 def _name(connection: Path) -> str:

@@ -23,12 +23,12 @@ from autogen_nb.settings import OPTIONS, Settings
 
 
 def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
-    unavailable = [trait.metadata for name, trait in OPTIONS.items() if name in options.options]
-    refused = [metadata["flags"][-1] for metadata in unavailable if "team" not in metadata]
-    if refused:
-        verb = "is" if len(refused) == 1 else "are"
+    used = [trait.metadata for name, trait in OPTIONS.items() if name in options.options]
+    unavailable = [metadata["flags"][-1] for metadata in used if "team" not in metadata]
+    if unavailable:
+        verb = "is" if len(unavailable) == 1 else "are"
         raise ConfigError(
-            f"%%autogen: {' and '.join(refused)} {verb} not available with --team: a team has its own models, "
+            f"%%autogen: {' and '.join(unavailable)} {verb} not available with --team: a team has its own models, "
             "places and limits; set them where you create it"
         )
     name = options.team

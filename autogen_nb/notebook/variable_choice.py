@@ -85,11 +85,11 @@ def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> tuple[str, str]:
     """Lists the agent's new variables; the second text is a tip how to copy one."""
     variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)
-    listing = listed([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
+    listing = variable_list([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
     return f"In the agent's kernel: {listing}", f"`{pull_command(variables[0].name, chat)}` copies one here"
 
 
-def listed(variables: Sequence[tuple[str, ...]], most: int) -> str:
+def variable_list(variables: Sequence[tuple[str, ...]], most: int) -> str:
     """Lists at most `most` variables with their descriptions."""
     listing = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
     return f"{listing} and {len(variables) - most} more" if len(variables) > most else listing
@@ -106,7 +106,7 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
 def copied_variables_line(values: Mapping[str, Any], destination: str) -> str:
     """Lists copied variables with their types and sizes."""
     copied = [(name, type(value).__name__, shape(value), in_units(size_of(value))) for name, value in values.items()]
-    return f"Copied {destination}: {listed(copied, len(copied))}."
+    return f"Copied {destination}: {variable_list(copied, len(copied))}."
 
 
 def replaced_variables_line(names: Sequence[str], owner: str) -> str:

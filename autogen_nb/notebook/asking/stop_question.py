@@ -15,7 +15,7 @@ from typing import Any
 from autogen_nb.kernels.kernel_status import OnStuck, StuckAnswer, StuckBlock
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.notebook.asking.person import StopAnswer
-from autogen_nb.notebook.variable_choice import listed
+from autogen_nb.notebook.variable_choice import variable_list
 
 _NAMED = 8
 _POLL_SECONDS = 0.05
@@ -32,7 +32,7 @@ def question(stuck: StuckBlock | None) -> str:
     else:
         largest = sorted(stuck.variables, key=lambda variable: -(variable.size or 0))
         sizes = [variable.shape if variable.size is None else in_units(variable.size) for variable in largest]
-        lost = listed(
+        lost = variable_list(
             [(variable.name, variable.type, size) for variable, size in zip(largest, sizes, strict=True)], _NAMED
         )
     return f"The agent's code does not stop. Wait for it, or kill it? Killing it would lose {lost}."

@@ -89,7 +89,7 @@ class Document:
 def document(data: Mapping[str, Any]) -> Document | None:
     """Returns the page for a bundle; None if nothing in the bundle needs a frame."""
     if isinstance(figure := data.get(_PLOTLY), Mapping):
-        return _plotly(figure)
+        return _plotly_document(figure)
     for mime, spec in data.items():
         if (vega := _VEGA.match(mime)) and isinstance(spec, Mapping):
             script = _VEGA_SCRIPT % (_json(spec), "vega-lite" if vega[1] == "vegalite" else "vega")
@@ -98,10 +98,10 @@ def document(data: Mapping[str, Any]) -> Document | None:
     if max(len(text), len(script)) > _LIMIT:
         return None
     if script and not text:
-        return _of_script(script)
+        return _script_document(script)
     if not _ACTIVE.search(text) or (_PANDAS.search(text) and "<script" not in text):
         return None
-    return _of_html(text, ("bokeh", "panel") if _EXECUTES & data.keys() else None)
+    return _html_document(text, ("bokeh", "panel") if _EXECUTES & data.keys() else None)
 
 
 def is_preparation(data: Mapping[str, Any]) -> bool:
@@ -112,7 +112,7 @@ def is_preparation(data: Mapping[str, Any]) -> bool:
     return bool(_LOADS & data.keys() or _PREPARATION.search(text))
 
 
-def _plotly(figure: Mapping[str, Any]) -> Document:
+def _plotly_document(figure: Mapping[str, Any]) -> Document:
     layout = figure.get("layout")
     height = layout.get("height") if isinstance(layout, Mapping) else None
     pixels = int(height) if isinstance(height, int | float) and 0 < height <= _HIGHEST else 450
@@ -123,7 +123,7 @@ def _chart(style: str, script: str) -> str:
     return f'<div id="chart" style="{style}"></div>{_LIBRARIES_HERE}<script>{script}</script>'
 
 
-def _of_script(script: str) -> Document:
+def _script_document(script: str) -> Document:
     roots = [root for text in _BOKEH_ROOTS.findall(script) for root in _bokeh_roots(text).items()]
     # Scripts of IPython's `Javascript` write their output to `element`.
     places = '<div id="element"></div>' + "".join(
@@ -142,13 +142,13 @@ def _bokeh_roots(text: str) -> dict[str, str]:
     return {root: place for root, place in roots.items() if isinstance(place, str)}
 
 
-def _of_html(text: str, libraries: tuple[str, ...] | None) -> Document:
+def _html_document(text: str, libraries: tuple[str, ...] | None) -> Document:
     # Folium embeds its page in a frame; our frame shows that page directly.
     frame = _IFRAME.search(text)
     if frame is not None and "<script" not in text[: frame.start()]:
         text = unescape(frame[1])
     local = _EMPTY_SCRIPT.sub(lambda script: "" if "src" in script[1].lower() else script[0], text)
-    return Document(_LIBRARIES_HERE + local, libraries or _named_in(text))
+    return Document(_LIBRARIES_HERE + local, libraries or _libraries_of(text))
 
 
 def _json(value: object) -> str:
@@ -281,7 +281,7 @@ _ALL = (
 LIBRARIES = {library.name: library for library in _ALL}
 
 
-def _named_in(html: str) -> tuple[str, ...]:
+def _libraries_of(html: str) -> tuple[str, ...]:
     """Returns the libraries whose addresses a page contains, each after the libraries that it needs."""
     addresses = "\n".join(_ADDRESS.findall(html))
     loaded = [library for library in _ALL if re.search(library.address, addresses)]

@@ -46,7 +46,7 @@ _FORMULA = re.compile(
     )
 )
 _HOST = re.compile(r"https?://(?:[^/?#]*@)?([^/?#:]+)", re.IGNORECASE)
-_DRESS = {
+_TAG_STYLES = {
     **styles.HEADINGS,
     "p": ("p", styles.PARAGRAPH),
     "ul": ("ul", styles.LIST),
@@ -86,10 +86,10 @@ def _own_style(style: str) -> str | None:
 
 @cache
 def _own_styles() -> frozenset[str]:
-    dress = (style for _, style in _DRESS.values())
+    tag_styles = (style for _, style in _TAG_STYLES.values())
     alignments = ("text-align:center", "text-align:right")
     blocks = (styles.PRE, styles.PRE_CODE, styles.LABEL, styles.DISGUISED, styles.PLAIN_PRE)
-    return frozenset((*dress, *alignments, *blocks, *styles.CODE_STYLES.values()))
+    return frozenset((*tag_styles, *alignments, *blocks, *styles.CODE_STYLES.values()))
 
 
 def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method for each token
@@ -101,7 +101,7 @@ def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method f
         # markdown-it defines the name.
         def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802 - as above
             token = tokens[idx]
-            token.tag, style = _DRESS.get(token.tag, (token.tag, ""))
+            token.tag, style = _TAG_STYLES.get(token.tag, (token.tag, ""))
             if style and token.nesting >= 0:
                 token.attrs.setdefault("style", style)
             return super().renderToken(tokens, idx, *more)

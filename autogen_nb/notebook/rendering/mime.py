@@ -58,11 +58,11 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
     cuts: list[str] = []
     drops: list[str] = []
     for mime in sorted(key for key in entries if isinstance(key, str) and key != "text/plain"):
-        checked, cut = _checked(mime, entries[mime])
+        checked, cut = _safe_form(mime, entries[mime])
         if checked is not None:
             rich[mime] = checked
         else:
-            (cuts if cut else drops).append(f"{_named(mime)} {cut or 'is not shown here.'}")
+            (cuts if cut else drops).append(f"{_name_of(mime)} {cut or 'is not shown here.'}")
     # Front ends show one form only, so an SVG image or Markdown becomes the HTML form if the bundle has none.
     rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
     if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
@@ -101,7 +101,7 @@ def _limit(mime: str) -> int | None:
     return HTML_LIMIT if mime in {"text/html", "text/markdown", "text/latex"} else None
 
 
-def _checked(mime: str, value: object) -> tuple[Any, str]:
+def _safe_form(mime: str, value: object) -> tuple[Any, str]:
     """Returns the safe form of an entry, or None and, for a large entry, the reason."""
     text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
     if text is None or limit is None:
@@ -149,7 +149,7 @@ def _plain(value: object) -> str:
     return only_colours(bounded(joined_text(value) or "", TEXT_LIMIT))
 
 
-def _named(mime: str) -> str:
+def _name_of(mime: str) -> str:
     name = _NAMES.get(mime) or (f"output of type `{mime}`" if _MIME.match(mime) else "output of an unknown type")
     return name[0].upper() + name[1:]
 

@@ -37,14 +37,14 @@ _SIMPLE = re.compile(
     r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
 )
 _TAG = re.compile(rf"{_SIMPLE.pattern}|(<)")
-_PARTS = frozenset("td th tr thead tbody tfoot col".split())
-_ENDLESS = frozenset("p li dd dt br hr img".split())
+_TABLE_PARTS = frozenset("td th tr thead tbody tfoot col".split())
+_WITHOUT_END_TAG = frozenset("p li dd dt br hr img".split())
 """Elements that have no end tag, or that the next element closes."""
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
 """The limit for the sum, over all tags, of open elements: at each tag, a parser searches or repeats them all."""
-_MOST_ODD = 60_000
+_MOST_UNKNOWN_TEXT = 60_000
 """The maximum length of text that may be a tag: a parser compares each attribute of a tag with all previous ones."""
 
 
@@ -70,17 +70,17 @@ def has_content(html: str) -> bool:
 
 
 def _is_costly(html: str) -> bool:
-    odd = _SIMPLE.sub("", html)
-    if "<" in odd and len(odd) - odd.find("<") > _MOST_ODD:
+    unknown_text = _SIMPLE.sub("", html)
+    if "<" in unknown_text and len(unknown_text) - unknown_text.find("<") > _MOST_UNKNOWN_TEXT:
         return True
     steps, still_open = 0, [""]
     for end, name, unknown in _TAG.findall(html.lower()):
-        if name in _PARTS:
+        if name in _TABLE_PARTS:
             # Outside of a table, a part of a table keeps all elements around it open.
             still_open += [] if end or still_open[-1] == "table" else [""]
         elif end and name == still_open[-1]:
             still_open.pop()
-        elif unknown or (name and not end and name not in _ENDLESS):
+        elif unknown or (name and not end and name not in _WITHOUT_END_TAG):
             still_open.append(name)
         steps += len(still_open)
     return steps > _MOST_STEPS

@@ -7,7 +7,6 @@ light and dark themes.
 from typing import Literal, TypeAlias
 
 Tone: TypeAlias = Literal["muted", "good", "warning", "bad"]
-"""What a cell shows: the answer with its work folded, also outputs, also code, also long text."""
 SpeakerTone: TypeAlias = Literal["assistant", "user", "second", "third", "fourth", "fifth", "sixth"]
 
 TEXT = "var(--jp-content-font-color1,inherit)"

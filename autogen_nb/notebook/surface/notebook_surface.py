@@ -115,7 +115,7 @@ class CellPerson:
                 self._open.remove(place)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
                 # "Run all" lasts until the end of the chat, like the view.
-                view.set_unasked(lambda: True)
+                view.set_runs_all(lambda: True)
             return answer
 
     def _is_superseded(self) -> bool:

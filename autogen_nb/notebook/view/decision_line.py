@@ -47,12 +47,12 @@ def effects_text(decisions: Sequence[Decided], clock: str) -> str:
     for (verdict, by), abouts in reversed(verdicts.items()):
         # Consecutive decisions of one author name the author once.
         parts += [f"by {by}"] if by and by != last else []
-        parts.append(f"{verdict}{_listed([about_effect for about_effect in abouts if about_effect])}")
+        parts.append(f"{verdict}{_effect_list(list(filter(None, abouts)))}")
         last = by
     rules = dict.fromkeys(rule for answer, _ in decisions for rule in answer.rules)
     stopped = "the chat is stopped" if any(answer.stop for answer, _ in decisions) else ""
     first, rest = (parts[:1], parts[1:]) if parts and parts[0].startswith("by ") else ([], parts)
-    return joined(*reversed(rest), *_ruled(tuple(rules)), stopped, *first, clock)
+    return joined(*reversed(rest), *_rule_notes(tuple(rules)), stopped, *first, clock)
 
 
 def _verdict(answer: EffectJudged) -> str:
@@ -61,7 +61,7 @@ def _verdict(answer: EffectJudged) -> str:
     return "Allowed" if answer.allowed else f"Denied{_why(answer.reason)}"
 
 
-def _listed(abouts: Sequence[str]) -> str:
+def _effect_list(abouts: Sequence[str]) -> str:
     more = len(abouts) - _NAMED
     named_effects = "; ".join([*abouts[:_NAMED], *([f"and {more} more"] if more > 0 else [])])
     return f": {named_effects}" if named_effects else ""
@@ -121,7 +121,7 @@ def block_text(answer: ApprovalGiven, question: PersonAsked | None, clock: str) 
     what = "skipped" if answer.decision == "skip" else "edited and run" if edited(answer, question) else "run"
     who_and_when = ", ".join(filter(None, (f"{what} by {answer.by}" if answer.by else what, clock)))
     onwards = ", together with all later code of this cell" if answer.onwards else ""
-    return joined(f"{who_and_when}{_why(answer.reason)}{onwards}", *_ruled(answer.rules))
+    return joined(f"{who_and_when}{_why(answer.reason)}{onwards}", *_rule_notes(answer.rules))
 
 
 def _typed(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:
@@ -138,7 +138,7 @@ def _why(reason: str) -> str:
     return f" ({shortened(reason)})" if reason else ""
 
 
-def _ruled(rules: Sequence[str]) -> list[str]:
+def _rule_notes(rules: Sequence[str]) -> list[str]:
     return [f"from now on: {_in_words(rule)}" for rule in rules]
 
 

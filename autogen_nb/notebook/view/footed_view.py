@@ -29,7 +29,7 @@ class FootedView:
         self._remark = remark
         self._comes_back = status_line.COMES_BACK if comes_back else ""
         self._spent: Callable[[], str] = str
-        self._unasked: Callable[[], bool] = bool
+        self._runs_all: Callable[[], bool] = bool
         self._slots = Slots(publish)
         self._foot: Slot | None = None
         self._is_panel_open = False
@@ -54,9 +54,9 @@ class FootedView:
         """Shows the spending in each status line."""
         self._spent = spent
 
-    def set_unasked(self, chosen: Callable[[], bool]) -> None:
+    def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
         """Sets the function that decides whether the status line says that code runs without questions."""
-        self._unasked = chosen
+        self._runs_all = runs_all
 
     def set_status(self, what: str) -> None:
         """Shows what the chat waits for, and for how long."""
@@ -64,15 +64,15 @@ class FootedView:
         self._status_since = self._clock()
         self._status_shown = self._status_since - _STATUS_EVERY + _STATUS_FIRST
 
-    def _show_status(self, *, heard: bool) -> None:
-        """Updates the time in the status line; `heard` means that a piece of a reply has arrived."""
+    def _show_status(self, *, has_text: bool) -> None:
+        """Updates the time in the status line; `has_text` means that a reply has begun."""
         now = self._clock()
         if self._is_panel_open or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
-        unasked = status_line.UNASKED if self._unasked() else ""
-        remarks = (self._comes_back, unasked, self._remark, self._spent())
-        text = status_line.status(self._status, now - self._status_since, *remarks, heard=heard)
+        notice = status_line.RUNS_ALL if self._runs_all() else ""
+        remarks = (self._comes_back, notice, self._remark, self._spent())
+        text = status_line.status(self._status, now - self._status_since, *remarks, has_text=has_text)
         html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
         self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 

@@ -79,7 +79,7 @@ class NotebookView(FootedView):
         super().__init__(remark=remark, comes_back=comes_back, clock=clock, publish=publish)
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._mode = show
-        self._hidden: str | None = None
+        self._opening: str | None = None
         self._begun = self._run_since = clock()
         self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
@@ -89,12 +89,13 @@ class NotebookView(FootedView):
         self._run: RunOutputs | None = None
         self._libraries = CellLibraries(self._next_slot)
         self._replied: ModelReplied | None = None
-        self._reported = False
+        self._next_repeats = False
+        """True if the next message repeats outputs of code for the model."""
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
         self._decision_output: tuple[Slot, list[decision_line.Decided]] | None = None
-        self._pair: ChatStarted | None = None
+        self._first_chat: ChatStarted | None = None
         self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
@@ -105,9 +106,9 @@ class NotebookView(FootedView):
         self._totals.count(event)
         match event:
             case ChatStarted():
-                self._pair = self._pair or event
+                self._first_chat = self._first_chat or event
                 # After a chat that was stopped during a run, no message repeats its outputs.
-                self._reported = False
+                self._next_repeats = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
             case ModelWaiting(agent=agent, why=reason):
@@ -158,7 +159,7 @@ class NotebookView(FootedView):
     def tick(self) -> None:
         """Updates streams and the status line."""
         self._flush()
-        self._show_status(heard=self._draft is not None and not self._draft.empty)
+        self._show_status(has_text=self._draft is not None and not self._draft.empty)
 
     def close(self) -> None:
         if self._run is not None:
@@ -173,7 +174,7 @@ class NotebookView(FootedView):
 
     def hide(self, opening: str) -> None:
         """Hides the opening message with this text, which the cell already shows."""
-        self._hidden = opening
+        self._opening = opening
 
     # The outputs
 
@@ -230,7 +231,7 @@ class NotebookView(FootedView):
         reply, self._replied = self._replied, None
         if reply is None and self._shown_before(statement):
             return
-        self._reported = False
+        self._next_repeats = False
         slot, self._message = self._message, None
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
         calls, notes = statement.message.calls, [reply.note] if reply and reply.note else []
@@ -238,7 +239,7 @@ class NotebookView(FootedView):
         reasoning = reply.reasoning if reply else None
         if not (text or reasoning or slot or calls or notes or urls):
             return
-        detail = status_line.origin(reply, status_line.addressed(statement, self._pair))
+        detail = status_line.origin(reply, status_line.recipient(statement, self._first_chat))
         body = (folded_thought(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
         thought_line = status_line.thought(reasoning) if reasoning else ""
         tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")
@@ -261,12 +262,11 @@ class NotebookView(FootedView):
 
     def _shown_before(self, statement: Said) -> bool:
         text, results, self._returned_text = statement.message.text, self._returned_text, None
-        if self._reported:
-            # This message repeats the outputs for the model.
-            self._reported = False
+        if self._next_repeats:
+            self._next_repeats = False
             return True
-        if self._hidden is not None and text == self._hidden:
-            self._hidden = None
+        if self._opening is not None and text == self._opening:
+            self._opening = None
             return True
         return results is not None and text == results
 
@@ -328,7 +328,7 @@ class NotebookView(FootedView):
             self._status_since = self._run_since
             return
         self._status = ""
-        self._reported = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
+        self._next_repeats = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
     def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
         slot, decisions = self._decision_output or (self._next_slot(), [])
@@ -363,7 +363,7 @@ class NotebookView(FootedView):
             self.note(f"exit code {ran.exit_code}", tone="bad")
         elif outputs.empty:
             self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
-        self._reported = True
+        self._next_repeats = True
 
     def _await_model(self, agent: str, reason: str = "") -> None:
         self._tidy()
@@ -373,7 +373,7 @@ class NotebookView(FootedView):
         self._ended = True
         self._status = ""
         text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
-        if self._mode == "answer" and self._last_message is not None and not self._reported:
+        if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without a block, all modes show the same.
         switch = chat_html.show_switch(self._mode) if self._totals.blocks else ""

@@ -43,7 +43,7 @@ class PlainCellView(PlainView):
         """Sets the function that describes the spending in the last line."""
         self._spent = spent
 
-    def set_unasked(self, chosen: Callable[[], bool]) -> None:
+    def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
         """Does nothing, because plain text has no status line."""
 
     def _ended(self, end: Ended) -> str:

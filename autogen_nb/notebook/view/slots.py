@@ -117,7 +117,7 @@ class Slots:
 
     def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
         """Folds the outputs above a slot to one line; very large outputs stay."""
-        # A mirror lacks earlier outputs, as in `tidy`.
+        # A mirror lacks earlier outputs, so it could not show the folded ones.
         if self._mirrors:
             return
         above = self._all[: self._all.index(end)]

@@ -87,9 +87,9 @@ class Totals:
         return dollars(self.dollars) if self.dollars else ""
 
 
-def status(what: str, seconds: float, *remarks: str, heard: bool = False) -> str:
-    """Formats the status, its duration, and how to stop; `heard` means that a piece of a reply has arrived."""
-    silent = not heard and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
+def status(what: str, seconds: float, *remarks: str, has_text: bool = False) -> str:
+    """Formats the status, its duration, and how to stop; `has_text` means that a reply has begun."""
+    silent = not has_text and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
     elapsed = f"no answer for {duration(seconds)}" if silent else duration(seconds)
     return joined(f"{what} …", elapsed, "the notebook's stop button (■) stops it", *remarks)
 
@@ -102,7 +102,7 @@ CALLING = "calling {}"
 COPYING = "copying {}"
 SUMMING_UP = "summing up"
 COMES_BACK = "after a reload `%autogen show` brings it back"
-UNASKED = "runs without asking until this cell ends"
+RUNS_ALL = "runs without asking until this cell ends"
 WAITING_FOR_STOPPED = "waiting for code that was stopped"
 
 
@@ -134,7 +134,7 @@ def thought(reasoning: Reasoning) -> str:
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 
 
-def addressed(statement: Said, pair: ChatStarted | None) -> str:
+def recipient(statement: Said, pair: ChatStarted | None) -> str:
     """Returns the recipient if the message belongs to a nested chat, or ""."""
     if pair is None or statement.recipient in (pair.initiator, pair.recipient):
         return ""

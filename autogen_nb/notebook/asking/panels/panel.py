@@ -28,7 +28,7 @@ _POLL_SECONDS = 0.2
 _WARNED = 60.0
 """The time in seconds before a timeout at which the panel shows a warning."""
 
-_CLOSE = 10
+_COUNTDOWN = 10
 _NO_BUTTONS = (
     "No buttons here? Interrupt this cell, run `%config AutogenMagics.ask = 'text'`, and run the cell again: "
     "the question then appears as text."
@@ -128,8 +128,8 @@ class Panel:
         if left > _WARNED:
             return
         seconds = round(left)
-        # A screen reader may announce each change, so changes are rare.
-        rounded = seconds if seconds <= _CLOSE else -(-seconds // 5) * 5
+        # A screen reader may announce each change, so only the last seconds count singly.
+        rounded = seconds if seconds <= _COUNTDOWN else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer, this question ends in {rounded} s.")
         if self._countdown.value != text:
             self._countdown.value, self._countdown.layout.display = text, None
