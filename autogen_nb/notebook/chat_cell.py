@@ -46,7 +46,7 @@ from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
-from autogen_nb.run import interruptible, result, ticking
+from autogen_nb.run import heartbeat, interruptible, result
 from autogen_nb.settings import Settings
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class ChatCell:
     async def run(self) -> ChatResult:
         task = self._notebook.task(self._settings)
         inputs = variable_choice.named_variables(self._settings.inputs, self._notebook.namespace, "--input")
-        with closing(self._view), ticking(self._view.tick) if self._stage.waits == "async" else nullcontext():
+        with closing(self._view), heartbeat(self._view.tick) if self._stage.waits == "async" else nullcontext():
             model = await self._choose_model()
             chat, remark = self._notebook.conversations.open(self._settings, self._stage.origin)
             chat.move_to(self._where, self._notebook.defaults.where)

@@ -30,7 +30,6 @@ from autogen_nb.run.sync_bridge import (
     result,
     run_to_completion,
     settle,
-    ticking,
 )
 from autogen_nb.trusted.policy_file import policy
 
@@ -62,7 +61,6 @@ __all__ = [
     "shown_as",
     "stream_events",
     "surface",
-    "ticking",
     "wait_interruptibly",
     "without_password",
 ]

@@ -27,7 +27,7 @@ from autogen_nb.events import (
     Recorded,
     Transient,
 )
-from autogen_nb.run.sync_bridge import Waits, heartbeat, in_a_loop, interruptible, mark_blocked, settle, ticking
+from autogen_nb.run.sync_bridge import Waits, heartbeat, in_a_loop, interruptible, mark_blocked, settle
 
 Log: TypeAlias = MutableSequence[Recorded]
 
@@ -224,7 +224,7 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnsw
     return answer
 
 
-async def stream_events(  # noqa: C901, PLR0912  # one branch for each way to wait
+async def stream_events(  # one branch for each way to wait
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None, *, waits: Waits = "async"
 ) -> AsyncGenerator[Event, None]:
     """Yields the events of a flow and calls `tick` regularly; an interrupt or a cancellation cancels the engine's work.
@@ -237,13 +237,9 @@ async def stream_events(  # noqa: C901, PLR0912  # one branch for each way to wa
     steps = drive(flow, world, [] if log is None else log)
     stage: Stage | None = None
     answer: object = None
-    with contextlib.ExitStack() as stack:
-        if not blocks:
-            stack.enter_context(heartbeat())
-            stack.enter_context(ticking(tick))
-        elif in_a_loop():
-            # In a running loop, asyncio's handler of Ctrl-C cannot interrupt this blocking code.
-            stack.enter_context(interruptible())
+    # In a running loop, asyncio's handler of Ctrl-C cannot interrupt blocking code.
+    blocking_context = interruptible() if in_a_loop() else contextlib.nullcontext()
+    with blocking_context if blocks else heartbeat(tick):
         try:
             while True:
                 try:

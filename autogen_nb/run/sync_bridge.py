@@ -17,8 +17,6 @@ T = TypeVar("T")
 Waits: TypeAlias = Literal["sync", "async"]
 """How the caller waits for a result: "sync" blocks its thread, "async" awaits."""
 
-_HEARTBEAT_SECONDS = 0.05
-
 _caller_blocked: ContextVar[bool] = ContextVar("caller_blocked", default=False)
 
 
@@ -47,20 +45,6 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
         await call.aend()
 
 
-@contextlib.contextmanager
-def ticking(tick: Callable[[], None]) -> Generator[None, None, None]:
-    async def ticks() -> None:
-        while True:
-            await asyncio.sleep(TICK)
-            tick()
-
-    task = asyncio.ensure_future(ticks())
-    try:
-        yield
-    finally:
-        task.cancel()
-
-
 def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
     """Iterates over an async generator that never suspends, without a loop."""
     try:
@@ -85,12 +69,13 @@ def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
 
 
 @contextlib.contextmanager
-def heartbeat() -> Generator[None, None, None]:
-    """Wakes the loop regularly: Ctrl-C alone does not wake it, so a waiting loop would not see the interrupt."""
+def heartbeat(tick: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
+    """Calls `tick` regularly, and wakes the loop: Ctrl-C alone does not wake a waiting loop."""
 
     async def beat() -> None:
-        while True:  # noqa: ASYNC110  # it waits for nothing; it only wakes the loop
-            await asyncio.sleep(_HEARTBEAT_SECONDS)
+        while True:
+            await asyncio.sleep(TICK)
+            tick()
 
     task = asyncio.ensure_future(beat())
     try:
