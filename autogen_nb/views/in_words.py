@@ -75,7 +75,7 @@ def picture_in_words(url: str) -> str:
 
 
 def answered_by(reply: ModelReplied) -> str:
-    return ", ".join(part for part in (reply.model, "from the cache" if reply.cached else "") if part)
+    return ", ".join(filter(None, (reply.model, "from the cache" if reply.cached else "")))
 
 
 def thought(reply: ModelReplied) -> str:

@@ -1,6 +1,6 @@
 """Runs a flow between agents and updates their histories, for chats and for single messages."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from itertools import permutations
 from typing import cast
@@ -125,23 +125,25 @@ def agents_by_name(*agents: Participant) -> dict[str, Participant]:
     return by_name
 
 
-def speaking_pairs(first: Participant, second: Participant) -> list[tuple[Participant, Participant]]:
-    """The pairs of agents that exchange messages in a chat: both arguments, and each agent with its companions."""
-    pairs = [(companion, agent) for agent in agents_by_name(first, second).values() for companion in agent.companions()]
-    return [(first, second), *(pair for pair in pairs if set(pair) != {first, second})]
+def speaking_pairs(
+    first: Participant, second: Participant, agents: Iterable[Participant]
+) -> list[tuple[Participant, Participant]]:
+    """The pairs of agents that exchange messages in a chat: the first two, and each agent with its companions."""
+    pairs = [(companion, agent) for agent in agents for companion in agent.companions()]
+    return [(first, second), *[pair for pair in pairs if set(pair) != {first, second}]]
 
 
-def state_between(first: Participant, second: Participant, known: Iterable[str] = ()) -> ConversationState:
-    """The state for a chat of two agents: earlier messages, and the counts of automatic replies."""
-    exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second)]
-    agents = agents_by_name(first, second).values()
+def state_between(
+    first: Participant, second: Participant, agents: Collection[Participant], known: Iterable[str] = ()
+) -> tuple[ConversationState, dict[str, int]]:
+    """The state for a chat of two agents and their companions, and the offset of each agent's history by name.
+
+    An offset is the length of the agent's history minus the length of the first agent's.
+    """
+    exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
-    return ConversationState(exchanges, known, counts)
-
-
-def history_offsets(first: Participant, second: Participant) -> dict[str, int]:
-    """The length of each agent's history minus the length of the first agent's, by name."""
-    return {first.name: 0, second.name: len(second.exchanged(first)) - len(first.exchanged(second))}
+    offsets = {first.name: 0, second.name: len(second.exchanged(first)) - len(exchanges[0])}
+    return ConversationState(exchanges, known, counts), offsets
 
 
 async def hold_between(
@@ -155,7 +157,8 @@ async def hold_between(
     """Runs a flow that continues the conversation of two agents."""
     if first.name == second.name:
         raise ConfigError(f"two agents called {first.name!r} cannot talk: their names must differ")
-    agents, state, offsets = agents_by_name(first, second), state_between(first, second), history_offsets(first, second)
+    agents = agents_by_name(first, second)
+    state, offsets = state_between(first, second, agents.values())
     handler = QuestionHandler(agents, call_context.current_human(), waits=waits, offsets=offsets)
     exchange = ChatExchange(agents.values(), flow(state), handler, state=state, log=[], waits=waits, offsets=offsets)
     await exchange.show(call_context.chat_view(silent=silent))

@@ -11,7 +11,6 @@ from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import (
     ChatExchange,
     agents_by_name,
-    history_offsets,
     speaking_pairs,
     state_between,
 )
@@ -85,27 +84,24 @@ class TwoAgentChat:
         self._known = known
         self._waits = waits
         self._human = human or call_context.current_human()
-
-    @property
-    def silent(self) -> bool:
-        return self.options.silent or bool(self.initiator.silent)
+        self._silent = options.silent or bool(initiator.silent)
 
     async def hold(self) -> ChatResult:
         """Runs the chat to its end in the caller's view."""
-        await self.exchange().show(call_context.chat_view(silent=self.silent))
+        await self.exchange().show(call_context.chat_view(silent=self._silent))
         return self.result()
 
     def exchange(self) -> ChatExchange:
         one, other = self.initiator, self.recipient
-        for agent, peer in speaking_pairs(one, other):
+        for agent, peer in speaking_pairs(one, other, self._agents.values()):
             if self.options.clear_history:
                 agent.clear_history(peer)
                 peer.clear_history(agent)
             agent.prepare(peer)
         other.prepare(one)
-        offsets, state = history_offsets(one, other), state_between(one, other, self._known)
+        state, offsets = state_between(one, other, self._agents.values(), self._known)
         handler = QuestionHandler(
-            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self.silent, wrap=self._with_cache
+            self._agents, self._human, waits=self._waits, offsets=offsets, silent=self._silent, wrap=self._with_cache
         )
 
         def answer(question: Question) -> run.OnCaller | run.OnEngine:
@@ -134,16 +130,18 @@ class TwoAgentChat:
 
     def result(self) -> ChatResult:
         history = [dict(message) for message in self.initiator.chat_messages.get(self.recipient, [])]
-        events = list(call_context.all_events(self.log))
-        inputs = (event for event in events if isinstance(event, HumanInputGiven) and event.by != NO_AUTHOR)
-        return ChatResult(
-            chat_id=uuid4().hex,
-            chat_history=history,
-            summary=self._summary(),
-            cost=UsageTotals(event for event in events if isinstance(event, Paid)).by_kind,
-            human_input=[event.text for event in inputs],
-            log=tuple(self.log),
-        )
+        usages, inputs, summary = UsageTotals(), [], ""
+        for event in call_context.all_events(self.log):
+            if isinstance(event, Paid):
+                usages.add(event)
+            elif isinstance(event, HumanInputGiven) and event.by != NO_AUTHOR:
+                inputs.append(event.text)
+        for event in self.log if self.options.summary_method is not None else ():
+            if isinstance(event, SummaryGiven):
+                summary = event.text
+            elif isinstance(event, Said):
+                summary = event.message.text.replace("TERMINATE", "")
+        return ChatResult(uuid4().hex, history, summary, usages.by_kind, inputs, tuple(self.log))
 
     def _opening(self) -> Message | Literal["ask", "person"]:
         message = self.options.message
@@ -181,12 +179,3 @@ class TwoAgentChat:
         instruction = {"role": args.get("summary_role", "system"), "content": prompt}
         wrapped, request = self._with_cache(model), ModelRequest((*wire(messages), instruction))
         return run.OnEngine(lambda _: ask_for_words(wrapped, request, SummaryGiven))
-
-    def _summary(self) -> str:
-        if self.options.summary_method is None:
-            return ""
-        summary = next((event.text for event in reversed(self.log) if isinstance(event, SummaryGiven)), None)
-        if summary is not None:
-            return summary
-        last = next((event for event in reversed(self.log) if isinstance(event, Said)), None)
-        return "" if last is None else last.message.text.replace("TERMINATE", "")

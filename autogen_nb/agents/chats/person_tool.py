@@ -33,9 +33,8 @@ def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
 
 def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
     """The step that calls an agent's functions; calls of `ask_person` ask the person."""
-    names = (name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person)
-    asking = frozenset(names)
-    return CallAndAsk(asking) if asking else generate_function_call_reply
+    names = {name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person}
+    return CallAndAsk(frozenset(names)) if names else generate_function_call_reply
 
 
 def answer_or_nobody(

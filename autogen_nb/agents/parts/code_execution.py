@@ -45,7 +45,8 @@ async def run_blocks(
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output) -> None:
-        inquirer.end_batch()
+        # The view shows the output between the questions before it and later ones.
+        inquirer.batch = None
         if (fitted := rich.take(output)) is not None:
             outputs.add(fitted)
             if isinstance(fitted, Stream):
@@ -83,7 +84,7 @@ class _Inquirer:
         self._agent = agent
         self._emit = emit
         self._loop = asyncio.get_running_loop()
-        self._batch: deque[Inquiry] | None = None
+        self.batch: deque[Inquiry] | None = None
         self._unanswered: dict[asyncio.Future[InquiryAnswer], EffectAsked | CodeInputAsked] = {}
         self._log: list[Recorded] = []
 
@@ -92,10 +93,6 @@ class _Inquirer:
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)
-
-    def end_batch(self) -> None:
-        """Separates the questions before an output from later ones, so that the output is shown between them."""
-        self._batch = None
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
         answer = await self._ask(EffectAsked(self._agent, effect, line))
@@ -115,7 +112,7 @@ class _Inquirer:
             if not answer.done():
                 answer.set_result(result)
 
-        self._batch = batch = deque() if self._batch is None or isinstance(question, CodeInputAsked) else self._batch
+        self.batch = batch = deque() if self.batch is None or isinstance(question, CodeInputAsked) else self.batch
         inquiry = Inquiry(
             question,
             lambda result: self._loop.call_soon_threadsafe(settle, result),

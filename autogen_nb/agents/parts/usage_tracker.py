@@ -18,10 +18,8 @@ Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
 class UsageTotals:
     """The tokens and the cost of several replies, by model."""
 
-    def __init__(self, replies: Iterable[Paid] = ()) -> None:
+    def __init__(self) -> None:
         self.clear()
-        for reply in replies:
-            self.add(reply)
 
     def clear(self) -> None:
         self.total: dict[str, Any] = {"total_cost": 0.0}
