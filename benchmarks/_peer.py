@@ -1,4 +1,4 @@
-"""One executor measured, in whichever environment runs this file: ``_peer.py ours|embedded|agentchat``.
+"""One executor and its chats, measured in the environment of ``_peer.py ours|embedded|agentchat [URL]``.
 
 It prints a JSON object. It imports nothing of the other two, so that each environment needs its own library only.
 """
@@ -15,6 +15,10 @@ from typing import Any
 TIMEOUT = 3
 PATIENCE = 15
 ROUNDS = 30
+TURNS = 40
+CHATS, REPLIES = 50, 10
+AT_ONCE = f"{CHATS} chats at once, {REPLIES} replies each (ms)"
+RESULTS: dict[str, Any] = {}
 Run = Callable[[str], Awaitable[str]]
 
 
@@ -61,6 +65,79 @@ async def agentchat() -> tuple[Run, Callable[[], Awaitable[Any]]]:
     return run, executor.stop
 
 
+async def our_turns(url: str, turns: int) -> None:
+    """A chat in which a model's block runs in each turn."""
+    agents, executors = import_module("autogen_nb"), import_module("autogen_nb.executors.block_executor")
+    executor = executors.BlockExecutor()
+    config = {"model": "gpt-4o", "base_url": url, "api_key": "sk-bench"}
+    assistant = agents.AssistantAgent("assistant", llm_config=config, max_consecutive_auto_reply=turns)
+    user = agents.UserProxyAgent(
+        "user",
+        human_input_mode="NEVER",
+        max_consecutive_auto_reply=turns,
+        code_execution_config={"executor": executor},
+    )
+    engine = import_module("autogen_nb.engine").engine
+    await asyncio.wrap_future(engine.submit(executor.start()))
+    begun = time.perf_counter()
+    await user.a_initiate_chat(assistant, message="go", silent=True, max_turns=turns)
+    RESULTS["a turn (ms)"] = (time.perf_counter() - begun) / turns * 1e3
+    await asyncio.wrap_future(engine.submit(executor.stop()))
+
+
+async def our_chats(url: str) -> None:
+    """Chats of two models, all at once."""
+    agents = import_module("autogen_nb")
+    config = {"model": "gpt-4o", "base_url": url, "api_key": "sk-bench"}
+
+    async def chat() -> None:
+        one, other = (agents.AssistantAgent(name, llm_config=config) for name in ("one", "other"))
+        await one.a_initiate_chat(other, message="go", silent=True, max_turns=REPLIES // 2)
+
+    begun = time.perf_counter()
+    await asyncio.gather(*(chat() for _ in range(CHATS)))
+    RESULTS[AT_ONCE] = (time.perf_counter() - begun) * 1e3
+
+
+async def agentchat_turns(url: str, turns: int) -> None:
+    """The same chat in AgentChat."""
+    agents, teams = import_module("autogen_agentchat.agents"), import_module("autogen_agentchat.teams")
+    jupyter, models = (import_module(f"autogen_ext.{name}") for name in ("code_executors.jupyter", "models.openai"))
+    executor = jupyter.JupyterCodeExecutor()
+    client = models.OpenAIChatCompletionClient(model="gpt-4o", base_url=url, api_key="sk-bench")
+    await executor.start()
+    members = [agents.AssistantAgent("assistant", client), agents.CodeExecutorAgent("user", executor)]
+    team = teams.RoundRobinGroupChat(members, max_turns=2 * turns)
+    begun = time.perf_counter()
+    await team.run(task="go")
+    RESULTS["a turn (ms)"] = (time.perf_counter() - begun) / turns * 1e3
+    await executor.stop()
+
+
+async def agentchat_chats(url: str) -> None:
+    """The same chats in AgentChat."""
+    agents, teams = import_module("autogen_agentchat.agents"), import_module("autogen_agentchat.teams")
+    models = import_module("autogen_ext.models.openai")
+    client = models.OpenAIChatCompletionClient(model="gpt-4o", base_url=url, api_key="sk-bench")
+
+    async def chat() -> None:
+        members = [agents.AssistantAgent(name, client) for name in ("one", "other")]
+        await teams.RoundRobinGroupChat(members, max_turns=REPLIES).run(task="go")
+
+    begun = time.perf_counter()
+    await asyncio.gather(*(chat() for _ in range(CHATS)))
+    RESULTS[AT_ONCE] = (time.perf_counter() - begun) * 1e3
+
+
+async def measured_chats(kind: str, url: str) -> dict[str, Any]:
+    turns, chats = {"ours": (our_turns, our_chats), "agentchat": (agentchat_turns, agentchat_chats)}[kind]
+    # The first turns import what a chat needs.
+    await turns(url, 3)
+    await turns(url, TURNS)
+    await chats(url)
+    return RESULTS
+
+
 async def measured(kind: str) -> dict[str, Any]:
     begun = time.perf_counter()
     run, stop = await {"ours": ours, "embedded": embedded, "agentchat": agentchat}[kind]()
@@ -96,7 +173,10 @@ async def tried(run: Run, code: str) -> str:
 
 
 if __name__ == "__main__":
-    print("measured:" + json.dumps(asyncio.run(measured(sys.argv[1]))), flush=True)
+    print(
+        "measured:" + json.dumps(asyncio.run((measured if len(sys.argv) == 2 else measured_chats)(*sys.argv[1:]))),
+        flush=True,
+    )
     # A thread that waits for a lost kernel would keep the process.
     import os
 

@@ -1,4 +1,4 @@
-"""Our executor beside AutoGen 0.2.40's and AgentChat 0.7.5's Jupyter executors, each in an environment of its own.
+"""Our Jupyter executor and chats beside those of AutoGen 0.2.40 and AgentChat 0.7.5, each in its own environment.
 
 `make bench-peers` runs it; the environments are made in the folder that is its argument, once.
 """
@@ -10,12 +10,13 @@ import venv
 from pathlib import Path
 from typing import Any
 
+from benchmarks._notebook import server
 from benchmarks._table import table
 
 HERE = Path(__file__).parent
 PEERS = {
     "AutoGen 0.2.40": ("embedded", ["autogen-agentchat[jupyter-executor]==0.2.40"]),
-    "AgentChat 0.7.5": ("agentchat", ["autogen-agentchat==0.7.5", "autogen-ext[jupyter-executor]==0.7.5"]),
+    "AgentChat 0.7.5": ("agentchat", ["autogen-agentchat==0.7.5", "autogen-ext[jupyter-executor,openai]==0.7.5"]),
 }
 
 
@@ -32,6 +33,15 @@ def environment(folder: Path, packages: list[str]) -> Path:
 
 def measured(python: Path, kind: str, cwd: Path) -> dict[str, Any]:
     command = [str(python), str(HERE / "_peer.py"), kind]
+    found = _measured(command, kind, cwd)
+    # AutoGen 0.2's chats block their thread, so they cannot run beside each other.
+    if kind != "embedded":
+        with server("```python\nx=1\n```") as url:
+            found |= _measured([*command, url], kind, cwd)
+    return found
+
+
+def _measured(command: list[str], kind: str, cwd: Path) -> dict[str, Any]:
     ran = subprocess.run(command, cwd=cwd, check=False, capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(f"{kind} could not be measured:\n{ran.stderr}")
@@ -45,7 +55,7 @@ def main(folder: Path) -> None:
     columns = {"autogen_nb": measured(Path(sys.executable), "ours", folder)}
     for name, (kind, packages) in PEERS.items():
         columns[name] = measured(environment((folder / kind).absolute(), packages), kind, folder)
-    rows = [[what, *(_cell(found.get(what)) for found in columns.values())] for what in columns["autogen_nb"]]
+    rows = [[what, *(_cell(found.get(what, "")) for found in columns.values())] for what in columns["autogen_nb"]]
     print(table(["", *columns], rows))
 
 
