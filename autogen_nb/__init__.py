@@ -74,7 +74,7 @@ def _register_surface() -> None:
 
 def _surface() -> "Surface":
     if _in_a_kernel():
-        from autogen_nb.notebook.surface.notebook_surface import surface
+        from autogen_nb.notebook.surface import surface
 
         return surface()
     from autogen_nb.human.terminal_human import TerminalHuman

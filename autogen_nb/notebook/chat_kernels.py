@@ -40,7 +40,7 @@ class KernelChat(Protocol):
 
 @dataclass(slots=True)
 class _Use:
-    """The time of a kernel's last use, and whether a warning of its end was shown since."""
+    """The time of a kernel's last use, and whether the cell has warned of its end since then."""
 
     last: float
     announced: bool = False

@@ -198,12 +198,12 @@ class NotebookConversation:
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Records the variables copied to the agent's kernel; returns the names that replaced its own variables."""
+        """Records values that were copied to the kernel; returns the names of its own variables that they replaced."""
         self.listed_variables |= set(values)
         return self.shared.hand(values, handed)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
-        """Copies values into the notebook; returns the names that replaced other variables."""
+        """Copies values into the notebook; returns the names of other variables that they replaced."""
         replaced = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
         namespace.update(values)
         self.hand(values)

@@ -44,10 +44,10 @@ class Restarts:
 
     def keep(self, chats: Iterable[NotebookConversation]) -> None:
         current = {chat.name: EndedChat(chat.runs[0].origin.cell, chat.folder) for chat in chats if chat.runs}
-        chats_to_save = {**self._earlier, **current}
-        if self._connection is None or chats_to_save == self._saved:
+        all_chats = {**self._earlier, **current}
+        if self._connection is None or all_chats == self._saved:
             return
-        self._saved, stored = chats_to_save, {name: asdict(chat) for name, chat in chats_to_save.items()}
+        self._saved, stored = all_chats, {name: asdict(chat) for name, chat in all_chats.items()}
         with suppress(OSError), HeldFolder(self._connection.parent) as folder:
             folder.save(_name(self._connection), json.dumps({"pid": os.getpid(), "chats": stored}).encode())
 

@@ -93,7 +93,7 @@ class Session:
         """Imports the modules that the first cell needs."""
         chat_html.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
-            import autogen_nb.notebook.asking.panels  # noqa: F401  # ipywidgets takes a while
+            import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # ipywidgets takes a while
 
     def close(self) -> None:
         for chat in self.conversations:
@@ -213,7 +213,7 @@ class Session:
             elif chat is None or isinstance(view, PlainCellView):
                 yield TypingPerson(lambda: self._announce(channel.why, view), terminal=channel.terminal)
             else:
-                from autogen_nb.notebook.asking.panels import ButtonPerson
+                from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 
                 yield ButtonPerson(lambda: view, superseded, human_timeout=human_timeout)
 
@@ -244,7 +244,7 @@ async def _awaited(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
-    from autogen_nb.notebook.asking.panels import ButtonPerson
+    from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 
     below = NotebookView(publish=view.publish)
     answer = await ButtonPerson(lambda: below, lambda: False).stopping(what)

@@ -34,9 +34,8 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded, question
-from autogen_nb.notebook.view.function_calls import call_html, result_html
+from autogen_nb.notebook.view.messages import call_html, folded_thought, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
-from autogen_nb.notebook.view.reply_draft import folded_thought
 from autogen_nb.notebook.view.status_line import Totals, dollars
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.settings import Show

@@ -10,7 +10,7 @@ ASK = """
 from autogen_nb.effects import Effect
 from autogen_nb.events import EffectAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
 from autogen_nb.messages import CodeBlock
-from autogen_nb.notebook.asking.panels import ButtonPerson
+from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 view = NotebookView()

@@ -40,7 +40,7 @@ class Superseded(AutogenError):
 
 @dataclass(frozen=True, slots=True)
 class QuestionChannel:
-    """The connection between a chat and the person."""
+    """How a chat asks the person; `why` is the reason for text, and `plain` a front end that shows only text."""
 
     way: Way
     why: str = ""
@@ -52,10 +52,7 @@ class QuestionChannel:
     def open(
         self, shell: Any, origin: Origin, handler: CellHandler | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Listens for clicks, and yields a function that returns True once the cell was run again.
-
-        `handler` handles other cells that take over the running chat.
-        """
+        """Listens for clicks and for cells that `handler` handles; yields a function: has the cell been run again?"""
         if self.intercept is None:
             yield lambda: _is_queued_again(shell, origin)
             return

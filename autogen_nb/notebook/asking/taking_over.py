@@ -76,8 +76,8 @@ class RunningChat:
         shows = not self._has_ended and _SHOW.fullmatch(code) is not None
         if not self._is_rerun(code, cell):
             return shows
-        # While a panel is open, the kernel executes the rerun, which asks the question again with its own settings. It
-        # also does if cells before the rerun are queued, since they may change the chat's input.
+        # While a panel is open, the kernel executes the rerun, which asks the question again with its own settings. If
+        # other cells are queued before the rerun, they may change the chat's input, so the kernel executes it as well.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
@@ -85,7 +85,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # If the kernel executed this cell now, a later cell might run before it.
+        # Even if a panel has opened since `wants`: the kernel would execute this cell after cells that arrived later.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

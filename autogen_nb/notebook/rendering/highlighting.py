@@ -20,7 +20,7 @@ _LEXERS = frozenset(
     "c cpp c++ java go rust diff docker dockerfile make pycon tex python".split()
 )
 _PYTHON = frozenset({"py", "python3", "ipython", "ipython3", "jupyter"})
-# At each line of a long gap, Pygments' Python lexer reads the rest of the gap again.
+# The time of Pygments' Python lexer grows with the square of the length of a gap.
 _GAP = re.compile(r"\s{1000}")
 _STYLES: dict[str, str] = {
     "Token.Keyword.Type": "builtin",

@@ -46,11 +46,9 @@ from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
-from autogen_nb.notebook.view.code_message import CodeMessage
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
-from autogen_nb.notebook.view.function_calls import FunctionCallsOutput
-from autogen_nb.notebook.view.reply_draft import ReplyDraft, folded_thought
+from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, ReplyDraft, folded_thought
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
 from autogen_nb.settings import Show

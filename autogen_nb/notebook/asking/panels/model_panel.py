@@ -25,7 +25,7 @@ _KEY_AGAIN = " The API key was not kept: type it again."
 class ModelPanel(Panel):
     """Asks for a server, a key and a model.
 
-    The values are tested first; after an error, every field except the key keeps_secrets its value.
+    The values are tested first; after an error, every field except the key keeps its value.
     """
 
     def __init__(self, form: ModelForm) -> None:

@@ -1,1 +1,0 @@
-"""Shows the chats of the person's own agents below plain cells, and asks their questions there."""

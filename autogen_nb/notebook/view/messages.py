@@ -1,0 +1,213 @@
+"""Messages: replies while they are streamed, code blocks that fold to one line each, and function calls."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from autogen_nb.core.chats.termination_checks import END_WORD, WordFilter
+from autogen_nb.core.text.reasoning import split_unopened
+from autogen_nb.core.text.visible_text import visible
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan
+from autogen_nb.messages import CodeBlock, FunctionCall, Reasoning
+from autogen_nb.notebook.rendering import chat_html, styles
+from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
+from autogen_nb.notebook.rendering.markdown import markdown
+from autogen_nb.notebook.rendering.styles import SpeakerTone, Tone
+from autogen_nb.notebook.rendering.terminal_text import only_colours, without_colours
+from autogen_nb.notebook.view import decision_line, status_line
+from autogen_nb.notebook.view.slots import Slot
+from autogen_nb.views import in_words as wording
+
+
+class ReplyDraft:
+    def __init__(self, writer: str, clock: Callable[[], float]) -> None:
+        self.writer = writer
+        self._clock = clock
+        self._lines = WordFilter(END_WORD)
+        self._pieces: list[str] = []
+        self._thoughts: list[str] = []
+        self._begun = clock()
+        self._seconds = 0.0
+
+    @property
+    def empty(self) -> bool:
+        return not self._pieces and not self._thoughts
+
+    @property
+    def answering(self) -> bool:
+        return bool(self._pieces)
+
+    def think(self, text: str) -> None:
+        self._thoughts.append(text)
+
+    def write(self, text: str) -> None:
+        """Adds to the answer; the start of a possible termination word is held back."""
+        if shown := self._lines.add(text):
+            self._seconds = self._seconds if self._pieces else self._clock() - self._begun
+            self._pieces.append(shown)
+
+    def render(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
+        if detail != "writing":
+            self._pieces.append(self._lines.end())
+        unopened, text = split_unopened("".join(self._pieces))
+        thought = Reasoning("".join((*self._thoughts, unopened)).strip(), self._seconds or self._clock() - self._begun)
+        above = ""
+        if thought.text and not text and detail == "writing":
+            above, detail = _inset(thought.text), "thinking"
+        elif thought.text:
+            above = folded_thought(thought)
+        html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
+        thought_line = status_line.thought(thought) if thought.text and detail != "thinking" else ""
+        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", thought_line, only_colours(text))))
+        return styles.PAGE + html, plain
+
+
+def folded_thought(thought: Reasoning) -> str:
+    """Renders thoughts folded below a line with their duration."""
+    return chat_html.opened_by(status_line.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
+
+
+def _inset(thought: str) -> str:
+    return f'<div style="{styles.THOUGHT}">{markdown(thought)}</div>'
+
+
+@dataclass(slots=True)
+class _BlockLine:
+    block: CodeBlock
+    edited: CodeBlock | None = None
+    decision: str = ""
+    seconds: str = ""
+    tone: Tone = "muted"
+    runs: bool = False
+
+
+class CodeMessage:
+    def __init__(self, slot: Slot, html: str, plain: str, *, unfolded: bool) -> None:
+        self.slot = slot
+        self._unfolded = unfolded
+        self._html = html
+        self._plain = plain
+        self._lines: list[_BlockLine] = []
+
+    def limit_height(self, blocks: int) -> None:
+        """Limits the height of the code, so that the question below it stays in sight."""
+        html, plain = self._rendered()
+        self._show(chat_html.limited(html, blocks) + chat_html.follow(), plain)
+
+    def decide(self, answer: ApprovalGiven, question: ApprovalAsked, clock: str) -> bool:
+        """Shows the decision in the block's line; returns False if the message lacks the block."""
+        line = _BlockLine(
+            question.block,
+            decision_line.edited(answer, question),
+            decision_line.block_text(answer, question, clock),
+            runs=answer.decision == "run",
+        )
+        before = self._rendered()
+        self._lines.append(line)
+        html, plain = self._rendered()
+        if html == before[0]:
+            self._lines.remove(line)
+            return False
+        self._show(chat_html.limited(html, question.total), plain)
+        return True
+
+    def end(self, ran: CodeRan, blocks: Sequence[CodeBlock]) -> None:
+        """Folds the blocks that ran."""
+        for block in blocks:
+            line = next((line for line in self._lines if line.runs and block == (line.edited or line.block)), None)
+            if line is None:
+                line = _BlockLine(block)
+                self._lines.append(line)
+            line.runs = False
+            line.tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
+            line.seconds = status_line.duration(ran.seconds) if len(blocks) == 1 else ""
+        self._show(*self._rendered())
+
+    def _rendered(self) -> tuple[str, str]:
+        html, rest, plain = "", self._html, [self._plain]
+        for line in self._lines:
+            details = (line.seconds, line.decision)
+            folded, rest = chat_html.fold(
+                rest, line.block, *details, tone=line.tone, edited=line.edited, opened=line.runs or self._unfolded
+            )
+            html += folded
+            plain.append(chat_html.block_text(line.edited or line.block, *details))
+        return html + rest, "\n".join(plain)
+
+    def _show(self, html: str, plain: str) -> None:
+        self.slot.show(*chat_html.bundle(html, plain, kind="message"))
+
+
+_LINES = 12
+
+_CHARACTERS = 1_000
+_PREVIEW = 60
+
+
+class FunctionCallsOutput:
+    def __init__(self, slot: Slot, calls: tuple[FunctionCall, ...], *, around: Callable[[str], str], text: str) -> None:
+        self.calls = calls
+        self._slot = slot
+        self._around = around
+        self._text = text
+        self._is_pending = False
+
+    def show(self, state: str = "") -> None:
+        self._is_pending = bool(state)
+        self._publish([(_state_html(state), state)] * len(self.calls))
+
+    def show_results(self, contents: Sequence[str]) -> None:
+        self._is_pending = False
+        pairs = zip(self.calls, contents, strict=True)
+        self._publish(
+            [(result_html(content), only_colours(wording.result_in_words(call, content))) for call, content in pairs]
+        )
+
+    def close(self) -> None:
+        if self._is_pending:
+            self.show("did not return")
+
+    def _publish(self, outcomes: Sequence[tuple[str, str]]) -> None:
+        rows, lines = "", [self._text]
+        for call, (html, text) in zip(self.calls, outcomes, strict=True):
+            rows += call_html(call) + html
+            lines += filter(None, (only_colours(wording.call_in_words(call)), text))
+        html = styles.PAGE + self._around(rows)
+        self._slot.show(*chat_html.bundle(html, "\n".join(lines), kind="calls"))
+
+
+def call_html(call: FunctionCall) -> str:
+    name, arguments = f"<strong>{escape_plain(wording.name_of(call))}</strong>", wording.arguments_of(call)
+    if len(arguments) <= wording.SHORT and "\n" not in arguments:
+        return f'<div style="{styles.CALL}"><code>{name}({escape_plain(arguments)})</code></div>'
+    preview = " ".join(visible(call.arguments[: 2 * _PREVIEW]).split())[:_PREVIEW]
+    size = f'<span style="{styles.DETAIL}">\u00b7 {len(call.arguments):,} characters</span>'
+    head = f"<code>{name}({escape_plain(preview)}\u2026)</code> {size}"
+    return chat_html.opened_by(head, chat_html.preformatted(arguments, inset=styles.INSET), style=styles.CALL)
+
+
+def _state_html(state: str) -> str:
+    if not state:
+        return ""
+    return f'<div style="{styles.RETURNED};color:{styles.MUTED}">\u2192 {escape_text(state)}</div>'
+
+
+def result_html(content: str) -> str:
+    """Renders a result; a long one is folded below its first line and size."""
+    text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
+    lines = content.rstrip("\n").count("\n") + 1
+    bad = wording.failed(text)
+    mark = chat_html.sign("bad") if bad else f'<span style="{styles.DETAIL}">\u2192</span>'
+    if not text.strip():
+        return _state_html("returned nothing")
+    if lines == 1 and len(text) <= wording.SHORT:
+        body = escape_text(text) if bad else f"<code>{escape_plain(text)}</code>"
+        return f'<div style="{styles.RETURNED}">{mark} {body}</div>'
+    if lines <= _LINES and len(text) <= _CHARACTERS and not bad:
+        return f'<div style="{styles.RETURNED};display:flex">{mark} {chat_html.preformatted(text, inset="6px")}</div>'
+    first = text.strip().splitlines()[0]
+    preview = f"{first[:_PREVIEW]}\u2026" if len(first) > _PREVIEW else first
+    head = escape_text(preview) if bad else f"<code>{escape_plain(preview)}</code>"
+    body = chat_html.preformatted(text, inset=styles.INSET)
+    line_count = f"{lines:,} lines, " if lines > 1 else ""
+    size = f'<span style="{styles.DETAIL}">\u00b7 {line_count}{len(content):,} characters</span>'
+    return chat_html.opened_by(f"{mark} {head} {size}", body, style=styles.RETURNED)
