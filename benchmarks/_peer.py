@@ -173,10 +173,8 @@ async def tried(run: Run, code: str) -> str:
 
 
 if __name__ == "__main__":
-    print(
-        "measured:" + json.dumps(asyncio.run((measured if len(sys.argv) == 2 else measured_chats)(*sys.argv[1:]))),
-        flush=True,
-    )
+    _, peer, *url = sys.argv
+    print("measured:" + json.dumps(asyncio.run(measured_chats(peer, *url) if url else measured(peer))), flush=True)
     # A thread that waits for a lost kernel would keep the process.
     import os
 

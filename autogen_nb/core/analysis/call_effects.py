@@ -59,7 +59,7 @@ class CallReader:
             self._read_function(func, call)
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         harmless = name in _CALLS["quiet"] or name in self._own
-        if not harmless and not method_effects.effect(name) and not any(map(_is_known, refs)):
+        if not harmless and not method_effects.kind(name) and not any(map(_is_known, refs)):
             # An unknown function may connect to any address in its arguments.
             for address in self._addresses(call):
                 if is_url(address):
@@ -180,7 +180,7 @@ class CallReader:
             self._read_mode(path, self._mode(call, 0, "r"))
 
     def _read_unknown_owner(self, name: str, call: ast.Call, owner: str = "") -> None:  # noqa: C901  # one row for each kind
-        kind = method_effects.effect(name)
+        kind = method_effects.kind(name)
         if name in ("dump", "safe_dump"):
             texts = self._files(call, 1, (*_ARGUMENTS["second"], "stream"))
             # `numpy.ndarray.dump` has the file as its only argument.

@@ -5,23 +5,23 @@ from typing import Literal, TypeAlias
 
 from autogen_nb.core.analysis.known_names import word_lists
 
-MethodEffect: TypeAlias = Literal["read", "write", "delete", "network", "process", "unknown", "sql", ""]
+MethodKind: TypeAlias = Literal["read", "write", "delete", "network", "process", "unknown", "sql", ""]
 
-_KINDS: tuple[MethodEffect, ...] = ("read", "write", "delete", "process", "network", "sql", "unknown")
-_BEGINNINGS: tuple[tuple[MethodEffect, tuple[str, ...]], ...] = (
+_KINDS: tuple[MethodKind, ...] = ("read", "write", "delete", "process", "network", "sql", "unknown")
+_BEGINNINGS: tuple[tuple[MethodKind, tuple[str, ...]], ...] = (
     ("network", ("fetch_", "download")),
     ("write", ("write", "sink_", "save_", "export", "dump_")),
     ("read", ("read_", "scan_")),
 )
 _METHODS = word_lists("methods")
-_EXACT: dict[str, MethodEffect] = {name: kind for kind in _KINDS for name in _METHODS[kind]}
+_EXACT: dict[str, MethodKind] = {name: kind for kind in _KINDS for name in _METHODS[kind]}
 """A name in several lists has the kind of the last list."""
 
 _FILE_NAME = re.compile(r".*[\w)\]]\.[A-Za-z][A-Za-z0-9]{0,6}|.*/[^/ ]+|~.*")
 
 
-def effect(name: str) -> MethodEffect:
-    """The effect of a method with this name; "" if it only computes."""
+def kind(name: str) -> MethodKind:
+    """The kind of effect of a method with this name; "" if it only computes."""
     if name in _EXACT:
         return _EXACT[name]
     return next((kind for kind, beginnings in _BEGINNINGS if name.startswith(beginnings)), "")

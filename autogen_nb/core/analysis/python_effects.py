@@ -100,7 +100,7 @@ class _PythonReader:
     def _changes(self, call: ast.Call) -> bool:
         if not isinstance(call.func, ast.Attribute):
             return False
-        is_statement = method_effects.effect(call.func.attr) == "sql"
+        is_statement = method_effects.kind(call.func.attr) == "sql"
         texts = statements(self._values, call) if is_statement else ()
         return call.func.attr in _DATABASE_CHANGES or any(
             sql_effects.changes(text) and not (text or "").isidentifier() for text in texts
@@ -234,7 +234,7 @@ class _PythonReader:
             self._effects.add_inner(text, f"evaluates a text: .{name}")
 
     def _read_method_name(self, text: str) -> None:
-        kind = method_effects.effect(text)
+        kind = method_effects.kind(text)
         if kind == "read":
             self._effects.add(Effect("read_private", "", f"calls .{text}"))
         elif kind in ("write", "delete", "network", "process"):
@@ -277,13 +277,13 @@ class _PythonReader:
         for value in values:
             if isinstance(value, Ref):
                 self._read_mention(f"{value.name}.{node.attr}")
-        if UNKNOWN in values and method_effects.effect(node.attr) in ("write", "delete", "network", "process"):
+        if UNKNOWN in values and method_effects.kind(node.attr) in ("write", "delete", "network", "process"):
             self._read_method_name(node.attr)
 
     def _read_mention(self, ref: str) -> None:
         name = library_effects.without_calls(ref)
         kind = library_effects.default_kind(name)
-        method = method_effects.effect(name.rpartition(".")[2])
+        method = method_effects.kind(name.rpartition(".")[2])
         if ref.endswith(("()", "[]")):
             # The call that returned this object has been checked.
             return

@@ -1,10 +1,10 @@
-"""Returns the effects of Python's audit events, such as reading a file.
+"""Returns the actions that Python's audit events report and that need a permission, such as reading a file.
 
-1. Reading the interpreter's files, installed packages, fonts and shared system data is not an effect. Neither is using
+1. Reading the interpreter's files, installed packages, fonts and shared system data needs none. Neither does using
    `/dev/null` and similar devices, or the chat's private folder with caches and temporary files.
-2. Changes of the environment and calls through ctypes are effects of the agent's own code, but not of a library.
-3. Links in paths are resolved. Writing a file with several hard links is an effect, even in the chat's own folder,
-   because its other names may be outside of the folder.
+2. Changes of the environment and calls through ctypes count for the agent's own code, but not for a library.
+3. Links in paths are resolved. Writing a file with several hard links needs a permission even in the chat's own
+   folder, because its other names may be outside of the folder.
 """
 
 import os
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from autogen_nb.kernels.inside.guard_process_view import ProcessView
 
-# The kind, target and description of an effect.
-Effect: TypeAlias = tuple[str, str, str]
-Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Effect]]"
+# The kind, target and description of an action.
+Action: TypeAlias = tuple[str, str, str]
+Reader: TypeAlias = "Callable[[tuple[Any, ...], ProcessView], Iterator[Action]]"
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/fd/", "/dev/std")
@@ -65,11 +65,11 @@ _path_text = pathlib.PurePath.__str__
 _MAX_TEXT = 200
 
 
-def effects(event: str, arguments: tuple[Any, ...], view: "ProcessView") -> tuple[Effect, ...]:
+def actions(event: str, arguments: tuple[Any, ...], view: "ProcessView") -> tuple[Action, ...]:
     return tuple(_READERS[event](arguments, view)) if event in _READERS else ()
 
 
-def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     path, mode, flags = arguments[:3]
     if path is None or issubclass(type(path), int):
         return
@@ -79,17 +79,17 @@ def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect
     if not name:
         yield "unknown", "", "opens a file by a name that cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
-        yield from _effects_of_read(name, view)
+        yield from _actions_of_read(name, view)
     # Opening a folder writes nothing; creating a file in the folder is another event.
     elif not view.is_folder(view.path(name, None, resolve_last=True)):
-        yield from _effects_of_change("write", name, view)
+        yield from _actions_of_change("write", name, view)
 
 
 def _is_installed(name: str, view: "ProcessView") -> bool:
     return name.startswith(view.roots) and "/.." not in name
 
 
-def _effects_of_read(name: str, view: "ProcessView") -> Iterator[Effect]:
+def _actions_of_read(name: str, view: "ProcessView") -> Iterator[Action]:
     if _is_installed(name, view) or view.is_in_import_system():
         return
     path = view.path(name, None, resolve_last=True)
@@ -101,18 +101,18 @@ def _effects_of_read(name: str, view: "ProcessView") -> Iterator[Effect]:
         yield "read_private", path, f"reads {view.display_path(path)}"
 
 
-def _on_list(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_list(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
     # Imports often list installed folders, and walking the call stack is slow.
     if not _is_installed(name, view) and not view.is_in_library():
-        yield from _effects_of_read(name, view)
+        yield from _actions_of_read(name, view)
 
 
-def _effects_of_change(
+def _actions_of_change(
     kind: str, name: str, view: "ProcessView", folder: int | None = None, *, resolve_last: bool = True
-) -> Iterator[Effect]:
+) -> Iterator[Action]:
     if _DEVICE.fullmatch(name):
         return
     path = view.path(name, folder, resolve_last=resolve_last)
@@ -127,23 +127,23 @@ def _is_unrestricted(path: str, view: "ProcessView") -> bool:
     return path.startswith(_DEVICES) or view.is_private(path)
 
 
-def _on_rename(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_rename(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=False)
     target = view.path(_text(arguments[1]), _folder(arguments, 3), resolve_last=False)
     if not all(view.owner_of(path) == "own" or _is_unrestricted(path, view) for path in (source, target)):
         yield "delete", source, f"moves {view.display_path(source)} to {view.display_path(target)}"
-    yield from _effects_of_change("write", target, view, resolve_last=False)
+    yield from _actions_of_change("write", target, view, resolve_last=False)
 
 
-def _on_link(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_link(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=True)
     if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
-        yield from _effects_of_read(source, view)
+        yield from _actions_of_read(source, view)
         yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
-    yield from _effects_of_change("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
+    yield from _actions_of_change("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
 
 
-def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     path, options = _path(arguments[0]), []
     if not path and not issubclass(type(arguments[0]), (str, bytes)):
         yield "write", "", "opens a database by a name that cannot be read"
@@ -155,9 +155,9 @@ def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Ef
     if path in ("", ":memory:") or mode == "mode=memory":
         return
     if mode == "mode=ro" or "immutable=1" in options:
-        yield from _effects_of_read(path, view)
+        yield from _actions_of_read(path, view)
     else:
-        yield from _effects_of_change("write", path, view)
+        yield from _actions_of_change("write", path, view)
 
 
 def _unquote(path: str) -> str:
@@ -165,19 +165,19 @@ def _unquote(path: str) -> str:
     return plain.decode("utf-8", "surrogateescape")
 
 
-def _on_lookup(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_lookup(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     name = _text(arguments[0])
     if name and not _ADDRESS.fullmatch(name) and not view.is_known_address(name):
         yield "network", name, f"connects to {_short(name)}"
 
 
-def _on_connect(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_connect(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     for host in _peers(arguments[1], view):
         if not view.is_known_address(host):
             yield "network", host, f"connects to {_socket(host)}"
 
 
-def _on_bind(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_bind(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     for host in _peers(arguments[1], view):
         yield "network", host, f"listens at {_socket(host or 'every address')}"
 
@@ -198,7 +198,7 @@ def _socket(host: str) -> str:
     return f"{'the socket ' * host.startswith(('@', '/'))}{_short(host)}"
 
 
-def _effects_of_start(command: str, view: "ProcessView") -> Iterator[Effect]:
+def _actions_of_start(command: str, view: "ProcessView") -> Iterator[Action]:
     if command.startswith(_PIP):
         command = command.removeprefix(_PIP.removesuffix("pip "))
     installer = _INSTALLER.fullmatch(command.strip())
@@ -212,15 +212,15 @@ def _effects_of_start(command: str, view: "ProcessView") -> Iterator[Effect]:
         yield "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
-def _on_exec(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    return _effects_of_start(_command(arguments[1]) or _text(arguments[0]), view)
+def _on_exec(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
+    return _actions_of_start(_command(arguments[1]) or _text(arguments[0]), view)
 
 
-def _on_fork(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
-    return _effects_of_start(view.launched_command(), view)
+def _on_fork(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
+    return _actions_of_start(view.launched_command(), view)
 
 
-def _on_kill(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_kill(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     pid = int.__int__(arguments[0])
     if not view.is_self_or_child(pid):
         yield "process", f"kill {pid}", f"ends process {pid}"
@@ -234,24 +234,24 @@ def _command(words: Any) -> str:
     return line[2] if shell else " ".join(line)
 
 
-def _on_environment(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_environment(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
         name = _text(arguments[0])
         yield "environment", name, f"changes {_short(name)} in the environment"
 
 
-def _on_ctypes(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_ctypes(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
         name = _text(arguments[0]) if arguments else ""
         yield "unknown", "", f"calls the C library {_short(name)}" if name else "reaches into memory by ctypes"
 
 
-def _on_introspection(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+def _on_introspection(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
         yield "environment", "", "looks through the interpreter's own objects"
 
 
-def _on_import(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Effect]:
+def _on_import(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Action]:
     name = _text(arguments[0])
     if name in _INTERPRETERS:
         yield "unknown", name, f"imports {name}, which creates interpreters without a guard"
@@ -284,14 +284,14 @@ def _folder(arguments: tuple[Any, ...], index: int) -> int | None:
 def _on_change(kind: str, path: int, folder: int, *, resolve_last: bool) -> Reader:
     """Reads events that change a file; `path` and `folder` are indices of the event's arguments."""
 
-    def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Effect]:
+    def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
         target = arguments[path]
         if not issubclass(type(target), int):
-            yield from _effects_of_change(
+            yield from _actions_of_change(
                 kind, _path(target), view, _folder(arguments, folder), resolve_last=resolve_last
             )
         elif not view.is_unnamed(int.__int__(target)):
-            yield from _effects_of_change(kind, f"/proc/self/fd/{int.__int__(target)}", view)
+            yield from _actions_of_change(kind, f"/proc/self/fd/{int.__int__(target)}", view)
 
     return read
 
@@ -313,13 +313,13 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("socket.connect socket.sendto", _on_connect),
     ("socket.sendmsg", lambda arguments, view: _on_connect(arguments, view) if arguments[1] else iter(())),
     ("socket.bind", _on_bind),
-    ("subprocess.Popen", lambda arguments, view: _effects_of_start(_command(arguments[1]), view)),
-    ("os.system os.startfile", lambda arguments, view: _effects_of_start(_text(arguments[0]), view)),
+    ("subprocess.Popen", lambda arguments, view: _actions_of_start(_command(arguments[1]), view)),
+    ("os.system os.startfile", lambda arguments, view: _actions_of_start(_text(arguments[0]), view)),
     ("os.exec os.posix_spawn", _on_exec),
-    ("os.spawn", lambda arguments, view: _effects_of_start(_command(arguments[2]), view)),
+    ("os.spawn", lambda arguments, view: _actions_of_start(_command(arguments[2]), view)),
     ("os.fork os.forkpty", _on_fork),
     ("os.kill os.killpg", _on_kill),
-    ("webbrowser.open", lambda arguments, view: _effects_of_start(f"browser {_text(arguments[0])}", view)),
+    ("webbrowser.open", lambda arguments, view: _actions_of_start(f"browser {_text(arguments[0])}", view)),
     ("os.putenv os.unsetenv", _on_environment),
     ("ctypes.dlopen ctypes.cdata ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr", _on_ctypes),
     ("sqlite3.load_extension", _on_ctypes),

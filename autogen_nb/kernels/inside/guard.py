@@ -7,7 +7,7 @@
 3. The guard sends signed questions on the stdin channel, and accepts only signed answers. An answer is valid until the
    block ends.
 4. The guard asks only in the block's own process and while the block runs, and one question at a time in each thread.
-   It denies all other effects.
+   It denies all other actions.
 
 The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md).
 """
@@ -105,7 +105,7 @@ class _Guard:
         self._is_active = False
         self._allows = parts["permissions"].allows
         self._path_scope = parts["path_scope"].PathScope
-        self._effects = parts["audit_events"].effects
+        self._actions = parts["audit_events"].actions
         self._asker = asker
         view = parts["guard_process_view"]
         own = vars(view)["__builtins__"]
@@ -166,13 +166,13 @@ class _Guard:
             self._is_active = True
 
     def _judge_event(self, event: str, arguments: tuple[Any, ...], *, nested: bool) -> BaseException | None:
-        effects = self._effects(event, arguments, self._process)
-        if not effects or (event != "import" and self._process.is_importing()):
+        actions = self._actions(event, arguments, self._process)
+        if not actions or (event != "import" and self._process.is_importing()):
             return None
-        if event == "sqlite3.connect" and self._may_read_path(effects[0][1]):
+        if event == "sqlite3.connect" and self._may_read_path(actions[0][1]):
             return None
-        for effect in effects:
-            refusal = self._refusal(*effect, nested=nested)
+        for action in actions:
+            refusal = self._refusal(*action, nested=nested)
             if refusal is not None:
                 return refusal
         if event == "socket.getaddrinfo":
@@ -221,7 +221,7 @@ class _Block:
         self._turns: dict[tuple[str, str], Any] = {}
 
     def turn(self, kind: str, target: str) -> Any:
-        # Threads with the same effect ask once.
+        # Threads with the same action ask once.
         return self._turns.setdefault((kind, target), _allocate_lock())
 
     def is_allowed(self, kind: str, target: str) -> bool:
