@@ -171,8 +171,6 @@ class ConversableAgent(Participant, SoloAgent):
         executor = None if self.code is None else self.code.executor
         return getattr(executor, "executor", executor)
 
-    # Messages
-
     async def _send(
         self,
         waits: Waits,
@@ -231,7 +229,7 @@ class ConversableAgent(Participant, SoloAgent):
         """
         peer = sender or AnonymousSender(self)
         with self.remembering(messages, peer):
-            call, spec = call_context.current_call(), self.spec(exclude)
+            call, spec = call_context.CALL.get(), self.spec(exclude)
             silent = call is None or not call.matches("generate_reply", self, peer)
             _, reply = await reply_outside(
                 self, peer, lambda state: run_reply_steps(state, spec, peer.name), waits, silent=silent
@@ -239,8 +237,6 @@ class ConversableAgent(Participant, SoloAgent):
             return reply
 
     generate_reply, a_generate_reply = both_forms(_generate_reply)
-
-    # Built-in reply steps
 
     async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: Waits) -> StepReply:
         """Takes a built-in step; (False, None) if the agent does not have it."""
@@ -267,8 +263,6 @@ class ConversableAgent(Participant, SoloAgent):
     generate_oai_reply, a_generate_oai_reply = step_forms(
         "generate_oai_reply", "model", "The step that asks the agent's model."
     )
-
-    # Chats
 
     def register_nested_chats(
         self,
@@ -335,8 +329,6 @@ class ConversableAgent(Participant, SoloAgent):
         if chat_index is not None:
             return self._finished[chat_index]
         return list(self._finished.values())
-
-    # Teams
 
     def respond(self) -> Respond:
         """The agent's step in a team: runs the code of the last messages, or else asks its model or a person.

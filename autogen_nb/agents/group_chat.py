@@ -116,7 +116,6 @@ class GroupChat(GroupSettings):
 
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
-        """The agents that may speak after each agent."""
         followers = self.followers()
         return {
             agent: [other for other in self.agents if followers is None or other.name in followers[agent.name]]

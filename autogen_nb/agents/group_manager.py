@@ -79,15 +79,11 @@ class GroupChatManager(ConversableAgent):
         self.groupchat = groupchat
         self.last_speaker: ConversableAgent | None = None
 
-    # The manager's part of a flow
-
     def companions(self) -> Sequence[ConversableAgent]:
-        """The agents of the group; raises `ConfigError` if the group's settings are invalid."""
         self.groupchat.check_settings()
         return self.groupchat.agents
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
-        """A built-in step; the step "group" runs the group's chat."""
         if step != "group":
             return super().builtin_step(step)
         group = self.groupchat
@@ -108,18 +104,14 @@ class GroupChatManager(ConversableAgent):
         awaits: bool,
         wrap: Callable[[Model], Model],
     ) -> OnCaller | OnEngine:
-        """The function that selects the next speaker; `wrap` adds wrappers to a model."""
         group = self.groupchat
         return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), wrap)
-
-    # History
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Adds a message to the manager's history; received messages carry the name of their author."""
         super().remember(message if sent else with_author(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
-        """Adds a speaker's message to the histories of the group and of the recipients."""
         self.last_speaker = speaker
         # As in AutoGen 0.2, only messages with a role of their own clear: a person's, and results of functions.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
@@ -168,11 +160,7 @@ class GroupChatManager(ConversableAgent):
             groupchat.messages[:] = groupchat.messages[-preserved:] if preserved else []
         return " ".join(words[:start] + words[end:])
 
-    # The group's chat as a reply function of AutoGen 0.2
-
     run_chat, a_run_chat = step_forms("run_chat", "group", "Runs the group's chat as a reply function.")
-
-    # Resuming an earlier chat
 
     async def _resume(
         self,
@@ -199,11 +187,9 @@ class GroupChatManager(ConversableAgent):
     resume, a_resume = both_forms(_resume)
 
     def messages_to_string(self, messages: Sequence[Mapping[str, Any]]) -> str:
-        """The messages as a JSON text."""
         return json.dumps(list(messages))
 
     def messages_from_string(self, message_string: str) -> list[dict[str, Any]]:
-        """The messages of a JSON text."""
         return list(json.loads(message_string))
 
     def _speaker_of(self, message: Mapping[str, Any]) -> ConversableAgent:

@@ -16,8 +16,6 @@ Messages: TypeAlias = list[dict[str, Any]]
 
 
 class MessageTransform(Protocol):
-    """Changes the messages that a model gets."""
-
     def apply_transform(self, messages: Messages) -> Messages:
         """The messages to send; the argument stays unchanged."""
 

@@ -88,7 +88,6 @@ def get_image_data(image_file: Any, use_b64: bool = True) -> Any:
 
 
 def get_pil_image(image_file: Any) -> Any:
-    """Pillow's image of a picture, in RGB."""
     from PIL import Image
 
     return Image.open(BytesIO(get_image_data(image_file, use_b64=False))).convert("RGB")

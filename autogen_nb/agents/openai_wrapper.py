@@ -23,7 +23,6 @@ class ChatCompletion(BaseModel, extra="allow"):
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """A value of JSON, with attributes in place of keys."""
         if isinstance(value, Mapping):
             return cls(**{name: cls.of(item) for name, item in value.items()})
         return list(map(cls.of, value)) if isinstance(value, list) else value
@@ -45,7 +44,6 @@ class OpenAIWrapper(UsageTracker):
         self.usages.clear()
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """Registers a client, like `ConversableAgent.register_model_client`."""
         self._entries = register_client({"config_list": self._entries}, model_client_cls, **kwargs)["config_list"]
 
     def create(self, **config: Any) -> Any:

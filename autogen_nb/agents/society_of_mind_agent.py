@@ -43,7 +43,6 @@ class SocietyOfMindAgent(ConversableAgent):
     def generate_inner_monologue_reply(
         self, messages: Sequence[Mapping[str, Any]], sender: Any = None, config: Any = None
     ) -> tuple[bool, Any]:
-        """Holds the group chat about the last message; its agents know the earlier ones."""
         del config
         *earlier, last = messages
         group = self.chat_manager.groupchat

@@ -81,7 +81,6 @@ class RulesFile:
 
     @contextmanager
     def _edit_rules(self) -> Generator[list[SavedRule], None, None]:
-        """Yields the current rules as a list, and saves the changed list."""
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._locked():

@@ -72,7 +72,6 @@ class PlainView:
         self._peers: dict[str, str] = {}
 
     def hide(self, opening: str) -> None:
-        """Omits the first message with this text."""
         self._hidden = opening
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event

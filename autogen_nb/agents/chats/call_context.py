@@ -26,8 +26,6 @@ _RECORDED = get_args(Recorded)
 
 @dataclass(slots=True)
 class UserCodeCall:
-    """A call of the user's code from a chat."""
-
     method: Method
     agent: Agent
     peer: Agent
@@ -52,13 +50,9 @@ SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=No
 """Shows the events of nested chats."""
 
 
-def current_call() -> UserCodeCall | None:
-    return CALL.get()
-
-
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
     """True if a chat is calling this method: the message is then the answer, and the chat delivers it."""
-    call = current_call()
+    call = CALL.get()
     if call is None or not call.matches(method, agent, peer):
         return False
     call.messages.append((message, request_reply))
@@ -99,12 +93,12 @@ def chat_view(*, silent: bool | None) -> run.View:
     if silent:
         return NestedView()
     show = SHOW.get()
-    return run.surface().view() if show is None or current_call() is None else NestedView(show)
+    return run.surface().view() if show is None or CALL.get() is None else NestedView(show)
 
 
 def current_human() -> Human:
     """The human of the running chat, or else the surface's human together with the saved rules."""
-    call = current_call()
+    call = CALL.get()
     if call is not None:
         return call.human
     from autogen_nb.human.rule_based_approver import RuleBasedApprover

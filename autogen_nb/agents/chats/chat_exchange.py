@@ -183,6 +183,6 @@ async def reply_outside(
             )
         outcome = yield from asking(state)
 
-    silent = silent or call_context.current_call() is None
+    silent = silent or call_context.CALL.get() is None
     await hold_between(agent, sender, flow, waits, silent=silent)
     return outcome is not None, plain_message(outcome.message) if isinstance(outcome, Reply) else None

@@ -120,7 +120,7 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
         chats = list(_to_hold(queue, recipient, messages, sender, config))
         if not chats:
             return True, None
-        call = call_context.current_call()
+        call = call_context.CALL.get()
         if call is not None and call.waits == "async":
             return _hold_async(chats, together=bool(use_async))
         return True, initiate_chats(chats)[-1].summary

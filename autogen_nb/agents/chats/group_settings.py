@@ -33,7 +33,6 @@ class GroupSettings:
         return [agent.name for agent in self.agents]
 
     def check_settings(self) -> None:
-        """Raises `ConfigError` for invalid settings."""
         self._check_agents()
         self.selection_method()
         for name, least in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):

@@ -46,14 +46,11 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         """Replaces the system message from the next request on."""
         self._system_message = system_message
 
-    # Methods that subclasses may override
-
     def get_human_input(self, prompt: str) -> str:
         """The person's input, typed in the terminal or in the front end's input field."""
         return TerminalHuman().input(HumanInputAsked(self.name, "", prompt)).text
 
     async def a_get_human_input(self, prompt: str) -> str:
-        """`get_human_input` for async chats."""
         return self.get_human_input(prompt)
 
     def generate_init_message(
@@ -66,10 +63,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         return opening_message(message, carryover)
 
     async def a_generate_init_message(self, message: Any, **context: Any) -> str | dict[str, Any]:
-        """`generate_init_message` for async callers."""
         return self.generate_init_message(message, **context)
-
-    # The agent's part of a flow
 
     def spec(self, exclude: Collection[ReplyFunction] = ()) -> AgentSpec:
         """The agent's spec for the flow, without the excluded reply functions."""

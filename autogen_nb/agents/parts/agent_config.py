@@ -63,8 +63,6 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class CodeConfig:
-    """How an agent runs code."""
-
     executor: Executor
     reach: Reach = "auto"
     confirm: Confirm = "never"

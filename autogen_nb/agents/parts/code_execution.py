@@ -145,7 +145,6 @@ class OutputFolder:
         self._base = base
 
     def open(self, ending: str) -> BinaryIO | None:
-        """A new file; None without a folder."""
         if self._folder is None:
             return None
         with self._held(self._folder) as held:

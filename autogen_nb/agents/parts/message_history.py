@@ -32,8 +32,6 @@ class MessageHistory(Agent):
         self._heard: dict[Agent, list[dict[str, Any]]] = {}
         self._said: dict[Agent, list[Said]] = {}
 
-    # Messages
-
     @property
     def chat_messages(self) -> Mapping[Agent, list[dict[str, Any]]]:
         """The messages exchanged with each peer, as this agent stores them."""
@@ -66,7 +64,6 @@ class MessageHistory(Agent):
                 del self._messages[peer]
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
-        """Adds a message to or from a peer to the history."""
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
@@ -76,7 +73,6 @@ class MessageHistory(Agent):
             runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)
 
     def exchanged(self, peer: Agent) -> list[Said]:
-        """The messages with a peer, as events."""
         messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
         # The caller may have removed messages from the list: read all of them again.
         if len(said) > len(messages):
@@ -130,8 +126,6 @@ class MessageHistory(Agent):
     def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: those from its hooks, else the first `count` of its history."""
         return self._heard.get(peer) or self._messages[peer][:count]
-
-    # Replies
 
     def max_consecutive_auto_reply(self, sender: Agent | None = None) -> int:
         """The limit of consecutive automatic replies to a sender."""

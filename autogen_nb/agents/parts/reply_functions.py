@@ -73,7 +73,6 @@ class Registered:
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
     def reset(self) -> None:
-        """Restores the `config` of the registration."""
         if self.reset_config is None:
             self.config = copy.copy(self.initial)
         else:
@@ -100,7 +99,6 @@ class ReplyFunctions(MessageHistory):
         return [entry for entry in self._places if isinstance(entry, Registered)]
 
     def reset(self) -> None:
-        """Forgets all conversations and counts, and restores the configurations of reply functions."""
         super().reset()
         for entry in self._registered:
             entry.reset()

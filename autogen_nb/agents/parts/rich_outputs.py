@@ -63,8 +63,6 @@ class ShownSize:
 
 
 class RichOutputs:
-    """The rich outputs of one run."""
-
     def __init__(self, save: Save, chat: ShownSize, shown_as: ShownAs = lambda _: "") -> None:
         self._save = save
         self._shown_as = shown_as

@@ -98,7 +98,6 @@ class ToolUser(Agent):
         self._update_signature("function", func_sig, is_remove)
 
     def define(self, style: Style, definition: dict[str, Any]) -> None:
-        """Adds a definition, or replaces the one with its name."""
         self.definitions[style].pop(definition["name"], None)
         self.definitions[style][definition["name"]] = definition
         self._update_llm_config(style)

@@ -16,8 +16,6 @@ Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
 
 
 class UsageTotals:
-    """The tokens and the cost of several replies, by model."""
-
     def __init__(self) -> None:
         self.clear()
 
@@ -27,7 +25,6 @@ class UsageTotals:
 
     @property
     def by_kind(self) -> dict[str, Any]:
-        """Both sums, under AutoGen 0.2's keys."""
         return {
             "usage_including_cached_inference": deepcopy(self.total),
             "usage_excluding_cached_inference": deepcopy(self.actual),

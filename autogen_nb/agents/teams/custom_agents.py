@@ -28,11 +28,9 @@ class BaseChatAgent(SoloAgent):
         self.description = description
 
     def respond(self) -> Respond:
-        """The agent's step in a team: it calls the user's code."""
         return ask_member
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
-        """The answer of ``on_messages`` to messages that the agent has not read yet."""
         if type(self).on_messages is SoloAgent.on_messages:
             raise ConfigError(f"{type(self).__name__} does not define on_messages, so {self.name} cannot answer")
         return self._call(lambda: self.on_messages(messages, CancellationToken()), "on_messages")
@@ -77,5 +75,4 @@ class FunctionAgent(BaseChatAgent):
         self._function = function
 
     def answer(self, messages: Sequence[BaseChatMessage]) -> ReplyGiven | Awaitable[ReplyGiven]:
-        """The function's answer to messages that the agent has not read yet."""
         return self._call(lambda: self._function(messages), "the function")

@@ -19,12 +19,10 @@ class FunctionTool:
 
     @property
     def call_name(self) -> str:
-        """The tool's name for the model."""
         return self.name or str(getattr(self.func, "__name__", type(self.func).__name__))
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The ``function`` part of the tool's definition in OpenAI's API."""
         about = self.description or inspect.getdoc(self.func) or f"Calls {self.call_name}."
         return function_schema(self.func, self.call_name, about)
 
@@ -48,7 +46,6 @@ class Handoff:
 
     @property
     def tool(self) -> FunctionTool:
-        """The handover as a function for the model."""
         message = self.message or f"I hand over to {self.target}."
 
         def hand_over() -> str:

@@ -99,7 +99,6 @@ class MessageStream(AsyncIterator[Item]):
         raise RuntimeError("the run has already been read to its end")
 
     async def show_result(self, view: run.View) -> TaskResult:
-        """Shows the run in the view, closes the view, and returns the result."""
         self.view = view
         with closing(view), call_context.during(call_context.SHOW, view.show):
             return await self.result()

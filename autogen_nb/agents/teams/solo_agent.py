@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 
 class SoloAgent(TeamMember, TaskRunner):
-    """A team member that can also run without a team."""
-
     has_stop_reason = False
 
     def __init__(self) -> None:
@@ -39,12 +37,10 @@ class SoloAgent(TeamMember, TaskRunner):
         return Response(chat_message=last, inner_messages=inner)
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
-        """Forgets the conversations in teams."""
         await super().on_reset(cancellation_token)
         self._solo = None
 
     def solo(self) -> "BaseGroupChat":
-        """The team whose only member is this agent."""
         if self._solo is None:
             from autogen_nb.agents.teams.team_chats import BaseGroupChat
 

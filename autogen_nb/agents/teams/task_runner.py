@@ -62,5 +62,4 @@ class TaskRunner:
         )
 
     def begin_run(self, task: Any) -> "TeamExchange":
-        """Prepares a run of the task."""
         raise NotImplementedError

@@ -71,7 +71,6 @@ class BaseGroupChat(TaskRunner):
 
     @property
     def messages(self) -> list[BaseMessage]:
-        """The messages and events so far."""
         return list(self._transcript.messages)
 
     @property

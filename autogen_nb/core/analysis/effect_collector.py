@@ -94,7 +94,6 @@ class EffectCollector:
         self.add(_program(command))
 
     def add_started(self, command: str) -> None:
-        """Adds a program that the code starts; its effects are added separately."""
         self.started.append(_program(command))
 
     def add_install(self, package: str | None) -> None:

@@ -52,7 +52,6 @@ class RunCode:
         return Reply(run.reply())
 
     def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-        """The approval question that the step would ask first; None if it would ask none."""
         newest = self._newest(state, spec, peer)
         if newest is None or not newest[1].blocks or state.is_claimed(spec.name, peer, newest[0]):
             return None

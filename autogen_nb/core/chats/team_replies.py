@@ -73,7 +73,6 @@ class TeamState(ConversationState):
 
 
 def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], None]) -> Asking[T]:
-    """Yields the events of a generator, and calls `see` with each event and the answer to it."""
     answer: AnyAnswer | None = None
     while True:
         try:

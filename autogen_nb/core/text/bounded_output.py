@@ -135,7 +135,6 @@ class BoundedOutputs:
 
 
 def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
-    """The outputs without cleared ones, with updates applied and consecutive texts of a stream joined."""
     merged = BoundedOutputs(sys.maxsize, sys.maxsize)
     for output in outputs:
         merged.add(output)
