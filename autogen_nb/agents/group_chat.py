@@ -266,15 +266,15 @@ class GroupChat(GroupSettings):
                 wrapped, request = wrap(model), self._request(question)
                 return OnEngine(lambda _: ask_for_words(wrapped, request, SpeakerGiven))
 
-    def _read_choice(self, chosen: Any) -> SpeakerGiven:
-        if chosen is None:
+    def _read_choice(self, choice: Any) -> SpeakerGiven:
+        if choice is None:
             return SpeakerGiven(None)
-        if isinstance(chosen, str) and chosen.lower() in METHODS:
-            return SpeakerGiven(None, chosen.lower())
-        if any(chosen is member for member in self.agents):
-            return SpeakerGiven(str(chosen.name))
+        if isinstance(choice, str) and choice.lower() in METHODS:
+            return SpeakerGiven(None, choice.lower())
+        if any(choice is member for member in self.agents):
+            return SpeakerGiven(str(choice.name))
         raise CallbackError(
-            f"{self.chooser} returned {getattr(chosen, 'name', chosen)!r}; it must return an agent of the group "
+            f"{self.chooser} returned {getattr(choice, 'name', choice)!r}; it must return an agent of the group "
             f"({', '.join(self.agent_names)}), one of {', '.join(METHODS)}, or None to end the chat"
         )
 

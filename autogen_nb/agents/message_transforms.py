@@ -85,17 +85,17 @@ class MessageTokenLimiter(_Limiter):
     def apply_transform(self, messages: Messages) -> Messages:
         if self._least and count_text(messages) < self._least:
             return messages
-        kept: Messages = []
+        result: Messages = []
         left = self._total
         for message in map(deepcopy, reversed(messages)):
-            kept.insert(0, message)
+            result.insert(0, message)
             content = message.get("content")
             if isinstance(content, str | list) and filter_config([message], *self._filter):
                 message["content"] = _shortened(content, min(left, self._per_message), self._model)
                 if left < self._per_message:
                     break
             left -= count_text(message.get("content"))
-        return kept[1:] if kept and kept[0].get("role") == "tool" else kept
+        return result[1:] if result and result[0].get("role") == "tool" else result
 
 
 class TextMessageContentName:

@@ -52,11 +52,11 @@ class NobodyToAsk:
 
 @dataclass(slots=True)
 class ApproveAll:
-    chosen: bool = False
+    is_active: bool = False
     offered: bool = True
-    # If True, each agent's `confirm` setting applies, and `excepted` collects the agents with "always".
+    # If True, each agent's `confirm` setting applies, and `exceptions` collects the agents with "always".
     agents_decide: bool = True
-    excepted: set[str] = field(default_factory=set)
+    exceptions: set[str] = field(default_factory=set)
 
 
 class RuleBasedApprover:
@@ -114,12 +114,12 @@ class RuleBasedApprover:
 
     def _with_offers(self, question: ApprovalAsked) -> ApprovalAsked:
         if question.always and self._onwards.agents_decide:
-            self._onwards.excepted.add(question.agent)
-        offered = self._onwards.offered and question.agent not in self._onwards.excepted
+            self._onwards.exceptions.add(question.agent)
+        offered = self._onwards.offered and question.agent not in self._onwards.exceptions
         return replace(question, effects=self._with_absolute_paths(question.effects), onwards=offered)
 
     def _runs_all(self, agent: str) -> bool:
-        return self._onwards.chosen and agent not in self._onwards.excepted
+        return self._onwards.is_active and agent not in self._onwards.exceptions
 
     def _with_absolute_paths(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
@@ -141,7 +141,7 @@ class RuleBasedApprover:
     def _save_rules(self, answer: G) -> G:
         approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
         if approved and isinstance(answer, ApprovalGiven):
-            self._onwards.chosen |= answer.onwards
+            self._onwards.is_active |= answer.onwards
         if approved and answer.rules:
             try:
                 self._rules.add(*map(parse, answer.rules))

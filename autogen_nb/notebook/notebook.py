@@ -82,7 +82,7 @@ class CellStage:
         With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """
         onwards = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
-        self.view.set_runs_all(lambda: onwards.chosen)
+        self.view.set_runs_all(lambda: onwards.is_active)
         return RuleBasedApprover(
             self.person,
             self.notebook.rules,

@@ -78,7 +78,7 @@ def answered_by(reply: ModelReplied) -> str:
     return ", ".join(filter(None, (reply.model, "from the cache" if reply.cached else "")))
 
 
-def thought(reply: ModelReplied) -> str:
+def reasoning_time(reply: ModelReplied) -> str:
     """The time and tokens of the model's reasoning; "" without reasoning."""
     if reply.reasoning is None:
         return ""
@@ -86,7 +86,7 @@ def thought(reply: ModelReplied) -> str:
     return f"thought for {reply.reasoning.seconds:.1f} s{tokens}"
 
 
-def chosen(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
+def speaker_choice(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
     """The speaker whom the model chose; "" if it did not name exactly one."""
     if question is None or question.method != "auto" or not answer.said:
         return ""

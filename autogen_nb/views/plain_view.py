@@ -103,7 +103,7 @@ class PlainView:
             case SpeakerAsked():
                 self._choice = event
             case SpeakerGiven():
-                if line := in_words.chosen(self._choice, event):
+                if line := in_words.speaker_choice(self._choice, event):
                     self.line(f">>> {line}")
             case CodeAsked():
                 self._shown_live = False
@@ -149,7 +149,7 @@ class PlainView:
         if not streamed:
             self.line(f"{_RULE}\n{statement.sender} (to {statement.recipient}):" + (f"\n\n{text}" if text else ""))
         self._end_line()
-        notes = () if reply is None else (in_words.thought(reply), in_words.answered_by(reply), reply.note)
+        notes = () if reply is None else (in_words.reasoning_time(reply), in_words.answered_by(reply), reply.note)
         for note in filter(None, notes):
             self.line(f"({note})")
         for url in statement.message.pictures:

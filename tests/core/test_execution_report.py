@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.text.bounded_output import merge_outputs
-from autogen_nb.core.text.execution_report import elided, plain, shortened, text_of
+from autogen_nb.core.text.execution_report import plain, shorten, text_of, traceback_text
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
@@ -108,7 +108,7 @@ def test_a_wide_frame_is_compact() -> None:
 def test_elision_counts_exactly(text: str, limit: int) -> None:
     longer = text + "x" * (limit + 1)
 
-    head, _, line, tail = _parts(elided(longer, limit), limit)
+    head, _, line, tail = _parts(shorten(longer, limit), limit)
 
     assert longer.startswith(head)
     assert longer.endswith(tail)
@@ -125,7 +125,7 @@ def _parts(told: str, limit: int) -> tuple[str, str, str, str]:
 def test_endless_recursion_has_an_end() -> None:
     frames = [f"Cell In[8], line {n}, in r(n)\n----> 1 def r(n): return r(n+1)\n" for n in range(980)]
 
-    text = shortened([*frames, "RecursionError: too deep"])
+    text = traceback_text([*frames, "RecursionError: too deep"])
 
     assert [line for line in text.split("\n") if not line.startswith("---")] == [
         *(f"Cell In[8], line {n}, in r(n)" for n in range(3)),

@@ -25,7 +25,7 @@ def test_answer_of_another_kind_is_a_fault() -> None:
 
 def test_there_is_no_message_after_the_last() -> None:
     state = heard(Message("one"))
-    state.hear("user", "assistant", [Message("instead")])
+    state.set_reply_messages("user", "assistant", [Message("instead")])
 
     with pytest.raises(IndexError):
         state.reading("user", "assistant", 1)

@@ -85,7 +85,7 @@ def test_what_happens_on_the_way_is_watched() -> None:
 
     def brought(member: Respond, *answers: AnyAnswer) -> tuple[Observation, ...]:
         held(scripted(*answers), members={"alice": member}, watch=when(turns.append), max_turns=1)
-        return turns[-1].heard
+        return turns[-1].observations
 
     said = Observation("alice", "text", Message("x"), Usage(1, 0))
     calls = ModelReplied(call, usage=Usage(10, 0))

@@ -22,7 +22,7 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.outputs import Stream
-from autogen_nb.views.in_words import chosen, picture_in_words
+from autogen_nb.views.in_words import picture_in_words, speaker_choice
 from autogen_nb.views.plain_view import PlainView
 
 RULE = "-" * 80
@@ -124,7 +124,7 @@ def test_tabs_and_lines_stay() -> None:
 def test_whom_a_model_chose(said: str | None, line: str) -> None:
     asked = SpeakerAsked("manager", "ann", ("bob", "bobby", "c(+"), "auto")
 
-    assert chosen(asked, SpeakerGiven(said)) == line
+    assert speaker_choice(asked, SpeakerGiven(said)) == line
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -22,9 +22,9 @@ def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence
         "left out": [agent for agent in agents if agent not in graph and agent not in targets],
         "listed twice": [agent for each in graph.values() for agent in set(each) if each.count(agent) > 1],
     }
-    for fault, found in faults.items():
-        if found:
-            _log.warning("allowed_speaker_transitions_dict: %s: %s", fault, ", ".join(agent.name for agent in found))
+    for fault, culprits in faults.items():
+        if culprits:
+            _log.warning("allowed_speaker_transitions_dict: %s: %s", fault, ", ".join(agent.name for agent in culprits))
 
 
 def invert_disallowed_to_allowed(

@@ -171,8 +171,8 @@ def _create_executor(options: Mapping[str, Any], organisation: OrganisationPolic
 def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
     organisation.check_walls(getattr(executor, "walls", "none"), "the executor")
     if hasattr(executor, "run"):
-        chosen: Executor = executor
-        return chosen
+        usable: Executor = executor
+        return usable
     if not callable(getattr(executor, "execute_code_blocks", None)):
         raise ConfigError(f"executor is {executor!r}; it must be an executor, such as LocalCommandLineCodeExecutor()")
     from autogen_nb.executors.adapted_executor import AdaptedExecutor

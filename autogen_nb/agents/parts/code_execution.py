@@ -56,8 +56,8 @@ async def run_blocks(
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
         # Not every human answers questions of running code.
-        asked = inquirer if hasattr(human, "allow") else None
-        ended = await executor.attended(request.blocks, add, asked, request.permissions, config.scope, config.timeout)
+        asks = inquirer if hasattr(human, "allow") else None
+        ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
         ended = await run_to_end(config.executor, request.blocks, add)
     if note := rich.note():

@@ -29,7 +29,7 @@ class MessageHistory(Agent):
         self._messages: dict[Agent, list[dict[str, Any]]] = {
             peer: list(messages) for peer, messages in (chat_messages or {}).items()
         }
-        self._heard: dict[Agent, list[dict[str, Any]]] = {}
+        self._reply_messages: dict[Agent, list[dict[str, Any]]] = {}
         self._said: dict[Agent, list[Said]] = {}
 
     @property
@@ -68,7 +68,7 @@ class MessageHistory(Agent):
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
         self._messages.setdefault(peer, []).append(message.stored(sender.name, own=sent))
-        self._heard.pop(peer, None)
+        self._reply_messages.pop(peer, None)
         if not sent and runtime_log.active:
             runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)
 
@@ -102,7 +102,7 @@ class MessageHistory(Agent):
             yield
         finally:
             self._messages.pop(peer, None)
-            self._heard.pop(peer, None)
+            self._reply_messages.pop(peer, None)
             self._said[peer] = said
             if before is not None:
                 self._messages[peer] = before
@@ -114,18 +114,18 @@ class MessageHistory(Agent):
 
         Ranges in `messages` count from `offset`. With `lasting`, the last message also changes in the history.
         """
-        heard = (
+        stored = (
             Kept(item.start + offset, item.stop + offset) if isinstance(item, Kept) else item.to_dict()
             for item in messages
         )
-        self._heard[peer] = expand_kept(heard, self._messages[peer])
+        self._reply_messages[peer] = expand_kept(stored, self._messages[peer])
         if lasting:
-            self._messages[peer][-1] = self._heard[peer][-1]
+            self._messages[peer][-1] = self._reply_messages[peer][-1]
             self._said[peer] = self._said.get(peer, [])[:-1]
 
     def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
         """The messages that the agent replies to: those from its hooks, else the first `count` of its history."""
-        return self._heard.get(peer) or self._messages[peer][:count]
+        return self._reply_messages.get(peer) or self._messages[peer][:count]
 
     def max_consecutive_auto_reply(self, sender: Agent | None = None) -> int:
         """The limit of consecutive automatic replies to a sender."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from autogen_nb.core.text.bounded_output import MOST
-from autogen_nb.core.text.execution_report import elided, joined_text
+from autogen_nb.core.text.execution_report import joined_text, shorten
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
@@ -178,10 +178,10 @@ class RichOutputs:
 
 
 def _bounded(failure: Failure) -> Failure:
-    name, message = elided(failure.ename, _TRACEBACK), elided(failure.evalue, _TRACEBACK)
+    name, message = shorten(failure.ename, _TRACEBACK), shorten(failure.evalue, _TRACEBACK)
     lines = failure.traceback
     if sum(map(len, lines)) > _TRACEBACK:
-        lines = tuple(elided("\n".join(lines), _TRACEBACK).split("\n"))
+        lines = tuple(shorten("\n".join(lines), _TRACEBACK).split("\n"))
     return Failure(name, message, lines)
 
 

@@ -39,12 +39,12 @@ class TeamTranscript:
     """The messages and events of a team, as its callers get them."""
 
     messages: list[BaseMessage] = field(default_factory=list)
-    heard: dict[str, int] = field(default_factory=dict)
+    read_positions: dict[str, int] = field(default_factory=dict)
     """For each member the number of messages up to its last answer."""
 
-    def unheard(self, name: str) -> list[BaseChatMessage]:
+    def unread_messages(self, name: str) -> list[BaseChatMessage]:
         """The messages since a member last spoke."""
-        return [item for item in self.messages[self.heard.get(name, 0) :] if isinstance(item, BaseChatMessage)]
+        return [item for item in self.messages[self.read_positions.get(name, 0) :] if isinstance(item, BaseChatMessage)]
 
 
 class RunFollower:
@@ -182,7 +182,7 @@ class RunFollower:
         speaker = self.members[statement.sender]
         speaker.context += self._draft
         self._draft = []
-        self.transcript.heard[statement.sender] = len(self.transcript.messages) + 1
+        self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
         # The draft already contains the results of calls, and a handover.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.stored(statement.sender, own=True))

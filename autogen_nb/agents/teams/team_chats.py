@@ -139,7 +139,7 @@ class BaseGroupChat(TaskRunner):
             "said": [to_json(said) for said in self._state.said],
             "last_speaker": self._state.last_speaker,
             "messages": [dict(message.dump()) for message in self._transcript.messages],
-            "heard": dict(self._transcript.heard),
+            "heard": dict(self._transcript.read_positions),
             "agents": {name: dict(await member.save_state()) for name, member in self._members.items()},
         }
 

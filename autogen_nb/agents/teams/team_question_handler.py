@@ -44,7 +44,7 @@ class TeamQuestionHandler:
             case ModelAsked():
                 return self._model(question)
             case ReplyAsked(agent=agent):
-                return OnCaller(lambda: members[agent].answer(transcript.unheard(agent)))
+                return OnCaller(lambda: members[agent].answer(transcript.unread_messages(agent)))
             case EndingAsked():
                 return OnCaller(lambda: self.conditions.judge(question, tuple(self.follower.turn)))
             case SpeakerAsked() | CandidatesAsked():

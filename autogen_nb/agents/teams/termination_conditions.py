@@ -41,8 +41,8 @@ class JudgedConditions:
 
         return check
 
-    def judge(self, asked: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
-        return self._conditions[asked.number].judge(messages, self._clock() - self._started)
+    def judge(self, question: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
+        return self._conditions[question.number].judge(messages, self._clock() - self._started)
 
 
 class TerminationCondition:
@@ -154,11 +154,11 @@ class _Pure(TerminationCondition):
         totals = Counter[str]()
 
         def check(turn: TeamTurn) -> Asking[str | None]:
-            for heard in turn.heard:
-                totals["events" if heard.kind == "event" else "messages"] += 1
-                if heard.usage is not None:
-                    totals["prompt tokens"] += heard.usage.prompt_tokens
-                    totals["completion tokens"] += heard.usage.completion_tokens
+            for observation in turn.observations:
+                totals["events" if observation.kind == "event" else "messages"] += 1
+                if observation.usage is not None:
+                    totals["prompt tokens"] += observation.usage.prompt_tokens
+                    totals["completion tokens"] += observation.usage.completion_tokens
             return self._reason_in_run(totals, turn)
             yield  # makes this function a generator
 
@@ -166,9 +166,9 @@ class _Pure(TerminationCondition):
 
     def _reason_in_run(self, totals: Counter[str], turn: TeamTurn) -> str | None:
         del totals
-        return next((reason for reason in map(self._reason, turn.heard) if reason), None)
+        return next((reason for reason in map(self._reason, turn.observations) if reason), None)
 
-    def _reason(self, heard: Observation) -> str | None:
+    def _reason(self, observation: Observation) -> str | None:
         raise NotImplementedError
 
 
@@ -185,17 +185,17 @@ class TextMentionTermination(_Pure):
         self.ending_words = (text,)
         self._sources = None if sources is None else _names("sources", sources)
 
-    def _reason(self, heard: Observation) -> str | None:
-        if heard.kind in ("task", "output", "event") or heard.message is None:
+    def _reason(self, observation: Observation) -> str | None:
+        if observation.kind in ("task", "output", "event") or observation.message is None:
             return None
-        if self._sources is not None and heard.source not in self._sources:
+        if self._sources is not None and observation.source not in self._sources:
             return None
-        text = heard.message.text
+        text = observation.message.text
         if self._text in text:
             reading = read(text)
             # Fences that hold no code, such as an example output, count as text.
             text = reading.prose if reading.blocks or reading.unclosed else text
-        return f"{heard.source} said {self._text!r}" if self._text in text else None
+        return f"{observation.source} said {self._text!r}" if self._text in text else None
 
 
 class MaxMessageTermination(_Pure):
@@ -245,17 +245,17 @@ class SourceMatchTermination(_Pure):
     def __init__(self, sources: Sequence[str]) -> None:
         self._sources = _names("sources", sources)
 
-    def _reason(self, heard: Observation) -> str | None:
-        if heard.kind in ("task", "event") or heard.source not in self._sources:
+    def _reason(self, observation: Observation) -> str | None:
+        if observation.kind in ("task", "event") or observation.source not in self._sources:
             return None
-        return f"{heard.source} sent a message"
+        return f"{observation.source} sent a message"
 
 
 class StopMessageTermination(_Pure):
     """Ends the run after a `StopMessage`."""
 
-    def _reason(self, heard: Observation) -> str | None:
-        return f"{heard.source} asked to stop" if heard.kind == "stop" else None
+    def _reason(self, observation: Observation) -> str | None:
+        return f"{observation.source} asked to stop" if observation.kind == "stop" else None
 
 
 class HandoffTermination(_Pure):
@@ -264,9 +264,9 @@ class HandoffTermination(_Pure):
     def __init__(self, target: str) -> None:
         self._target = target
 
-    def _reason(self, heard: Observation) -> str | None:
-        met = heard.kind == "handoff" and heard.target == self._target
-        return f"{heard.source} handed over to {heard.target}" if met else None
+    def _reason(self, observation: Observation) -> str | None:
+        met = observation.kind == "handoff" and observation.target == self._target
+        return f"{observation.source} handed over to {observation.target}" if met else None
 
 
 class TextMessageTermination(_Pure):
@@ -275,9 +275,9 @@ class TextMessageTermination(_Pure):
     def __init__(self, source: str | None = None) -> None:
         self._source = source
 
-    def _reason(self, heard: Observation) -> str | None:
-        met = heard.kind == "text" and (not self._source or heard.source == self._source)
-        return f"{heard.source} sent a text message" if met else None
+    def _reason(self, observation: Observation) -> str | None:
+        met = observation.kind == "text" and (not self._source or observation.source == self._source)
+        return f"{observation.source} sent a text message" if met else None
 
 
 class FunctionCallTermination(_Pure):
@@ -286,8 +286,8 @@ class FunctionCallTermination(_Pure):
     def __init__(self, function_name: str) -> None:
         self._name = function_name
 
-    def _reason(self, heard: Observation) -> str | None:
-        return f"{heard.source} has called {self._name}" if self._name in heard.called else None
+    def _reason(self, observation: Observation) -> str | None:
+        return f"{observation.source} has called {self._name}" if self._name in observation.called else None
 
 
 class TimeoutTermination(TerminationCondition):

@@ -46,10 +46,10 @@ class RunGroup:
                 return Stop("max_turns", f"The group reached its limit of {self.max_round} rounds.")
             if number == 1 and peer in members:
                 yield from self._introduce(state, spec, (members[peer],))
-            chosen = yield from self.selection.next(speaker, message)
-            if isinstance(chosen, Stop):
-                return chosen
-            speaker = chosen
+            next_speaker = yield from self.selection.next(speaker, message)
+            if isinstance(next_speaker, Stop):
+                return next_speaker
+            speaker = next_speaker
             end = yield from _turn(state, spec, members[speaker])
             if end is not None:
                 return end

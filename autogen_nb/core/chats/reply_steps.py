@@ -102,7 +102,7 @@ class ConversationState:
         self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
         self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
         self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
-        self._heard: dict[tuple[str, str], tuple[Kept | Message, ...]] = {}
+        self._reply_messages: dict[tuple[str, str], tuple[Kept | Message, ...]] = {}
         self._ran: set[tuple[str, frozenset[str], int]] = set()
         self.names = set(known)
         self.auto_replies = Counter(auto_replies)
@@ -110,25 +110,27 @@ class ConversationState:
 
     def add(self, said: Said) -> None:
         self.exchanged(said.sender, said.recipient).append(said)
-        self._heard.pop((said.recipient, said.sender), None)
+        self._reply_messages.pop((said.recipient, said.sender), None)
 
     def exchanged(self, one: str, other: str) -> list[Said]:
         return self._exchanged.setdefault(frozenset((one, other)), [])
 
-    def hear(self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False) -> None:
+    def set_reply_messages(
+        self, agent: str, peer: str, messages: Sequence[Kept | Message], *, lasting: bool = False
+    ) -> None:
         """Replaces the messages that the agent replies to, until the next message arrives.
 
         With `lasting`, the history keeps the replacement of the last message.
         """
-        self._heard[agent, peer] = tuple(messages)
+        self._reply_messages[agent, peer] = tuple(messages)
         if lasting:
             exchanged = self.exchanged(agent, peer)
             exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
 
     def last(self, agent: str, peer: str) -> Message:
         """The last message exchanged with a peer, as the agent received it."""
-        heard = self._heard.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
-        last = heard[-1]
+        messages = self._reply_messages.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
+        last = messages[-1]
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
@@ -143,13 +145,13 @@ class ConversationState:
 
     def _text(self, agent: str, peer: str, index: int) -> str:
         exchanged = self.exchanged(agent, peer)
-        heard = self._heard.get((agent, peer))
-        if heard is None:
+        messages = self._reply_messages.get((agent, peer))
+        if messages is None:
             return exchanged[index].by(agent).text
         if index == len(exchanged) - 1:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
-        replaced = expand_kept(heard, own)
+        replaced = expand_kept(messages, own)
         # A hook that removes messages shifts the indices of all messages but the last.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
@@ -197,7 +199,7 @@ def run_reply_steps(state: ConversationState, spec: AgentSpec, peer: str) -> Ask
     if "messages" in spec.own:
         count = len(state.exchanged(spec.name, peer))
         answer = yield from ask(MessagesAsked(spec.name, peer, count), MessagesGiven)
-        state.hear(spec.name, peer, answer.messages, lasting=answer.lasting)
+        state.set_reply_messages(spec.name, peer, answer.messages, lasting=answer.lasting)
     for step in spec.steps:
         outcome = yield from step(state, spec, peer)
         if outcome is not None:

@@ -46,7 +46,7 @@ class Observation:
 @dataclass(frozen=True, slots=True)
 class TeamTurn:
     team: str
-    heard: tuple[Observation, ...]
+    observations: tuple[Observation, ...]
     count: int
 
 
@@ -71,8 +71,8 @@ def team_chat(run: TeamRun, state: TeamState) -> Flow:
 
 
 def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
-    def check(heard: Sequence[Observation]) -> Asking[Stop | None]:
-        turn = TeamTurn(run.team, tuple(heard), len(state.said))
+    def check(observations: Sequence[Observation]) -> Asking[Stop | None]:
+        turn = TeamTurn(run.team, tuple(observations), len(state.said))
         reason = None if run.watch is None else (yield from run.watch(turn))
         return None if reason is None else Stop("terminated", reason)
 
@@ -87,28 +87,27 @@ def _run(run: TeamRun, state: TeamState) -> Asking[Stop]:
         speaker = yield from run.selection.next(last, state.said[-1].message)
         if isinstance(speaker, Stop):
             return speaker
-        heard = yield from _turn(run, state, speaker)
-        if isinstance(heard, Stop):
-            return heard
+        observations = yield from _turn(run, state, speaker)
+        if isinstance(observations, Stop):
+            return observations
         turns += 1
-        end = yield from check(heard)
+        end = yield from check(observations)
         if end is None and turns == run.max_turns:
             end = Stop("max_turns", f"The limit of turns was reached: {turns}.")
     return end
 
 
 def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Observation] | Stop]:
-    heard: list[Observation] = []
+    observations: list[Observation] = []
     usage: Usage | None = None
 
     def see(event: Recorded, answer: Answer | None) -> None:
         nonlocal usage
-        observations = (_observation(speaker, each) for each in (event, answer) if each is not None)
-        heard.extend(each for each in observations if each is not None)
+        observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
                 # The model's earlier reply in this turn did not become the message.
-                heard.append(Observation(speaker, "event", usage=usage))
+                observations.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 
     team_reply = yield from watch_events(run.members[speaker](state, speaker), see)
@@ -118,10 +117,10 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
     said = Said(speaker, run.team, team_reply.message, kind=team_reply.kind, target=team_reply.target)
     state.add(said)
     yield said
-    return [*heard, _spoken(said, team_reply.usage or usage)]
+    return [*observations, _spoken(said, team_reply.usage or usage)]
 
 
-def _observation(agent: str, event: Recorded) -> Observation | None:
+def _observation(agent: str, event: Recorded | None) -> Observation | None:
     match event:
         case ModelReplied(message=message, usage=usage):
             return Observation(agent, "event", usage=usage) if message.carries_calls else None

@@ -46,10 +46,10 @@ def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     # As one stream, stdout and stderr keep the order in which their text arrived.
     joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
-    return text if limit is None else elided(text, limit)
+    return text if limit is None else shorten(text, limit)
 
 
-def elided(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Replaces the middle of a long text by a line about the omitted part."""
     if len(text) <= limit:
         return text
@@ -86,7 +86,7 @@ def _text(output: Kept) -> str:
         case Stream(text=text):
             return plain(text).rstrip("\n")
         case Failure(ename=ename, evalue=evalue, traceback=traceback):
-            return shortened(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
+            return traceback_text(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
         case _:
             return _described(output.data, output.shown)
 
@@ -101,7 +101,7 @@ def joined_text(value: object) -> str | None:
 def _compact(text: str) -> str:
     if len(text) > _SMALL_FRAME:
         lines = (line.rstrip() for line in text.split("\n"))
-        text = elided(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
+        text = shorten(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
     return text
 
 
@@ -116,7 +116,7 @@ def _described(data: Bundle, shown: str) -> str:
     return f"[{shown or 'shown to the person'}: {', '.join([*kinds[:1], first[:_DESCRIBED]])}]"
 
 
-def shortened(entries: Iterable[str]) -> str:
+def traceback_text(entries: Iterable[str]) -> str:
     """A traceback for a model, in which each series of library frames is one line.
 
     IPython sends a traceback as a list with an entry for each frame. The other entries, such as the exception, stay.

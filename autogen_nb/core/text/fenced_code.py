@@ -44,8 +44,8 @@ def extract_code(
     text = content_str(text)
     if not detect_single_line_code:
         return re.findall(pattern, text, re.DOTALL) or [(UNKNOWN, text)]
-    found = re.findall(f"{CODE_BLOCK_PATTERN}|`([^`]+)`", text)
-    return [(language, (block or inline).strip()) for language, block, inline in found if block or inline]
+    matches = re.findall(f"{CODE_BLOCK_PATTERN}|`([^`]+)`", text)
+    return [(language, (block or inline).strip()) for language, block, inline in matches if block or inline]
 
 
 class CodeExtractor(Protocol):

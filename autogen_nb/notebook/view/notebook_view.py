@@ -52,7 +52,7 @@ from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, 
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
 from autogen_nb.settings import Show
-from autogen_nb.views.in_words import chosen, name_of, picture_in_words
+from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
 
 _INTERVAL = 0.125
 """Seconds between updates of a stream: with those of the status line, a cell sends fewer than 12 updates a second."""
@@ -299,7 +299,7 @@ class NotebookView(FootedView):
     def _show_speaker(self, answer: SpeakerGiven) -> None:
         question, self._choice, self._status = self._choice, None, ""
         # The speaker's message follows and shows the choice, so a line appears only for failed attempts.
-        if question is not None and question.tried and (line := chosen(question, answer)):
+        if question is not None and question.tried and (line := speaker_choice(question, answer)):
             self.note(line, kind="speaker")
 
     # Code

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.core.text.bounded_output import LIMIT
-from autogen_nb.core.text.execution_report import elided
+from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text, linked, picture
@@ -115,7 +115,7 @@ class RunOutputs:
         if not final and now - self._flushed < self._sent / _RATE:
             return
         # `TerminalText` limits the number of lines, but not their length.
-        text = elided(self._text.text, LIMIT + _REMARK)
+        text = shorten(self._text.text, LIMIT + _REMARK)
         # Folded text is HTML, which would lose the colours.
         is_folded = final and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
         if self._dirty or is_folded:
