@@ -5,7 +5,6 @@
 3. If the user skips or edits a block, the reply contains the user's reason or the edited code.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -16,7 +15,7 @@ from autogen_nb.core.text.code_blocks import CodeReading
 from autogen_nb.core.text.execution_report import LIMIT, report, shorten, text_of
 from autogen_nb.core.text.output_images import MOST, pictures_of
 from autogen_nb.effects import Confirm, EffectJudged, Permissions
-from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan, Said
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, CodeRan
 from autogen_nb.messages import CodeBlock, Message
 
 Reach: TypeAlias = int | Literal["auto"]
@@ -59,21 +58,18 @@ class RunCode:
         return self._approval_question(spec, blocks[0], 0, len(blocks))
 
     def _newest(self, state: ConversationState, spec: AgentSpec, peer: str) -> tuple[int, CodeReading] | None:
-        for index in self._within_reach(state.exchanged(spec.name, peer), spec.name):
+        exchanged = state.exchanged(spec.name, peer)
+        for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
+            said = exchanged[index]
+            if back == self.reach or (self.reach == "auto" and said.sender == spec.name):
+                return None
+            # A fence in an output or in a tool's result is not code that an agent wrote.
+            if said.kind in ("output", "tools") or (self.sources is not None and said.sender not in self.sources):
+                continue
             reading = state.reading(spec.name, peer, index)
             if reading.blocks or reading.unclosed:
                 return index, reading
         return None
-
-    def _within_reach(self, exchanged: Sequence[Said], agent: str) -> Iterator[int]:
-        for back, index in enumerate(range(len(exchanged) - 1, -1, -1)):
-            if back == self.reach or (self.reach == "auto" and exchanged[index].sender == agent):
-                return
-            # A fence in an output or in a tool's result is not code that an agent wrote.
-            if exchanged[index].kind not in ("output", "tools") and (
-                self.sources is None or exchanged[index].sender in self.sources
-            ):
-                yield index
 
     def _run_blocks(
         self, spec: AgentSpec, run: "_Run", blocks: tuple[CodeBlock, ...]
