@@ -58,7 +58,7 @@ class _Conversation:
         where = options.target(Settings().where)
         where.check(Path.cwd())
         self._data = data
-        self._settings = Settings().for_cell(options, attended=True, sandboxed=where.walled, policy=run.policy())
+        self._settings = Settings().for_cell(options, attended=True, sandboxed=where.kind.wall, policy=run.policy())
         model = self._model()
         self._executor = where.executor(
             cwd=Path.cwd(), timeout=self._settings.block_timeout or None, imports=self._settings.preimports

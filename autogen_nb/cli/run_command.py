@@ -79,7 +79,7 @@ def run(
 def _checked(options: Settings) -> Settings:
     where = options.target(Settings().where)
     # Unread code needs a sandbox or an explicit choice.
-    confirm = options.confirm or ("risky" if where.walled else None)
+    confirm = options.confirm or ("risky" if where.kind.wall else None)
     if confirm is None:
         raise click.UsageError(_UNREAD)
     if confirm == "always":

@@ -385,7 +385,7 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
         yield
     finally:
         # A running sandbox has the old folder mounted; a new folder of the same name would be invisible to it.
-        if not (chat.where.walled and chat.alive):
+        if not (chat.where.kind.wall and chat.alive):
             remove_empty(chat.cwd, chat.folder)
 
 

@@ -193,7 +193,7 @@ class NotebookConversation:
 
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
-        if executor is self.executor and self.where.walled and self.known_folder:
+        if executor is self.executor and self.where.kind.wall and self.known_folder:
             # If another kernel has replaced this one, it may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 

@@ -138,7 +138,7 @@ def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget,
         where = defaults.where
         policy_file.policy().check_walls(where.sandbox, "this notebook")
         # A sandbox needs the chat's folder, which is not known yet.
-        if not (where.costly or where.walled):
+        if not (where.kind.costly or where.kind.wall):
             where.check(cwd)
             executor = where.executor(cwd=cwd, imports=defaults.preimports)
             # If the start fails, the first use starts the kernel again and reports the error.

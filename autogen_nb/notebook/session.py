@@ -165,7 +165,7 @@ class Session:
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
         settings = self._defaults.for_cell(
-            options, attended=channel.way != "nobody", sandboxed=where.walled, policy=run.policy()
+            options, attended=channel.way != "nobody", sandboxed=where.kind.wall, policy=run.policy()
         )
         # Teams bring their own models and places.
         members = () if team is None else [member.name for member in team.participants]

@@ -19,7 +19,7 @@ def test_a_row_makes_a_place_that_can_be_asked_for(tmp_path: Path, monkeypatch: 
     target = ExecutionTarget(kernel="ssh://me@there/python3")
     executor = target.executor(cwd=tmp_path)
 
-    assert (target.text, target.costly, target.walled) == ("host there", True, False)
+    assert (target.text, target.kind.costly, target.kind.wall) == ("host there", True, False)
     assert executor.walls == "none"
     with pytest.raises(ConfigError, match="limits is not supported by SSH"):
         target.executor(cwd=tmp_path, limits={"memory": 10**9})

@@ -53,15 +53,6 @@ class ExecutionTarget:
         host = urlsplit(self.kernel).hostname if self.kind.schemes else ""
         return self.kind.label.format(network=network, kernel=self.kernel, host=host)
 
-    @property
-    def walled(self) -> bool:
-        return self.kind.wall
-
-    @property
-    def costly(self) -> bool:
-        """True if a kernel in this place uses shared resources; such a kernel starts only when code runs."""
-        return self.kind.costly
-
     def check(self, cwd: Path) -> None:
         """Raises `ConfigError` for an unavailable place; starts nothing."""
         (self.kind.check or self.kind.make)(self._options(cwd))
