@@ -82,8 +82,8 @@ def is_known(name: str) -> bool:
 
 
 @cache
-def _listed_names() -> tuple[str, ...]:
-    return (*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS)
+def _listed_names() -> frozenset[str]:
+    return frozenset((*FILES, *_PLAIN, *COMPUTES, *_DEFAULTS))
 
 
 @cache
@@ -95,23 +95,14 @@ def _listed_prefixes() -> frozenset[str]:
 
 def hidden_part(name: str) -> str:
     """The first part of a full name that accesses a library's internals; "" if there is none."""
+    if name in _listed_prefixes():
+        return ""
     parts = name.split(".")
-    for length in range(2, len(parts) + 1):
-        if method_effects.is_internal(parts[length - 1]) and not _leads_to_listed_name(".".join(parts[:length]), name):
-            return parts[length - 1]
+    prefixes = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    for number, part in enumerate(parts[1:], 1):
+        if method_effects.is_internal(part) and _listed_names().isdisjoint(prefixes[number:]):
+            return part
     return ""
-
-
-def _leads_to_listed_name(part: str, name: str) -> bool:
-    return (
-        is_listed(part)
-        or part in COMPUTES
-        or any(
-            f"{name}.".startswith(f"{listed}.") or listed.startswith(f"{name}.")
-            for listed in _listed_names()
-            if listed.startswith(f"{part}.")
-        )
-    )
 
 
 def usage_effect(kind: EffectKind, name: str, target: str = "") -> Effect:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from autogen_nb.core.text.bounded_output import Kept, merge_outputs
-from autogen_nb.outputs import Bundle, Failure, Output, Stream
+from autogen_nb.outputs import Failure, Output, Stream
 
 LIMIT = 8_000
 """The longest output for a model, in characters."""
@@ -82,13 +82,18 @@ def _apply_cursor_up(text: str) -> str:
 
 
 def _text(output: Kept) -> str:
-    match output:
-        case Stream(text=text):
-            return plain(text).rstrip("\n")
-        case Failure(ename=ename, evalue=evalue, traceback=traceback):
-            return traceback_text(plain(entry) for entry in traceback) or plain(f"{ename}: {evalue}")
-        case _:
-            return _described(output.data, output.shown)
+    if isinstance(output, Stream):
+        return plain(output.text).rstrip("\n")
+    if isinstance(output, Failure):
+        return traceback_text(map(plain, output.traceback)) or plain(f"{output.ename}: {output.evalue}")
+    text = plain(joined_text(output.data.get("text/markdown")) or joined_text(output.data.get("text/plain")) or "")
+    kinds = [kind for kind in output.data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
+    if not (kinds or output.shown):
+        if 'class="dataframe"' in (joined_text(output.data.get("text/html")) or "")[:_HTML_HEAD]:
+            return _compact(text)
+        return text or f"[shown to the person: {', '.join(output.data) or 'nothing'}]"
+    first = text.strip().splitlines()[0] if text.strip() else "no description"
+    return f"[{output.shown or 'shown to the person'}: {', '.join([*kinds[:1], first[:_DESCRIBED]])}]"
 
 
 def joined_text(value: object) -> str | None:
@@ -103,17 +108,6 @@ def _compact(text: str) -> str:
         lines = (line.rstrip() for line in text.split("\n"))
         text = shorten(re.sub(r" {3,}", "  ", "\n".join(lines)), _FRAME)
     return text
-
-
-def _described(data: Bundle, shown: str) -> str:
-    text = plain(joined_text(data.get("text/markdown")) or joined_text(data.get("text/plain")) or "")
-    kinds = [kind for kind in data if kind not in ("text/plain", "text/html", "text/latex", "text/markdown")]
-    if not (kinds or shown):
-        if 'class="dataframe"' in (joined_text(data.get("text/html")) or "")[:_HTML_HEAD]:
-            return _compact(text)
-        return text or f"[shown to the person: {', '.join(data) or 'nothing'}]"
-    first = text.strip().splitlines()[0] if text.strip() else "no description"
-    return f"[{shown or 'shown to the person'}: {', '.join([*kinds[:1], first[:_DESCRIBED]])}]"
 
 
 def traceback_text(entries: Iterable[str]) -> str:
