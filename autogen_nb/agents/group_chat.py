@@ -16,7 +16,7 @@ from autogen_nb.agents.parts.agent import both_forms
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
-from autogen_nb.core.chats.speaker_selection import METHODS, mentioned_names
+from autogen_nb.core.chats.speaker_selection import METHODS
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoEligibleSpeaker, UndefinedNextAgent
@@ -284,11 +284,8 @@ class GroupChat(GroupSettings):
         role = self.role_for_select_speaker_messages
         instructions = self.select_speaker_prompt(members)
         after = [] if instructions is None else [{"role": role, "content": instructions}]
-        for words in question.tried:
-            several = len(mentioned_names(words, names)) > 1
-            template = self.select_speaker_auto_multiple_template if several else self.select_speaker_auto_none_template
-            again = prompts.fill_template(template, agentlist=str(names))
-            after += [{"role": "assistant", "content": words}, {"role": role, "content": again}]
+        several, nobody = self.select_speaker_auto_multiple_template, self.select_speaker_auto_none_template
+        after += prompts.retry_messages(question.tried, names, several, nobody, role)
         system = {"role": "system", "content": self.select_speaker_msg(members)}
         # Servers refuse calls without results.
         *before, last = self.messages

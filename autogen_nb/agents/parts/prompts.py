@@ -1,5 +1,9 @@
 """The default prompts of agents."""
 
+from collections.abc import Sequence
+
+from autogen_nb.core.chats.speaker_selection import mentioned_names
+
 HELPFUL = "You are a helpful assistant."
 
 ASSISTANT = """\
@@ -47,6 +51,18 @@ for, and answer with that name only, spelled as it is here."""
 NAMED_NOBODY = """\
 You named none of the agents. Those who can speak next are {agentlist}. Answer with one of these names only, spelled \
 as it is here."""
+
+
+def retry_messages(
+    tried: Sequence[str], names: Sequence[str], several: str, nobody: str, role: str
+) -> list[dict[str, str]]:
+    """The model's unclear answers to the question who speaks next, each with new instructions."""
+    messages: list[dict[str, str]] = []
+    for answer in tried:
+        template = several if len(mentioned_names(answer, names)) > 1 else nobody
+        again = fill_template(template, agentlist=str(list(names)))
+        messages += [{"role": "assistant", "content": answer}, {"role": role, "content": again}]
+    return messages
 
 
 def fill_template(template: str, **values: str) -> str:

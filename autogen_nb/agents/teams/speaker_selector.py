@@ -6,10 +6,9 @@ from typing import Any
 
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.parts.callbacks import call_user_code
-from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template
+from autogen_nb.agents.parts.prompts import NAMED_NOBODY, NAMED_SEVERAL, fill_template, retry_messages
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseChatMessage, BaseMessage
-from autogen_nb.core.chats.speaker_selection import mentioned_names
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import CallbackError
 from autogen_nb.events import Answer, CandidatesAsked, CandidatesGiven, SpeakerAsked, SpeakerGiven
@@ -75,9 +74,5 @@ class SpeakerSelector:
         history = "\n\n".join(f"{m.source}: {m.to_text()}" for m in messages if isinstance(m, BaseChatMessage))
         prompt = fill_template(self.prompt, roles=roles, participants=str(list(names)), history=history)
         conversation: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
-        for words in question.tried:
-            again = fill_template(
-                NAMED_SEVERAL if len(mentioned_names(words, names)) > 1 else NAMED_NOBODY, agentlist=str(list(names))
-            )
-            conversation += [{"role": "assistant", "content": words}, {"role": "user", "content": again}]
+        conversation += retry_messages(question.tried, names, NAMED_SEVERAL, NAMED_NOBODY, "user")
         return ModelRequest(tuple(conversation))
