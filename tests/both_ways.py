@@ -78,7 +78,8 @@ def main(path: str) -> None:
             for method, original in originals.items():
                 setattr(autogen_nb.ConversableAgent, method, chats.watch(method, original))
             recorded, error = parity.run_one(name, autogen_nb, port, "autogen_nb")
-            found = {"recorded": recorded, "error": error, "logs": chats.logs, "started": chats.started}
+            kept = parity.kept(recorded)
+            found = {"recorded": recorded, "kept": kept, "error": error, "logs": chats.logs, "started": chats.started}
             came_to.setdefault(name.partition("_")[0], {})[way] = found
     json.dump(came_to, sys.stdout)
 

@@ -85,3 +85,40 @@ def in_process(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
+
+
+SLOPES = """
+import json, os, sys, autogen_nb
+
+OURS = os.path.dirname(autogen_nb.__file__)
+
+def counted(run, number, without):
+    ran = 0
+
+    def each(frame, event, _):
+        nonlocal ran
+        ran += event == "opcode"
+        return each
+
+    def entered(frame, event, _):
+        code, caller = frame.f_code, frame.f_back
+        if not code.co_filename.startswith(OURS) or code.co_name in without:
+            return None
+        if code.co_name == "<genexpr>" and caller is not None and caller.f_code.co_name in without:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return each
+
+    sys.settrace(entered)
+    try:
+        run(number)
+    finally:
+        sys.settrace(None)
+    return ran
+
+def slopes(run, few, more, many, without=()):
+    run(2)
+    ran = [counted(run, number, without) for number in (few, more, many)]
+    print(json.dumps([(ran[1] - ran[0]) / (more - few), (ran[2] - ran[1]) / (many - more)]))
+"""
+"""A program that prints how many bytecode instructions of the package each further message takes, early and late."""

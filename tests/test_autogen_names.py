@@ -1,5 +1,3 @@
-"""Each public name of AutoGen 0.2.40: here, here by another name, or not here for a reason."""
-
 import importlib
 import inspect
 import json

@@ -1,21 +1,10 @@
-import ast
 import asyncio
-import re
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 from tests.agents.test_overriding import Typing
 
-ROOT = Path(__file__).parent.parent
-TABLE = ROOT / "docs" / "better.md"
-MEASURED = 14
-"""Defects that were found when AutoGen 0.2.40 was run and its every answer written down."""
-
-_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 CODE = "Here:\n```python\nprint(1)\n```"
 
 
@@ -76,24 +65,3 @@ def test_async_functions_work_inside_a_running_loop(way: Way) -> None:
         return contents(await proxy.a_initiate_chat(teacher, message="Double.", silent=True))
 
     assert asyncio.run(cell()) == ["Double.", None, "42", "TERMINATE"]
-
-
-def rows() -> list[str]:
-    return [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("|")][2:]
-
-
-def names_in(file: str) -> set[str]:
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-
-
-@pytest.mark.parametrize("row", rows())
-def test_every_defect_has_a_test_that_exists(row: str) -> None:
-    named = _TEST.findall(row)
-
-    assert named
-    assert [f"{file}::{name}" for file, name in named if name not in names_in(file)] == []
-
-
-def test_no_defect_is_left_out() -> None:
-    assert len(rows()) == MEASURED

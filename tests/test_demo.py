@@ -77,33 +77,19 @@ class TestOnItsOwnTable:
         assert re.findall(r"@import|url\((?![\"']?data:)", penguins.page) == []
 
 
-def missing(_folder: Path) -> None:
-    """Nothing at the path."""
-
-
-def a_folder(path: Path) -> None:
-    path.mkdir()
-
-
-def empty(path: Path) -> None:
-    path.touch()
-
-
-def only_a_header(path: Path) -> None:
-    path.write_text("a,b\n")
-
-
-def a_picture(path: Path) -> None:
-    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
-
-
-def ragged(path: Path) -> None:
-    path.write_text("a,b\n1,2\n1,2,3,4,5\n")
+TABLES: dict[str, Callable[[Path], object]] = {
+    "missing": str,
+    "a folder": Path.mkdir,
+    "empty": Path.touch,
+    "only a header": lambda path: path.write_text("a,b\n"),
+    "a picture": lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+    "ragged": lambda path: path.write_text("a,b\n1,2\n1,2,3,4,5\n"),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [missing, a_folder, empty, only_a_header, a_picture, ragged])
-def test_no_table_is_reported_in_one_line(make: Callable[[Path], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_no_table_is_reported_in_one_line(make: Callable[[Path], object], tmp_path: Path) -> None:
     make(tmp_path / "table.csv")
 
     ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)

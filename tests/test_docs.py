@@ -58,6 +58,23 @@ def test_evidence_is_there(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+def test_tests_that_a_page_names_are_there(page: Path) -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text(page))
+
+    assert [
+        each for each in named if not re.search(rf"def {each[1]}\(" if each[1] else "", text(PROJECT / each[0]))
+    ] == []
+
+
+def test_every_program_of_the_tutorials_is_in_their_table() -> None:
+    programs = [
+        file.name for kind in ("seeds", "tutorial") for file in (PROJECT / "tests" / kind / "programs").iterdir()
+    ]
+
+    assert [name for name in programs if name not in text(DOCS / "seeds.md")] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_names_are_there(page: Path) -> None:
     named = {*re.findall(r"`(autogen_nb(?:\.\w+)+)(?:\(\))?`", text(page))}
 

@@ -7,16 +7,7 @@ import pytest
 
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.effects import Effect
-from autogen_nb.events import (
-    Answer,
-    CodeAsked,
-    CodeInputAsked,
-    CodeInputGiven,
-    CodeRan,
-    EffectAsked,
-    Event,
-    Question,
-)
+from autogen_nb.events import Answer, CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, Event, Question
 from autogen_nb.messages import CodeBlock
 from autogen_nb.run import Inquiry, InquiryAnswer, OnCaller, OnEngine, World
 from tests.driven import adriven, driven

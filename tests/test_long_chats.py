@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.driven import in_process
+from tests.driven import SLOPES, in_process
 
 PAIR = """
 import asyncio, json, sys, tracemalloc
@@ -114,42 +114,10 @@ def test_5000_messages(way: str, kind: str) -> None:
     assert came_to(way, kind, WHOLE) == [5_000] * 3
 
 
-COUNTED = """
-import os, autogen_nb
-
-OURS = os.path.dirname(autogen_nb.__file__)
-
-def counted(messages):
-    ran = 0
-
-    def each(frame, event, _):
-        nonlocal ran
-        ran += event == "opcode"
-        return each
-
-    def entered(frame, event, _):
-        if not frame.f_code.co_filename.startswith(OURS):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return each
-
-    sys.settrace(entered)
-    try:
-        chat(messages)
-    finally:
-        sys.settrace(None)
-    return ran
-
-counted(2)
-few, more, many = counted(40), counted(80), counted(200)
-print(json.dumps([(more - few) / 40, (many - more) / 120]))
-"""
-
-
 @BOTH_WAYS
 @pytest.mark.parametrize("kind", [*KINDS, "single messages"])
 def test_work_is_linear(way: str, kind: str) -> None:
-    early, late = came_to(way, kind, COUNTED)
+    early, late = came_to(way, kind, SLOPES + "slopes(chat, 40, 80, 200)")
 
     assert early > 100
     assert late < early * 1.1

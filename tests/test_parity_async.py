@@ -12,7 +12,11 @@ RUN = ROOT / "tests" / "parity" / "measured" / "run.py"
 
 pytestmark = [pytest.mark.slow, pytest.mark.kernel, pytest.mark.xdist_group("parity")]
 
-SCENARIOS = "S01,S02,S04,S06,S08,S10,S12,S14,S16,S18,S38,S41,S48,S51,S54,S58,S62,S63,S70".split(",")
+GOLDEN = {
+    name.partition("_")[0]: kept for name, kept in json.loads(RUN.with_name("golden.json").read_text("utf-8")).items()
+}
+"""What AutoGen made of the scenarios."""
+
 PRIVATE = "_consecutive_auto_reply_counter"
 """AutoGen's own, read by one scenario when all else is recorded; the comparison with AutoGen leaves it out too."""
 
@@ -34,7 +38,7 @@ def came_to(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     return found
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", GOLDEN)
 def test_same_both_ways(came_to: dict[str, dict[str, Any]], name: str) -> None:
     sync, awaited = came_to[name]["sync"], came_to[name]["async"]
 
@@ -42,10 +46,11 @@ def test_same_both_ways(came_to: dict[str, dict[str, Any]], name: str) -> None:
     assert awaited["error"] == sync["error"]
     assert sync["started"]
     assert awaited["started"] == sync["started"]
+    assert sync["kept"] == GOLDEN[name]
     assert awaited["recorded"] == sync["recorded"]
     assert awaited["logs"] == sync["logs"]
     assert sum(map(len, sync["logs"])) >= 3 * sync["started"].count("initiate_chat")
 
 
 def test_every_scenario_is_named(came_to: dict[str, dict[str, Any]]) -> None:
-    assert sorted(came_to) == sorted(SCENARIOS)
+    assert sorted(came_to) == sorted(GOLDEN)

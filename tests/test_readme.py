@@ -1,15 +1,12 @@
 import os
 import re
-import shlex
-from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.cli.commands import ran
-from tests.pages import PAGES, README, code, has_magics, text
+from tests.pages import PAGES, code, has_magics
 
 CELLS = [cell for page in PAGES if has_magics(page) for cell in code(page)]
 
@@ -59,16 +56,3 @@ class TestTheCode:
         answers = [re.findall(r"^- .*", shown(executed, index), re.MULTILINE) for index in (recorded, replayed)]
 
         assert answers[0] == answers[1] != []
-
-
-@pytest.mark.kernel
-@pytest.mark.slow
-def test_the_command_answers(tmp_path: Path) -> None:
-    line = re.search(r"^autogen-nb (run .*)$", text(README), re.MULTILINE)
-    assert line is not None
-
-    done = ran(*shlex.split(line[1]), cwd=tmp_path)
-
-    assert (done.code, done.err) == (0, "")
-    assert "`Gentoo` has the highest mean `body_mass_g`" in done.out
-    assert (tmp_path / "report.ipynb").exists()

@@ -8,6 +8,22 @@ import pytest
 
 from tests.driven import in_process
 
+WAYS = """
+def waited(log):
+    list(iterate(stream_events(flow(), lambda _: WORLD, log, waits="sync")))
+
+async def awaiting(log):
+    async for _ in stream_events(flow(), lambda _: WORLD, log):
+        pass
+
+def awaited(log):
+    asyncio.run(awaiting(log))
+
+def inside(log):
+    async def cell():
+        waited(log)
+    asyncio.run(cell())
+"""
 INTERRUPTED = """
 import asyncio, json, os, signal, threading, time
 from autogen_nb.core.chats.two_agent_chat import two_agent_chat
@@ -39,21 +55,7 @@ async def answer(_):
 def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant", (generate_oai_reply,)), opening=Message("go"))
 
-def waited(log):
-    list(iterate(stream_events(flow(), lambda _: OnEngine(hanging), log, waits="sync")))
-
-async def awaiting(log):
-    async for _ in stream_events(flow(), lambda _: OnEngine(hanging), log):
-        pass
-
-def awaited(log):
-    asyncio.run(awaiting(log))
-
-def inside(log):
-    async def cell():
-        waited(log)
-    asyncio.run(cell())
-
+WAYS
 took = []
 for _ in range(3):
     begun.clear(), let_go.clear()
@@ -72,9 +74,13 @@ print(json.dumps({"took": min(took), "broken": broken, "resumed": to_json(log[-1
 """
 
 
+def program(text: str, way: str, world: str) -> str:
+    return text.replace("WAYS", WAYS.replace("WORLD", world)).replace("WAY", way)
+
+
 @pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
 def test_interrupt_lands_in_the_caller_and_leaves_a_log(way: str) -> None:
-    done = in_process(INTERRUPTED.replace("WAY", way))
+    done = in_process(program(INTERRUPTED, way, "OnEngine(hanging)"))
 
     assert done.stderr == ""
     told: dict[str, Any] = json.loads(done.stdout)
@@ -112,21 +118,7 @@ async def patient():
 def flow():
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
-def waited(log):
-    list(iterate(stream_events(flow(), lambda _: OnCaller(CALL), log, waits="sync")))
-
-async def awaiting(log):
-    async for _ in stream_events(flow(), lambda _: OnCaller(CALL), log):
-        pass
-
-def awaited(log):
-    asyncio.run(awaiting(log))
-
-def inside(log):
-    async def cell():
-        waited(log)
-    asyncio.run(cell())
-
+WAYS
 log = []
 threading.Thread(target=press).start()
 try:
@@ -139,7 +131,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("way", ["waited", "awaited", "inside"])
 @pytest.mark.parametrize(("call", "told"), [("slow", ""), ("patient", "let go\n")])
 def test_interrupt_ends_what_the_caller_itself_does(way: str, call: str, told: str) -> None:
-    done = in_process(PEOPLE.replace("WAY", way).replace("CALL", call))
+    done = in_process(program(PEOPLE, way, f"OnCaller({call})"))
 
     assert (done.stdout, done.stderr) == (f"{told}HumanInputAsked\n", "")
 

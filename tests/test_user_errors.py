@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb import GroupChat, register_function, run
+from autogen_nb import run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
-from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, CallbackError, ConfigError, ModelRefused, ModelUnavailable, NobodyThere
 from autogen_nb.events import HumanInputAsked, ModelAsked, Recorded, TerminationAsked
@@ -180,18 +179,7 @@ def test_missing_message_in_an_unattended_run(way: Way) -> None:
     assert result.human_input == ["Typed."]
 
 
-def unannotated(city, unit: str = "C") -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001  # it is what is tested
-    """The weather of a city."""
-    return f"{city} {unit}"
-
-
 BEFORE_ANYTHING = [
-    pytest.param(
-        lambda: register_function(unannotated, caller=assistant(), executor=user(), description="Weather."),
-        ValueError,
-        ["'unannotated'", "'city'", "no annotation", "write city: Annotated["],
-        id="tool with an unannotated parameter",
-    ),
     pytest.param(
         lambda: assistant().initiate_chat(AssistantAgent("assistant"), message="Hi."),
         ValueError,
@@ -205,52 +193,16 @@ BEFORE_ANYTHING = [
         id="no executor",
     ),
     pytest.param(
-        lambda: UserProxyAgent("user", code_execution_config={"executor": "jupyter"}),
-        ValueError,
-        ["'jupyter'", "such as LocalCommandLineCodeExecutor()"],
-        id="an executor that is none",
-    ),
-    pytest.param(
-        lambda: GroupChat(agents=[assistant(), AssistantAgent("same"), AssistantAgent("same")], messages=[]),
-        ValueError,
-        ["'same'", "give each its own name"],
-        id="agent names twice in a group",
-    ),
-    pytest.param(
-        lambda: UserProxyAgent("user", code_execution_config={"wrk_dir": "x"}),
-        TypeError,
-        ["code_execution_config", "'wrk_dir'", "did you mean 'work_dir'?"],
-        id="bad key of code_execution_config",
-    ),
-    pytest.param(
-        lambda: UserProxyAgent("user", code_execution_config="work"),
-        TypeError,
-        ["code_execution_config", "'work'", "must be a dict"],
-        id="code_execution_config of another type",
-    ),
-    pytest.param(
         lambda: user().send({"role": "user"}, assistant()),
         ValueError,
         ["no content", "cannot be sent"],
         id="a message that says nothing",
     ),
     pytest.param(
-        lambda: user().initiate_chat(assistant(), message="Hi.", carryover=5, silent=True),
-        TypeError,
-        ["carryover", "5", "a str or a list"],
-        id="a carryover of another type",
-    ),
-    pytest.param(
         lambda: user().initiate_chat(assistant(), message=3, silent=True),
         TypeError,
         ["3", "a str, a dict, a callable or None"],
         id="a message of another type",
-    ),
-    pytest.param(
-        lambda: AssistantAgent("assistant", llm_config={"config_list": [{"api_key": KEY}]}),
-        ValueError,
-        ["'model'", "such as 'gpt-4o-mini'"],
-        id="an entry without a model",
     ),
 ]
 

@@ -1,7 +1,7 @@
 """Teams with doubles around them, for the tests of their runs."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 import autogen_nb
@@ -61,7 +61,3 @@ def calling(name: str, arguments: str = "{}") -> dict[str, Any]:
 
 def logged(team: BaseGroupChat, log: Log, task: Any = "start", *, human: Any = None) -> list[Event]:
     return list(team.exchange(task, log=log, waits="sync", human=human).events())
-
-
-def made(number: int, make: Callable[[], BaseGroupChat]) -> list[BaseGroupChat]:
-    return [make() for _ in range(number)]

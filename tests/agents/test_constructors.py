@@ -13,42 +13,22 @@ OWN = object()
 
 # Names, order and defaults of AutoGen 0.2.40.
 CONVERSABLE: dict[str, Any] = {
-    "name": REQUIRED,
-    "system_message": OWN,
-    "is_termination_msg": None,
-    "max_consecutive_auto_reply": None,
-    "human_input_mode": "TERMINATE",
-    "function_map": None,
-    "code_execution_config": False,
-    "llm_config": None,
-    "default_auto_reply": "",
-    "description": None,
-    "chat_messages": None,
-    "silent": None,
-}
+    "name": REQUIRED, "system_message": OWN, "is_termination_msg": None, "max_consecutive_auto_reply": None,
+    "human_input_mode": "TERMINATE", "function_map": None, "code_execution_config": False, "llm_config": None,
+    "default_auto_reply": "", "description": None, "chat_messages": None, "silent": None,
+}  # fmt: skip
 ASSISTANT: dict[str, Any] = {
-    "name": REQUIRED,
-    "system_message": OWN,
-    "llm_config": None,
-    "is_termination_msg": None,
-    "max_consecutive_auto_reply": None,
-    "human_input_mode": "NEVER",
-    "description": None,
-}
+    "name": REQUIRED, "system_message": OWN, "llm_config": None, "is_termination_msg": None,
+    "max_consecutive_auto_reply": None, "human_input_mode": "NEVER", "description": None,
+}  # fmt: skip
 USER_PROXY: dict[str, Any] = {
-    "name": REQUIRED,
-    "is_termination_msg": None,
-    "max_consecutive_auto_reply": None,
-    "human_input_mode": "ALWAYS",
-    "function_map": None,
-    "code_execution_config": OWN,
-    "default_auto_reply": "",
-    "llm_config": False,
-    "system_message": "",
-    "description": None,
-}
+    "name": REQUIRED, "is_termination_msg": None, "max_consecutive_auto_reply": None, "human_input_mode": "ALWAYS",
+    "function_map": None, "code_execution_config": OWN, "default_auto_reply": "", "llm_config": False,
+    "system_message": "", "description": None,
+}  # fmt: skip
 
-KINDS = pytest.mark.parametrize(
+
+@pytest.mark.parametrize(
     ("cls", "known"),
     [
         (autogen_nb.ConversableAgent, CONVERSABLE),
@@ -57,9 +37,6 @@ KINDS = pytest.mark.parametrize(
     ],
     ids=["conversable", "assistant", "user-proxy"],
 )
-
-
-@KINDS
 def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     parameters = inspect.signature(cls).parameters
     ours = {name: each.default for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD}

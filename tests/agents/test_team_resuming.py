@@ -31,7 +31,7 @@ from autogen_nb.outputs import Stream
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 from tests.agents.teams import assistant, by_turns, calling, finished, logged, says
-from tests.driven import in_process
+from tests.driven import SLOPES, in_process
 from tests.processes import gone
 
 TURNS = 200
@@ -100,66 +100,36 @@ def test_awaited_is_waited_for() -> None:
 
 
 COUNTED = """
-import json, os, sys
-import autogen_nb
+from itertools import cycle
 from autogen_nb import FunctionAgent, MaxMessageTermination, SelectorGroupChat, TextMentionTermination, AssistantAgent
 from autogen_nb.core.ports import Completion
 from autogen_nb.messages import Message, Usage
 
-OURS = os.path.dirname(autogen_nb.__file__)
 # A request holds the whole conversation: it is left out.
 REQUESTS = {"request_of", "wire", "_request", "reply"}
 
 class Model:
     def __init__(self, replies):
-        self.replies = replies
+        self.replies = cycle(replies)
         self.name = "model"
 
     async def reply(self, request):
         yield Completion(Message(next(self.replies)), "model", Usage(1, 1))
 
-def team(turns):
-    from itertools import cycle
-    choices = Model(cycle(["a", "b", "c"]))
-    members = [AssistantAgent(name, model_client=Model(cycle([name]))) for name in "ab"]
+def run(turns):
+    members = [AssistantAgent(name, model_client=Model([name])) for name in "ab"]
     members.append(FunctionAgent(lambda messages: "c", "c", "counts"))
     ending = MaxMessageTermination(turns + 1) | TextMentionTermination("nothing")
-    return SelectorGroupChat(members, choices, termination_condition=ending)
+    team = SelectorGroupChat(members, Model("abc"), termination_condition=ending)
+    return sum(1 for _ in team.exchange("start", waits="sync").events())
 
-def counted(turns):
-    ran = 0
-    exchange = team(turns).exchange("start", waits="sync")
-
-    def each(frame, event, _):
-        nonlocal ran
-        ran += event == "opcode"
-        return each
-
-    def entered(frame, event, _):
-        code = frame.f_code
-        if not code.co_filename.startswith(OURS) or code.co_name in REQUESTS:
-            return None
-        if code.co_name == "<genexpr>" and frame.f_back is not None and frame.f_back.f_code.co_name in REQUESTS:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return each
-
-    sys.settrace(entered)
-    try:
-        messages = sum(1 for _ in exchange.events())
-    finally:
-        sys.settrace(None)
-    return ran
-
-counted(3)
-few, more, many = counted(25), counted(50), counted(200)
-print(json.dumps([(more - few) / 25, (many - more) / 150]))
+slopes(run, 25, 50, 200, REQUESTS)
 """
 
 
 @pytest.mark.slow
 def test_work_is_linear() -> None:
-    done = in_process(COUNTED)
+    done = in_process(SLOPES + COUNTED)
     assert done.stderr == ""
     early, late = json.loads(done.stdout)
 

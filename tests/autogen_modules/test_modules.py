@@ -30,9 +30,18 @@ MODULES = {
     "cache": "AbstractCache Cache",
     "cache.cache": "Cache",
     "code_utils": "CODE_BLOCK_PATTERN UNKNOWN content_str execute_code extract_code infer_lang",
-    "coding": "CodeBlock CodeExecutor CodeExecutorFactory CodeExtractor CodeResult MarkdownCodeExtractor",
-    "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult",
+    "code_executors.docker": "DockerCommandLineCodeExecutor",
+    "code_executors.docker_jupyter": "DockerJupyterCodeExecutor DockerJupyterServer JupyterConnectionInfo",
+    "code_executors.jupyter": "JupyterCodeExecutor",
+    "code_executors.local": "LocalCommandLineCodeExecutor",
+    "coding": "CodeBlock CodeExecutor CodeExecutorFactory CodeExtractor CodeResult CommandLineCodeResult "
+    "DockerCommandLineCodeExecutor IPythonCodeResult JupyterCodeExecutor LocalCommandLineCodeExecutor "
+    "MarkdownCodeExtractor",
+    "coding.base": "CodeBlock CodeExecutor CodeExtractor CodeResult CommandLineCodeResult IPythonCodeResult",
     "coding.factory": "CodeExecutorFactory",
+    "coding.func_with_reqs": "Alias FunctionWithRequirements ImportFromModule with_requirements",
+    "coding.jupyter": "DockerJupyterServer EmbeddedIPythonCodeExecutor JupyterCodeExecutor JupyterConnectionInfo "
+    "LocalJupyterServer",
     "coding.markdown_code_extractor": "MarkdownCodeExtractor",
     "exception_utils": "AgentNameConflict InvalidCarryOverType NoEligibleSpeaker SenderRequired UndefinedNextAgent",
     "function_utils": "get_function_schema load_basemodels_if_needed serialize_to_str",

@@ -23,8 +23,7 @@ def ask(agent: SocietyOfMindAgent, turns: int = 1) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("preparer", "reply"),
-    [(None, "good"), (lambda agent, messages: f"{agent.name} {len(messages)}", "society 3")],
+    ("preparer", "reply"), [(None, "good"), (lambda agent, messages: f"{agent.name} {len(messages)}", "society 3")]
 )
 def test_the_groups_messages_become_the_reply(preparer: Any, reply: str) -> None:
     result = ask(society(ScriptedModel(["draft"]), response_preparer=preparer))

@@ -4,19 +4,6 @@ from autogen_nb.testing import FakeOpenAI
 
 LOAD = "%load_ext autogen_nb"
 KEY = "sk-secret-of-a-test"
-CHAT = """
-import autogen_nb as autogen
-assistant = autogen.AssistantAgent("assistant", llm_config={"model": "fake-model"})
-user = autogen.UserProxyAgent(
-    "user",
-    human_input_mode="NEVER",
-    is_termination_msg=lambda message: "TERMINATE" in message["content"],
-    code_execution_config={"confirm": "always"},
-)
-result = user.initiate_chat(assistant, message="Multiply.")
-print("the next line", result.summary)
-"""
-"""A chat of two agents in a plain cell, which blocks the kernel."""
 
 
 def connected(fake: FakeOpenAI) -> str:

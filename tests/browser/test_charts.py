@@ -1,5 +1,3 @@
-"""Interactive charts of the agent's code: alive in the cell, after a reload, and in nbconvert's page."""
-
 import time
 from pathlib import Path
 

@@ -7,19 +7,6 @@ from tests.browser.notebook_page import NotebookPage
 ASK = "%%autogen\nMultiply."
 
 
-def test_words_typed_letter_by_letter_arrive(notebook: NotebookPage, fake: FakeOpenAI) -> None:
-    fake.add("Which colour?", "As you like.")
-    notebook.create(connected(fake), "%%autogen --human-input always\nPaint.")
-    notebook.run_all()
-    notebook.field(1).press_sequentially("ultramarine blue", delay=20)
-    notebook.click(1, "Send")
-    expect(notebook.output(1)).to_contain_text("As you like.")
-
-    assert fake.requests[1].body["messages"][-1]["content"] == "ultramarine blue"
-    notebook.click(1, "Exit")
-    notebook.await_idle()
-
-
 def test_restart_removes_the_status_line(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("import time\ntime.sleep(600)"))
     notebook.create(connected(fake), "%%autogen --confirm never\nGo on.")

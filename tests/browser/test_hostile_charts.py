@@ -1,5 +1,3 @@
-"""What hostile charts reach from their frames: neither the page, nor other frames, nor a server."""
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Pictures of one block stand side by side where they fit."""
-
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI

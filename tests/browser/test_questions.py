@@ -1,5 +1,3 @@
-"""An open question is in sight, also after a reload."""
-
 from playwright.sync_api import Locator, expect
 
 from autogen_nb.testing import FakeOpenAI

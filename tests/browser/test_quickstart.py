@@ -1,10 +1,8 @@
-import subprocess
-import sys
 from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.notebook_page import NotebookPage
+from tests.browser.notebook_page import NotebookPage, nbconvert
 
 FIRST, SECOND, ANSWER = 5, 7, 9
 TWO_SCREENS = 1800
@@ -37,13 +35,7 @@ def test_quickstart_from_the_first_cell_to_a_reload_without_a_kernel(notebook: N
     assert "Findings:" not in shown.text
     assert notebook.button(FIRST, "Run").count() == 0
 
-    html = _converted(folder / "01_quickstart.ipynb")
+    html = nbconvert(folder / "01_quickstart.ipynb").read_text()
     assert all(plot.removeprefix("data:image/png;base64,")[:60] in html for plot in plots)
     assert "by you" in html
     assert "offline analyst" in html
-
-
-def _converted(path: Path) -> str:
-    command = (sys.executable, "-m", "jupyter", "nbconvert", "--to", "html", "--log-level=ERROR", str(path))
-    subprocess.run(command, check=True)
-    return path.with_suffix(".html").read_text()

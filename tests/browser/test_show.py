@@ -1,5 +1,3 @@
-"""The switch in a cell's last line."""
-
 import json
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Widgets of the agent's kernel: live in the cell, and their last state after a reload and in nbconvert's page."""
-
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -8,7 +6,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
 from tests.browser.notebook_page import NotebookPage, nbconvert
 from tests.canary import canary
-from tests.notebook.test_widgets import HOSTILE
+from tests.notebook.test_widgets import HOSTILE, SLIDER
 
 BAR = """
 from tqdm.auto import tqdm
@@ -17,15 +15,6 @@ bar.update(20)
 input("half-way?")
 bar.update(20)
 bar.close()
-"""
-SLIDER = """
-import matplotlib.pyplot as plt
-from ipywidgets import interact
-@interact(power=(1, 4))
-def draw(power=2):
-    print("power", power)
-    plt.plot([number**power for number in range(5)])
-    plt.show()
 """
 
 

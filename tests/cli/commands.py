@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import psutil  # type: ignore[import-untyped]  # it has no annotations
+
+from autogen_nb.testing import FakeOpenAI
 
 DATA = Path(__file__).parent.parent.parent / "notebooks" / "data"
 TIMEOUT = 120
@@ -62,13 +61,8 @@ def hears_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def wait_gone(pid: int) -> None:
-    deadline = time.monotonic() + TIMEOUT
-    with suppress(psutil.NoSuchProcess):
-        # Where nobody reaps it, it stays as a zombie.
-        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-            assert time.monotonic() < deadline, f"process {pid} lives on"
-            time.sleep(0.02)
+def asked(model: FakeOpenAI) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
 
 
 def book(path: Path) -> Any:

@@ -7,23 +7,14 @@ import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.cli.commands import TIMEOUT, command, hears_interrupts, ran, wait_gone
+from tests.cli.commands import TIMEOUT, asked, command, hears_interrupts, ran
 from tests.notebook.scripts import python
+from tests.processes import gone
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli"), pytest.mark.slow]
 
 CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, \[a\]ll from here,( al\[w\]ays allow,)? s\[t\]op\? "
 TASK = "Your task: "
-
-
-@pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
-
-
-def asked(model: FakeOpenAI) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
 
 
 @pytest.fixture
@@ -45,7 +36,6 @@ def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
     child.close(force=True)
 
 
-@pytest.mark.slow
 def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenAI) -> None:
     (tmp_path / "sales.csv").write_text("amount\n3\n4\n")
     model.add(python("total = sales.amount.sum()"), "Noted.", python("print('twice', total * 2)"), "It is 14.")
@@ -63,7 +53,6 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
     assert any("`sales`: DataFrame" in text for text in last)
 
 
-@pytest.mark.slow
 def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
     model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))
 
@@ -89,7 +78,6 @@ def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
     assert "Not that one." in str(model.requests[-1].body["messages"])
 
 
-@pytest.mark.slow
 def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: FakeOpenAI) -> None:
     model.add(
         python("import os, time\nkept = 41\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)"),
@@ -118,4 +106,4 @@ def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: Fa
     terminal.close()
 
     assert terminal.exitstatus == 130
-    wait_gone(kernel)
+    assert gone([kernel])

@@ -1,24 +1,18 @@
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from nbformat.sign import NotebookNotary
 
 from autogen_nb.testing import FakeOpenAI
-from tests.cli.commands import TIMEOUT, book, ran, started, texts, wait_gone
+from tests.cli.commands import TIMEOUT, asked, book, ran, started, texts
 from tests.notebook.scripts import python
+from tests.processes import gone
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli"), pytest.mark.slow]
 
 SALES = "region,amount\nnorth,3\nsouth,4\nnorth,5\n"
-
-
-@pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
 
 
 @pytest.fixture
@@ -27,11 +21,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(model: FakeOpenAI) -> dict[str, str]:
-    return {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}
-
-
-@pytest.mark.slow
 def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenAI) -> None:
     model.add(python("print(sales.groupby('region').amount.sum())"), "North sold 8.")
 
@@ -57,7 +46,6 @@ def test_the_notebook_is_what_a_person_would_have(folder: Path, model: FakeOpenA
         assert notary.check_signature(book(folder / "r.ipynb"))
 
 
-@pytest.mark.slow
 def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
     model.add(python("import shutil; shutil.rmtree('sales')"))
 
@@ -69,7 +57,6 @@ def test_a_risky_block_is_refused(folder: Path, model: FakeOpenAI) -> None:
     assert any("rmtree" in text for text in texts(book(folder / "r.ipynb").cells[-1]))
 
 
-@pytest.mark.slow
 def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> None:
     model.add(python("print('begun', flush=True)\nimport time\ntime.sleep(600)"))
 
@@ -80,7 +67,6 @@ def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> 
     assert book(folder / "r.ipynb").cells[-1].source.endswith("\nWait.")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_ends_everything_and_keeps_what_there_is(
     sent: signal.Signals, code: int, folder: Path, model: FakeOpenAI
@@ -94,7 +80,7 @@ def test_a_signal_ends_everything_and_keeps_what_there_is(
             kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
             begun = time.monotonic()
             process.send_signal(sent)
-            wait_gone(kernel)
+            assert gone([kernel])
             took.append(time.monotonic() - begun)
             out, err = process.communicate(timeout=TIMEOUT)
 

@@ -9,6 +9,10 @@ from tests.executors.wheels import wheel
 
 pytestmark = pytest.mark.kernel
 
+SLEEPS = "import time\nprint('on', flush=True)\ntime.sleep(99)"
+SLEEPING = pytest.mark.parametrize(
+    ("language", "code"), [("python", SLEEPS), ("sh", "echo on; sleep 99")], ids=["python", "sh"]
+)
 SWALLOWING = """
 import time
 print("on", flush=True)
@@ -114,49 +118,28 @@ def test_much_output_comes_whole(agent: Agent) -> None:
 
 
 @pytest.mark.slow
-def test_a_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
-    ran = agent.python("import time\nprint('on', flush=True)\ntime.sleep(99)", timeout=3)
-
-    assert ran.text.startswith("on\n")
-    assert ran.exit_code == 124
-    assert "ran out of time" in ran.note
-    assert agent.python("print(1)").text == "1\n"
-
-
-@pytest.mark.slow
-def test_a_shell_block_that_runs_out_of_time_is_ended(agent: Agent) -> None:
-    ran = agent.run(("bash", "echo on; sleep 98765 | cat"), timeout=3)
-
-    assert ran.text.startswith("on\n")
-    assert ran.exit_code == 124
-    assert agent.run(("sh", "echo 1")).text == "1\n"
-
-
-@pytest.mark.slow
-def test_a_block_that_does_not_yield_is_killed(agent: Agent) -> None:
-    ran = agent.python(SWALLOWING, timeout=3)
-
-    assert ran.text.startswith("on\n")
-    assert ran.exit_code == 124
-    assert agent.python("print(1)").text == "1\n"
-
-
 @pytest.mark.parametrize(
-    ("language", "code"),
-    [("python", "import time\nprint('on', flush=True)\ntime.sleep(99)"), ("sh", "echo on; sleep 99")],
-    ids=["python", "sh"],
+    ("language", "code", "note"),
+    [("python", SLEEPS, "ran out of time"), ("bash", "echo on; sleep 98765 | cat", ""), ("python", SWALLOWING, "")],
+    ids=["python", "bash", "python that does not yield"],
 )
+def test_a_block_that_runs_out_of_time_is_ended(agent: Agent, language: str, code: str, note: str) -> None:
+    ran = agent.run((language, code), timeout=3)
+
+    assert ran.text.startswith("on\n")
+    assert ran.exit_code == 124
+    assert note in ran.note
+    assert agent.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
+
+
+@SLEEPING
 def test_a_run_that_is_given_up_leaves_the_agent_usable(agent: Agent, language: str, code: str) -> None:
     agent.given_up(language, code)
 
     assert agent.run(("python", "print(1)"), ("sh", "echo 2")).text == "1\n2\n"
 
 
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [("python", "import time\nprint('on', flush=True)\ntime.sleep(99)"), ("sh", "echo on; sleep 99")],
-    ids=["python", "sh"],
-)
+@SLEEPING
 def test_an_interrupt_ends_the_block(agent: Agent, language: str, code: str) -> None:
     ran = agent.interrupted(language, code)
 

@@ -1,5 +1,6 @@
 """Every way to run code, made ready for tests that do not care which it is."""
 
+import asyncio
 import os
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, aclosing, closing, contextmanager
@@ -127,6 +128,18 @@ def _text(item: Output) -> str:
     return ""
 
 
+def ran(executor: Executor, *blocks: tuple[str, str]) -> Ran:
+    """Runs the blocks, and stops the executor."""
+
+    async def items() -> list[Output | RunEnded]:
+        try:
+            return await all_of(executor.run([CodeBlock(*block) for block in blocks]))
+        finally:
+            await executor.stop()
+
+    return Ran(asyncio.run(items()))
+
+
 @dataclass(frozen=True)
 class Way:
     """How an executor for a folder is made, and where that is seen."""
@@ -144,22 +157,6 @@ def plain(make: Callable[[Path], Any]) -> Callable[[Path, ExitStack], tuple[Any,
     return lambda folder, _: (make(folder), folder)
 
 
-def _local(folder: Path) -> BlockExecutor:
-    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS)
-
-
-def _bwrap(folder: Path) -> BlockExecutor:
-    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
-
-
-def _command_line(folder: Path) -> BlockExecutor:
-    return BlockExecutor(in_kernel=False, cwd=folder, grace=GRACE, limits=LIMITS)
-
-
-def _command_line_bwrap(folder: Path) -> BlockExecutor:
-    return BlockExecutor(in_kernel=False, cwd=folder, grace=GRACE, limits=LIMITS, place=_bubblewrap())
-
-
 def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[BlockExecutor, Path]]:
     def make(folder: Path, stack: ExitStack) -> tuple[BlockExecutor, Path]:
         server = stack.enter_context(serving(app, folder))
@@ -167,14 +164,6 @@ def _on_server(app: App) -> Callable[[Path, ExitStack], tuple[BlockExecutor, Pat
         return BlockExecutor(cwd=folder / "nowhere", grace=GRACE, limits=LIMITS, place=place), server.root
 
     return make
-
-
-def _docker(folder: Path) -> BlockExecutor:
-    return BlockExecutor(cwd=folder, grace=GRACE, limits=LIMITS, place=_container(folder))
-
-
-def _docker_command_line(folder: Path) -> BlockExecutor:
-    return BlockExecutor(in_kernel=False, cwd=folder, environ={}, grace=GRACE, limits=LIMITS, place=_container(folder))
 
 
 def _container(folder: Path) -> ContainerPlace:
@@ -193,22 +182,6 @@ def image() -> str:
     return name
 
 
-def _local_code(folder: Path) -> LocalCommandLineCodeExecutor:
-    return LocalCommandLineCodeExecutor(work_dir=folder)
-
-
-def _jupyter_code(folder: Path) -> JupyterCodeExecutor:
-    return JupyterCodeExecutor(work_dir=folder)
-
-
-def _docker_code(folder: Path) -> DockerCommandLineCodeExecutor:
-    return DockerCommandLineCodeExecutor(image(), work_dir=folder)
-
-
-def _docker_jupyter_code(folder: Path) -> DockerJupyterCodeExecutor:
-    return DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), work_dir=folder)
-
-
 def _bubblewrap() -> BubblewrapPlace:
     try:
         return BubblewrapPlace()
@@ -216,21 +189,51 @@ def _bubblewrap() -> BubblewrapPlace:
         raise Cannot(str(error)) from error
 
 
+_LIMITED: dict[str, Any] = {"grace": GRACE, "limits": LIMITS}
+_CODE: dict[str, Any] = {"limited": False, "loop": OnTheEngine}
+_PLACES: dict[str, Any] = {"marks": (pytest.mark.places,)}
+
 WAYS = (
-    Way("kernel", plain(_local)),
-    Way("kernel-bwrap", plain(_bwrap)),
-    Way("command-line", plain(_command_line), keeps=False),
-    Way("command-line-bwrap", plain(_command_line_bwrap), keeps=False),
-    Way("code-local", plain(_local_code), limited=False, keeps=False, loop=OnTheEngine),
-    Way("code-jupyter", plain(_jupyter_code), limited=False, loop=OnTheEngine),
-    Way("kernel-docker", plain(_docker), marks=(pytest.mark.places,)),
-    Way("command-line-docker", plain(_docker_command_line), keeps=False, marks=(pytest.mark.places,)),
-    Way("code-docker", plain(_docker_code), limited=False, keeps=False, marks=(pytest.mark.places,), loop=OnTheEngine),
+    Way("kernel", plain(lambda folder: BlockExecutor(cwd=folder, **_LIMITED))),
+    Way("kernel-bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=_bubblewrap(), **_LIMITED))),
+    Way("command-line", plain(lambda folder: BlockExecutor(in_kernel=False, cwd=folder, **_LIMITED)), keeps=False),
     Way(
-        "code-docker-jupyter", plain(_docker_jupyter_code), limited=False, marks=(pytest.mark.places,), loop=OnTheEngine
+        "command-line-bwrap",
+        plain(lambda folder: BlockExecutor(in_kernel=False, cwd=folder, place=_bubblewrap(), **_LIMITED)),
+        keeps=False,
     ),
-    Way("kernel-on-server", _on_server("server"), watched=False, marks=(pytest.mark.places,)),
-    Way("kernel-on-gateway", _on_server("gateway"), watched=False, marks=(pytest.mark.places,)),
+    Way("code-local", plain(lambda folder: LocalCommandLineCodeExecutor(work_dir=folder)), keeps=False, **_CODE),
+    Way("code-jupyter", plain(lambda folder: JupyterCodeExecutor(work_dir=folder)), **_CODE),
+    Way(
+        "kernel-docker",
+        plain(lambda folder: BlockExecutor(cwd=folder, place=_container(folder), **_LIMITED)),
+        **_PLACES,
+    ),
+    Way(
+        "command-line-docker",
+        plain(
+            lambda folder: BlockExecutor(in_kernel=False, cwd=folder, environ={}, place=_container(folder), **_LIMITED)
+        ),
+        keeps=False,
+        **_PLACES,
+    ),
+    Way(
+        "code-docker",
+        plain(lambda folder: DockerCommandLineCodeExecutor(image(), work_dir=folder)),
+        keeps=False,
+        **_CODE,
+        **_PLACES,
+    ),
+    Way(
+        "code-docker-jupyter",
+        plain(
+            lambda folder: DockerJupyterCodeExecutor(DockerJupyterServer(custom_image_name=image()), work_dir=folder)
+        ),
+        **_CODE,
+        **_PLACES,
+    ),
+    Way("kernel-on-server", _on_server("server"), watched=False, **_PLACES),
+    Way("kernel-on-gateway", _on_server("gateway"), watched=False, **_PLACES),
 )
 
 

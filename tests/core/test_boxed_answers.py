@@ -1,5 +1,3 @@
-"""Answers as AutoGen 0.2.40 compares them."""
-
 import pytest
 
 from autogen_nb.core.text.boxed_answers import get_answer, is_equiv, is_equiv_chain_of_thought, last_boxed_only_string

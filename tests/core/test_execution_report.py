@@ -1,9 +1,15 @@
+import base64
+import sys
+from io import BytesIO
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.bounded_output import merge_outputs
+from autogen_nb.core.text.bounded_output import LIMIT, MOST, BoundedOutputs, HeadAndTail, merge_outputs
 from autogen_nb.core.text.execution_report import plain, shorten, text_of, traceback_text
+from autogen_nb.core.text.output_images import LARGEST, pictures_of, pixels
 from autogen_nb.outputs import Cleared, Display, Output, Result, Stream
 
 PICTURE = Display({"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480 with 1 Axes>"})
@@ -133,3 +139,112 @@ def test_endless_recursion_has_an_end() -> None:
         *(f"Cell In[8], line {n}, in r(n)" for n in range(977, 980)),
         "RecursionError: too deep",
     ]
+
+
+def bounded(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
+    found = HeadAndTail(limit)
+    for piece in pieces:
+        found.add(piece)
+    return found.text(), found
+
+
+@given(st.lists(st.text("ab\n", max_size=20)), st.integers(0, 30))
+def test_head_and_tail_are_exact(pieces: list[str], limit: int) -> None:
+    whole = "".join(pieces)
+    text, found = bounded(pieces, limit)
+
+    head, tail = limit - limit // 2, limit // 2
+    missing = len(whole) - limit
+    cut = f"{whole[:head]}\n... [{missing:,} characters left out] ...\n{whole[len(whole) - tail :]}"
+    assert text == (whole if missing <= 0 else cut)
+    assert found.total == len(whole)
+    assert found.left_out == max(0, missing)
+
+
+@pytest.mark.slow
+def test_a_million_lines_take_little_memory() -> None:
+    found = HeadAndTail()
+    for number in range(1_000_000):
+        found.add(f"{number}\n")
+
+    held = sum(sys.getsizeof(piece) + 8 for piece in (*found._head, *found._tail))
+    assert held < 20 * LIMIT
+    assert len(found.text()) < LIMIT + 100
+    assert found.left_out == 6_888_890 - LIMIT
+
+
+def kept_of(outputs: list[Output], **limits: int) -> tuple[Output, ...]:
+    bounded = BoundedOutputs(**limits)
+    for output in outputs:
+        bounded.add(output)
+    return bounded.all()
+
+
+@pytest.mark.slow
+def test_of_many_outputs_the_first_and_the_last_are_kept() -> None:
+    outputs = kept_of([Display({"text/plain": str(n)}, display_id=str(n)) for n in range(100_000)])
+
+    assert len(outputs) == MOST + 1
+    assert outputs[0] == Display({"text/plain": "0"}, display_id="0")
+    assert outputs[MOST // 2] == Stream("stderr", "... [99,800 outputs left out] ...\n")
+    assert outputs[-1] == Display({"text/plain": "99999"}, display_id="99999")
+
+
+def test_all_kinds_of_output_may_be_left_out() -> None:
+    outputs = kept_of([Result({"text/plain": str(n)}) for n in range(5)], most=2)
+
+    assert outputs[1:] == (Stream("stderr", "... [3 outputs left out] ...\n"), Result({"text/plain": "4"}))
+
+
+def picture(number: int = 0, mime: str = "image/png") -> str:
+    magic = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}[mime]
+    return base64.b64encode(magic + bytes([number])).decode()
+
+
+def urls(parts: list[dict[str, Any]]) -> list[str]:
+    return [part["image_url"]["url"] for part in parts]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        7,
+        "%%%",
+        "é",
+        base64.b64encode(b"<svg onload='x'>").decode(),
+        picture(1, "image/jpeg"),
+        "A" * (LARGEST + 1),
+    ],
+    ids=["nothing", "number", "no base64", "no ASCII", "no picture", "another type", "too large"],
+)
+def test_invalid_image_is_left_out(data: Any) -> None:
+    assert urls(pictures_of([Display({"image/png": data, "text/plain": "x"})])) == []
+
+
+def test_line_breaks_in_base64_are_taken_out() -> None:
+    assert urls(pictures_of([Display({"image/png": picture() + "\n"})])) == [f"data:image/png;base64,{picture()}"]
+
+
+SIDES = (123, 45)
+
+
+def image(kind: str, **options: object) -> bytes:
+    from PIL import Image
+
+    kept = BytesIO()
+    Image.new("RGB", SIDES).save(kept, kind, **options)
+    return kept.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("mime", "data"),
+    [
+        pytest.param("image/png", image("png"), id="png"),
+        pytest.param("image/jpeg", image("jpeg"), id="jpeg"),
+        pytest.param("image/jpeg", image("jpeg", progressive=True, exif=b"Exif\0\0" + b"\xff\xc0" * 30_000), id="exif"),
+        pytest.param("image/jpeg", b"\xff\xd8\xff\x01" + image("jpeg")[2:], id="marker-alone"),
+    ],
+)
+def test_the_size_is_read_from_the_header(mime: str, data: bytes) -> None:
+    assert pixels(mime, data) == SIDES[0] * SIDES[1]

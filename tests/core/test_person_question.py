@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from autogen_nb.core.chats.person_question import SILENCE, CallAndAsk, ParsedQuestion, read_question
-from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop
+from autogen_nb.core.chats.reply_steps import AgentSpec, ConversationState, Outcome, Reply, Stop, ask
+from autogen_nb.core.text.reasoning import split_unopened
 from autogen_nb.events import (
     Answer,
     FunctionsAsked,
@@ -14,8 +15,11 @@ from autogen_nb.events import (
     HumanInputGiven,
     Recorded,
     Said,
+    TerminationAsked,
+    TerminationJudged,
 )
 from autogen_nb.messages import Message
+from tests.core.worlds import outcome, scripted
 
 STEP = CallAndAsk(frozenset({"ask_person"}))
 
@@ -80,3 +84,55 @@ def test_person_may_end_the_chat() -> None:
     message = Message(None, tool_calls=[call("ask_person", question="Sure?")])
 
     assert run(message, [HumanInputGiven("exit")])[1] == Stop("exit")
+
+
+FENCE = "```"
+
+
+def heard(message: Message) -> ConversationState:
+    return ConversationState([[Said("assistant", "user", message)]])
+
+
+def test_answer_of_another_kind_is_a_fault() -> None:
+    with pytest.raises(
+        TypeError, match=r"TerminationAsked was answered by HumanInputGiven.*not by a TerminationJudged"
+    ):
+        outcome(ask(TerminationAsked("a", "b", 1), TerminationJudged), scripted(HumanInputGiven("x")))
+
+
+def test_there_is_no_message_after_the_last() -> None:
+    state = heard(Message("one"))
+    state.set_reply_messages("user", "assistant", [Message("instead")])
+
+    with pytest.raises(IndexError):
+        state.reading("user", "assistant", 1)
+
+
+def test_code_that_an_earlier_chat_answered_is_claimed() -> None:
+    earlier = [
+        Said("user", "assistant", Message("go")),
+        Said("assistant", "user", Message("code")),
+        Said("user", "assistant", Message("result")),
+        Said("assistant", "user", Message("more code")),
+    ]
+    state = ConversationState([earlier])
+
+    assert [state.claim("user", "assistant", index) for index in (1, 3)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "answer"),
+    [
+        ("Hm.\n</think>\n\nYes.", "Hm.\n", "Yes."),
+        ("Hm.</think>Yes.", "Hm.", "Yes."),
+        (f"{FENCE}python\n1\n{FENCE}\n</think>\nYes.", f"{FENCE}python\n1\n{FENCE}\n", "Yes."),
+        (f"{FENCE}python\n1\n</think>\nYes.", f"{FENCE}python\n1\n", "Yes."),
+        ("One.</think>Two.</think>Yes.", "One.</think>Two.", "Yes."),
+        ("Yes.", "", "Yes."),
+        ("Write `</think>` there.", "", "Write `</think>` there."),
+        ("A <think>pair</think> of tags.", "", "A <think>pair</think> of tags."),
+        (f"{FENCE}python\nt.split('</think>')\n{FENCE}", "", f"{FENCE}python\nt.split('</think>')\n{FENCE}"),
+    ],
+)
+def test_a_tag_that_nothing_opened_ends_a_thought(text: str, thought: str, answer: str) -> None:
+    assert split_unopened(text) == (thought, answer)

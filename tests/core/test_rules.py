@@ -2,6 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_nb.core.policy.organisation_policy import NO_POLICY
+from autogen_nb.core.policy.organisation_policy import parse as parse_policy
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.policy.permissions import allows
 from autogen_nb.core.policy.rules import Rule, covered, parse, proposed
 from autogen_nb.effects import KINDS, Effect
 from autogen_nb.errors import ConfigError
@@ -205,3 +209,133 @@ def test_path_rule_never_reaches_outside(top: str, path: str) -> None:
     if rule.covers(effect):
         assert path.startswith("/")
         assert ".." not in path.split("/")
+
+
+GROUND = PathScope("/home/me/work", "/home/me/work/autogen_files/chat", "/home/me")
+
+
+@pytest.mark.parametrize(
+    ("let", "kind", "target", "allowed"),
+    [
+        ([], "compute", "", True),
+        ([], "read", "data.csv", True),
+        ([], "write_own", "autogen_files/chat/x", True),
+        ([("write", "")], "write", "/anywhere", True),
+        ([("write", "../out.csv")], "write", "/home/me/out.csv", True),
+        ([("write", "~/out")], "write", "/home/me/out/a/b.csv", True),
+        ([("write", "/")], "write", "/etc/x", True),
+        ([("write", "out/plot_*.png")], "write", "/home/me/work/out/plot_1.png", True),
+        ([("write", "new/deep/out.csv")], "write", "/home/me/work/new", True),
+        ([("delete", "old/")], "delete", "/home/me/work/old/a", True),
+        ([("read_private", ".env")], "read_private", "/home/me/work/.env", True),
+        ([("network", "")], "network", "example.org", True),
+        ([("network", "https://me:secret@API.example.org:8443/v1?x")], "network", "api.example.org", True),
+        ([("network", "api.example.org")], "network", "api.example.org.", True),
+        ([("network", "http://[::1]:80/")], "network", "::1", True),
+        ([("network", "/run/one.sock")], "network", "/run/one.sock", True),
+        ([("network", "@one")], "network", "@one", True),
+        ([("process", "")], "process", "rm -rf /", True),
+        ([("process", "ls")], "process", "/bin/ls -la", True),
+        ([("process", "git status")], "process", "git log", True),
+        ([("install", "Scikit_Learn>=1.4")], "install", "scikit-learn", True),
+        ([("install", "")], "install", "polars", True),
+        ([("install", "wheels polars 'pandas[all]>=2'")], "install", "wheels polars pandas", True),
+        ([("install", "./one.whl")], "install", "./one.whl", True),
+        ([("environment", "OMP_NUM_THREADS")], "environment", "OMP_NUM_THREADS", True),
+        ([("unknown", "")], "unknown", "ctypes", True),
+        ([("network", "a.org"), ("network", "b.org")], "network", "b.org", True),
+        ([], "write", "out.csv", False),
+        ([("unknown", "")], "write", "out.csv", False),
+        ([("write", "")], "delete", "out.csv", False),
+        ([("write", "out.csv")], "write", "/home/me/work/out.csv2", False),
+        ([("write", "out.csv")], "write", "/home/me/out.csv", False),
+        ([("delete", "old/a")], "delete", "/home/me/work/old", False),
+        ([("write", "C:\\x")], "write", "/home/me/work/x", False),
+        ([("write", "x")], "write", "", False),
+        ([("network", "example.org")], "network", "api.example.org", False),
+        ([("network", "::1")], "network", "::2", False),
+        ([("network", "/run/one.sock")], "network", "/run/other.sock", False),
+        ([("network", "@one")], "network", "@other", False),
+        ([("process", "ls")], "process", "lsof", False),
+        ([("process", "ls")], "process", "", False),
+        ([("install", "polars")], "install", "polars-evil", False),
+        ([("install", "polars")], "install", "polars evil", False),
+        ([("install", "polars")], "install", "", False),
+        ([("install", "polars")], "install", "polars -rneeds.txt", False),
+        ([("install", "./one.whl")], "install", "./other.whl", False),
+        ([("install", "https://pypi.org/simple")], "install", "https://evil.org/simple", False),
+        ([("environment", "PATH")], "environment", "HOME", False),
+    ],
+)
+def test_effect_is_allowed(let: list[tuple[str, str]], kind: str, target: str, allowed: bool) -> None:
+    assert allows(let, kind, target, GROUND) is allowed
+
+
+WHOLE = """
+[models]
+hosts = ["api.openai.com", "*.example.org", "127.0.0.1:8000"]
+[code]
+sandbox = "bwrap"
+confirm = "risky"
+[cells]
+budget = "0.50"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = ", "it is not TOML"),
+        ("sandbox = 'bwrap'", "its key 'sandbox' must be one of the tables models, code, cells"),
+        ("[kode]\nsandbox = 'bwrap'", "its key 'kode'"),
+        ("code = 1", "its key 'code'"),
+        ("[code]\nsandbx = 'bwrap'", "[code] has the unknown key 'sandbx'; known keys: sandbox, confirm"),
+        ("[code]\nsandbox = 'walls'", "sandbox is 'walls'; it must be one of none, bwrap, docker"),
+        ("[code]\nconfirm = true", "confirm is True; it must be one of never, risky, always"),
+        ("[models]\nhosts = 'x'", "hosts is 'x'; it must be a list"),
+        ("[models]\nhosts = [1]", "hosts is [1]"),
+        ("[models]\nhosts = ['https://x.org']", "it must be a list"),
+        ("[models]\nhosts = ['*']", "it must be a list"),
+        ("[models]\nhosts = ['']", "it must be a list"),
+        ("[cells]\nbudget = true", "budget is True"),
+        ("[cells]\nbudget = -1", "budget is -1"),
+    ],
+)
+def test_policy_that_is_not_understood(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_policy(text)
+
+    assert said in str(refused.value)
+
+
+def test_budget_as_a_number() -> None:
+    assert parse_policy("[cells]\nbudget = 5").budget == "5"
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("api.openai.com", True),
+        ("API.OPENAI.com:443", True),
+        ("a.b.example.org", True),
+        ("example.org", False),
+        ("api.openai.com.evil.org", False),
+        ("127.0.0.1:8000", True),
+        ("127.0.0.1:8001", False),
+        ("", False),
+    ],
+)
+def test_hosts(host: str, allowed: bool) -> None:
+    policy = parse_policy(WHOLE)
+    NO_POLICY.check_host(host)
+
+    if allowed:
+        policy.check_host(host)
+    else:
+        with pytest.raises(ConfigError, match=r"does not allow models at .*; allowed: api.openai.com, "):
+            policy.check_host(host)
+
+
+def test_no_host_at_all() -> None:
+    with pytest.raises(ConfigError, match="allowed: none"):
+        parse_policy("[models]\nhosts = []").check_host("api.openai.com")

@@ -4,13 +4,23 @@ from typing import Any, Literal
 import pytest
 
 from autogen_nb.core.chats.code_step import RunCode
-from autogen_nb.core.chats.reply_steps import Asking
+from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import Observation, TeamRun, TeamTurn, Watch, team_chat
-from autogen_nb.core.chats.team_replies import AskPerson, Respond, TeamState, Think, WriteAndRun
+from autogen_nb.core.chats.team_replies import (
+    NOTHING,
+    AskPerson,
+    Respond,
+    RunLast,
+    TeamReply,
+    TeamState,
+    Think,
+    WriteAndRun,
+)
 from autogen_nb.errors import SessionError
 from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
+    ApprovalGiven,
     CandidatesGiven,
     ChatStarted,
     CodeRan,
@@ -22,7 +32,8 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.messages import Message, Usage
-from tests.core.worlds import World, play, say_always, scripted
+from autogen_nb.outputs import Stream
+from tests.core.worlds import World, outcome, play, say_always, scripted
 
 ABC = ("alice", "bob", "carol")
 
@@ -105,3 +116,40 @@ def test_what_happens_on_the_way_is_watched() -> None:
 def test_a_log_of_another_team_is_refused(names: tuple[str, ...]) -> None:
     with pytest.raises(SessionError, match="does not belong to this"):
         held(scripted(CandidatesGiven(names)), choice=selected(narrowed=True))
+
+
+CODE = "```python\nprint(1)\n```"
+
+
+def state(*said: tuple[str, str] | Said) -> TeamState:
+    return TeamState(
+        "team", [each if isinstance(each, Said) else Said(each[0], "team", Message(each[1])) for each in said]
+    )
+
+
+def answered(respond: Respond, there: TeamState, *answers: AnyAnswer) -> tuple[list[Recorded], TeamReply | Stop]:
+    return outcome(respond(there, "bob"), scripted(*answers))
+
+
+def words(text: str) -> ModelReplied:
+    return ModelReplied(Message(text))
+
+
+def ran(text: str, exit_code: int = 0) -> CodeRan:
+    return CodeRan(exit_code, (Stream("stdout", text),))
+
+
+def test_code_that_nobody_wrote_does_not_run() -> None:
+    output = Said("eve", "team", Message(CODE), kind="output")
+    tools = Said("eve", "team", Message(CODE), kind="tools")
+
+    assert answered(RunLast(RunCode()), state(output, tools)) == ([], TeamReply(Message(NOTHING), "output"))
+    assert answered(RunLast(RunCode(sources=frozenset({"eve"}))), state(("alice", CODE)))[1] == TeamReply(
+        Message(NOTHING), "output"
+    )
+
+
+def test_a_writer_is_stopped() -> None:
+    answers: list[AnyAnswer] = [words(CODE), ApprovalGiven("stop")]
+
+    assert answered(WriteAndRun(RunCode(confirm="always")), state(("user", "hi")), *answers)[1] == Stop("stopped")

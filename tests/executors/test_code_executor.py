@@ -151,10 +151,11 @@ def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
             lambda: LocalCommandLineCodeExecutor(virtual_env_context="venv"),
             r"virtual_env_context is 'venv'.*EnvBuilder",
         ),
+        (lambda: autogen_nb.JupyterCodeExecutor(work_dir="a", output_dir="b"), "name the same directory"),
         (lambda: autogen_nb.JupyterCodeExecutor("no-such-kernel"), "there is no kernelspec 'no-such-kernel'"),
         (lambda: autogen_nb.JupyterCodeExecutor(object()), "jupyter_server is <object"),
     ],
-    ids=["timeout", "work_dir", "module", "venv", "kernel", "server"],
+    ids=["timeout", "work_dir", "module", "venv", "directories", "kernel", "server"],
 )
 def test_settings_that_are_invalid(make: Make, told: str) -> None:
     with pytest.raises(ConfigError, match=told):

@@ -1,4 +1,3 @@
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -6,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Stream
+from tests.contract.ways import ran
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a script of the shell stands in for another Python")
@@ -20,12 +18,5 @@ def test_another_python_on_path_is_not_taken(tmp_path: Path) -> None:
     own = Path(sys.executable).parent
     executor = BlockExecutor(in_kernel=False, cwd=tmp_path, environ={"PATH": f"{other}:{own}:/usr/bin:/bin"})
     code = "import sys; print(sys.prefix)"
-    blocks = [CodeBlock("python", code), CodeBlock("sh", f"python -c '{code}'")]
 
-    async def text() -> str:
-        try:
-            return "".join([item.text async for item in executor.run(blocks) if isinstance(item, Stream)])
-        finally:
-            await executor.stop()
-
-    assert asyncio.run(text()) == f"{sys.prefix}\n{sys.prefix}\n"
+    assert ran(executor, ("python", code), ("sh", f"python -c '{code}'")).text == f"{sys.prefix}\n{sys.prefix}\n"

@@ -22,10 +22,6 @@ NETWORK = CodeBlock("python", "import socket; print([name for _, name in socket.
 NAME = f"autogen-nb-test-{os.getpid()}"
 
 
-def greeting(name: str) -> str:
-    return f"Hello, {name}!"
-
-
 @pytest.fixture
 def engine() -> Iterator[Any]:
     try:

@@ -10,14 +10,7 @@ from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import RULED, Rule, proposed
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
-from autogen_nb.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    CodeInputAsked,
-    CodeInputGiven,
-    EffectAsked,
-    HumanInputAsked,
-)
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
 from autogen_nb.human.rule_based_approver import ONWARDS, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.messages import CodeBlock

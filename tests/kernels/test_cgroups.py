@@ -1,7 +1,5 @@
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from tests.contract.ways import Cannot, _bubblewrap
 from tests.kernels.looping import SharedKernel, shared_kernel
+from tests.processes import waited
 
 MB = 10**6
 LIMITS = Limits(memory=400 * MB, processes=60)
@@ -59,20 +58,6 @@ def test_no_private_cache_where_none_can_be_made(tmp_path: Path, own: str, hande
 
 def test_a_counter_that_is_none_counts_as_nothing() -> None:
     assert [parse_counter(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
-
-
-def ours() -> set[Path]:
-    walked = os.walk("/sys/fs/cgroup")
-    return {
-        Path(top, name) for top, names, _ in walked for name in names if name.startswith(f"autogen_nb-{os.getpid()}-")
-    }
-
-
-def gone(cgroups: set[Path]) -> bool:
-    until = time.monotonic() + 60
-    while any(folder.exists() for folder in cgroups) and time.monotonic() < until:
-        time.sleep(0.05)
-    return not any(folder.exists() for folder in cgroups)
 
 
 @pytest.fixture(scope="module")
@@ -129,4 +114,4 @@ class TestForReal:
         folders = {Path(folder) for folder in done.stdout.split()}
 
         assert folders
-        assert gone(folders)
+        assert waited(lambda: not any(folder.exists() for folder in folders))

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,18 +14,17 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places import container
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
-from autogen_nb.kernels.places.container_exec import _forward
+from autogen_nb.kernels.places.container_exec import Exec, _forward
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Output
-from tests.contract.ways import IMAGE, Cannot, Ran, image
+from tests.contract.ways import IMAGE, Cannot, Ran, image, ran
 from tests.kernels.looping import all_of
+from tests.processes import waited
 
 places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kernel-docker")]
 
@@ -45,16 +43,6 @@ def engine() -> Any:
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:
     place = ContainerPlace(cwd=folder, images=images or (USUAL,), limits=limits)
     return BlockExecutor(cwd=folder, place=place, limits=limits)
-
-
-def ran(executor: BlockExecutor, code: str) -> Ran:
-    async def main() -> list[Output | RunEnded]:
-        try:
-            return await all_of(executor.run([CodeBlock("python", code)]))
-        finally:
-            await executor.stop()
-
-    return Ran(asyncio.run(main()))
 
 
 def test_without_an_engine_there_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -81,7 +69,7 @@ class TestForReal:
     def test_there_is_no_network_and_no_home(self, engine: Any, tmp_path: Path) -> None:
         code = f"import os, socket\nprint(os.path.exists({str(Path(__file__))!r}), socket.if_nameindex())"
 
-        assert ran(contained(tmp_path, os.environ[IMAGE]), code).text == "False [(1, 'lo')]\n"
+        assert ran(contained(tmp_path, os.environ[IMAGE]), ("python", code)).text == "False [(1, 'lo')]\n"
 
     def test_the_container_ends_with_the_process(self, engine: Any, tmp_path: Path) -> None:
         program = (
@@ -101,12 +89,9 @@ class TestForReal:
             [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
         )
         identifier = done.stdout.strip()
-        until = time.monotonic() + 30
-        while any(one.id == identifier for one in engine.containers.list()):
-            assert time.monotonic() < until
-            time.sleep(0.1)
 
         assert identifier
+        assert waited(lambda: not any(one.id == identifier for one in engine.containers.list()))
 
     @pytest.mark.parametrize(
         ("language", "code", "told"),
@@ -195,3 +180,49 @@ def test_a_question_that_is_given_up_leaves_the_program_its_end(
         return exited.cancelled()
 
     assert not asyncio.run(main())
+
+
+class LateEngine:
+    def __init__(self) -> None:
+        self.inspected = 0
+        self.ours, self._theirs = socket.socketpair()
+        self._number: Path | None = None
+
+    def exec_create(self, _container: str, command: list[str], **_: Any) -> dict[str, str]:
+        self._number = Path(command[3])
+        return {"Id": "exec"}
+
+    def exec_start(self, _id: str, **_: Any) -> socket.socket:
+        return self._theirs
+
+    def exec_inspect(self, _id: str) -> dict[str, Any]:
+        self.inspected += 1
+        if self.inspected == 2:
+            threading.Thread(target=self._run).start()
+        return {"Running": False, "ExitCode": 3 if self._number and self._number.exists() else 0}
+
+    def _run(self) -> None:
+        assert self._number is not None
+        self._number.write_text("7")
+        self.ours.sendall(struct.pack(">BxxxL", 1, 2) + b"1\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere there are no such sockets")
+def test_a_program_that_begins_late_has_its_output_and_exit_code(tmp_path: Path) -> None:
+    engine = LateEngine()
+    container = SimpleNamespace(id="container", client=SimpleNamespace(api=engine))
+
+    async def reached_limit() -> str:
+        return ""
+
+    async def main() -> tuple[bytes, int]:
+        program = Exec(container, None, tmp_path, reached_limit)
+        await program.begin(["python", "-c", "print(1)"], tmp_path, {})
+        async with asyncio.timeout(30):
+            code = await program.exited
+        output = os.read(program.pipe, 100)
+        os.close(program.pipe)
+        return output, code
+
+    assert asyncio.run(main()) == (b"1\n", 3)
+    engine.ours.close()

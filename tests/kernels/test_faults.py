@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.looping import SharedKernel, shared_kernel
+from tests.processes import gone, waited
 
 pytestmark = pytest.mark.kernel
 
@@ -19,20 +19,6 @@ pytestmark = pytest.mark.kernel
 def usable_afterwards(agent: SharedKernel) -> Iterator[None]:
     yield
     assert agent.execute("print(6 * 7)").stdout == "42\n"
-
-
-def gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-def wait_until_gone(pid: int, seconds: float = 5) -> None:
-    deadline = time.monotonic() + seconds
-    while not gone(pid):
-        assert time.monotonic() < deadline, f"process {pid} lives"
-        time.sleep(0.01)
 
 
 def test_an_awaiting_block_is_interrupted(agent: SharedKernel) -> None:
@@ -90,10 +76,7 @@ def test_a_death_is_noticed(agent: SharedKernel, fault: str, exit_code: int, wha
 def test_a_death_between_blocks_is_reported(agent: SharedKernel) -> None:
     assert agent.kernel.pid is not None
     os.kill(agent.kernel.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 5
-    while agent.kernel.alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    assert waited(lambda: not agent.kernel.alive)
     ran = agent.execute("print('on')")
 
     assert ran.stdout == "on\n"
@@ -125,8 +108,7 @@ def test_children_end_with_the_kernel(tmp_path: Path) -> None:
         kernel = agent.kernel.pid
 
     assert kernel is not None
-    for pid in [kernel, *children]:
-        wait_until_gone(pid)
+    assert gone([kernel, *children])
 
 
 @pytest.mark.slow
@@ -144,4 +126,4 @@ asyncio.run(main())
 """
     ran = subprocess.run([sys.executable, "-c", owner], cwd=tmp_path, stdout=subprocess.PIPE, check=False)
 
-    wait_until_gone(int(ran.stdout))
+    assert gone([int(ran.stdout)])

@@ -16,7 +16,7 @@ from autogen_nb.kernels.places.websocket_channels import WebSocketChannels
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from tests.contract.servers import Serving, Wire, serving
-from tests.contract.ways import Ran
+from tests.contract.ways import Ran, ran
 from tests.kernels.looping import all_of, emitted
 
 pytestmark = [pytest.mark.kernel, pytest.mark.places, pytest.mark.xdist_group("remote")]
@@ -33,17 +33,6 @@ def wire(server: Serving) -> Iterator[Wire]:
     made = Wire(int(server.url.rpartition(":")[2]))
     yield made
     made.close()
-
-
-def python(place: JupyterServerPlace, code: str) -> Ran:
-    async def main() -> list[Output | RunEnded]:
-        executor = BlockExecutor(place=place)
-        try:
-            return await all_of(executor.run([CodeBlock("python", code)]))
-        finally:
-            await executor.stop()
-
-    return Ran(asyncio.run(main()))
 
 
 def test_the_chat_s_folder_on_a_server_is_its_own(server: Serving, tmp_path: Path) -> None:
@@ -112,12 +101,12 @@ async def _no_headers() -> dict[str, str]:
 def test_a_token_comes_from_the_environment(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_KERNEL_TOKEN", server.token)
 
-    assert python(JupyterServerPlace(server.url), "print(1)").text == "1\n"
+    assert ran(BlockExecutor(place=JupyterServerPlace(server.url)), ("python", "print(1)")).text == "1\n"
 
 
 def test_a_server_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ExecutionError, match=r"http://127\.0\.0\.1:9 cannot be reached"):
-        python(JupyterServerPlace("http://127.0.0.1:9"), "1")
+        ran(BlockExecutor(place=JupyterServerPlace("http://127.0.0.1:9")), ("python", "1"))
 
 
 def test_nothing_is_left_on_the_server(server: Serving) -> None:

@@ -15,6 +15,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from tests.kernels.looping import shared_kernel
+from tests.processes import gone, waited
 
 pytestmark = [
     pytest.mark.kernel,
@@ -63,22 +64,11 @@ asyncio.run(main())
 """
 
 
-def alive(pid: int) -> bool:
-    return stat(pid)[1] not in ("Z", "")
-
-
 def stat(pid: int) -> tuple[str, str, int]:
     with suppress(OSError):
         head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
         return head.partition("(")[2], tail.split()[0], int(tail.split()[1])
     return "", "", 0
-
-
-def wait_until_gone(pids: list[int], folder: Path, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while [pid for pid in pids if alive(pid)] or folder.exists():
-        assert time.monotonic() < deadline, [pid for pid in pids if alive(pid)] or folder
-        time.sleep(0.02)
 
 
 @contextmanager
@@ -107,7 +97,8 @@ def seconds_until_gone(pid: int, words: list[str]) -> float:
     started = time.monotonic()
     os.kill(pid, signal.SIGKILL)
     try:
-        wait_until_gone(pids, folder, 60)
+        assert gone(pids)
+        assert waited(lambda: not folder.exists())
         assert len(pids) == 5
         return time.monotonic() - started
     finally:
@@ -127,7 +118,6 @@ def test_all_is_gone_when_the_owner_is_killed(tmp_path: Path, kind: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("end", ["asked", "killed"])
 def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
     with shared_kernel(tmp_path, grace=3.0) as kernel:
@@ -138,10 +128,7 @@ def test_shared_memory_is_given_back(end: str, tmp_path: Path) -> None:
             kernel.execute("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
 
     assert len(there) > 1, ran
-    deadline = time.monotonic() + 30
-    while any(Path("/dev/shm", name).exists() for name in names):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert waited(lambda: not any(Path("/dev/shm", name).exists() for name in names))
 
 
 def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
@@ -151,7 +138,7 @@ def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
 
         assert "SIGKILL" in ran.finished.note
         assert pid is not None
-        assert not alive(pid)
+        assert gone([pid])
         assert agent.execute("print(1)").stdout == "1\n"
 
 

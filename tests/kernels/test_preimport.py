@@ -1,11 +1,11 @@
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.kernels.preparation import with_parents
 from tests.kernels.looping import Ran, SharedKernel, collected, shared_kernel
+from tests.processes import waited
 
 SLOW = """\
 import time
@@ -31,13 +31,6 @@ DONE = True
 HERE = "import sys; print(*(name in sys.modules for name in {names!r}))"
 
 
-def has_come(path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path.name} has not come"
-        time.sleep(0.01)
-
-
 def modules(folder: Path, **sources: str) -> None:
     for name, source in sources.items():
         (folder / f"{name}.py").write_text(f"{source}\nfrom pathlib import Path\nPath({name!r}).touch()\n")
@@ -60,7 +53,7 @@ def test_a_block_that_comes_in_the_middle_of_an_import_waits_for_its_end(tmp_pat
         return await block
 
     with shared_kernel(tmp_path, imports=["slow", "later"]) as kernel:
-        has_come(tmp_path / "begun")
+        assert waited((tmp_path / "begun").exists)
         ran = kernel.do(interleaved(kernel))
 
     assert ran.stdout == "True False\n"
@@ -74,7 +67,7 @@ def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> No
     modules(tmp_path, good="")
 
     with shared_kernel(tmp_path, imports=["half", "good"]) as kernel:
-        has_come(tmp_path / "good")
+        assert waited((tmp_path / "good").exists)
         before = kernel.execute(HERE.format(names=("half", "half.part", "good")))
         ran = kernel.execute("import half; print(half.DONE)")
 
@@ -88,7 +81,7 @@ def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
     modules(tmp_path, loud="import sys; print('loud'); sys.stderr.write('louder')")
 
     with shared_kernel(tmp_path, imports=["loud"]) as kernel:
-        has_come(tmp_path / "loud")
+        assert waited((tmp_path / "loud").exists)
         ran = kernel.execute("import gc, sys; print('loud' in sys.modules, 'loud' in dir(), gc.isenabled())")
 
     assert [output.text for output in ran.outputs] == ["True False True\n"]  # type: ignore[union-attr]  # other outputs fail here
@@ -103,6 +96,6 @@ def test_a_kernel_that_is_shut_down_in_the_middle_of_an_import_stays_off(tmp_pat
         return kernel.kernel.status.state
 
     with shared_kernel(tmp_path, imports=["slow"]) as kernel:
-        has_come(tmp_path / "begun")
+        assert waited((tmp_path / "begun").exists)
 
         assert kernel.do(shut_down(kernel)) == "off"

@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +12,7 @@ import pytest
 from autogen_nb.kernels.notebook_kernel import notebook_kernel
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.private_folders import PREFIX
+from tests.processes import waited
 
 HOLDS = """
 import sys
@@ -48,13 +47,6 @@ if end:
 """
 
 
-def wait(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 @pytest.fixture
 def holder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "subprocess.Popen[str]":
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -70,7 +62,7 @@ def test_the_next_start_clears_what_a_killed_process_left(holder: "subprocess.Po
         holder.kill()
     after_its_end = left.exists()
     with private_folders.temporary(tmp_path) as own:
-        wait(lambda: not left.exists())
+        assert waited(lambda: not left.exists())
         own_stays = own.is_dir()
 
     assert while_it_lives == "x"

@@ -1,5 +1,3 @@
-"""A click and a typed answer reach a running chat in every release of ipykernel, from both kinds of front ends."""
-
 from collections.abc import Callable
 
 from autogen_nb.testing import FakeOpenAI
@@ -97,10 +95,7 @@ def test_awaited_leave(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("def note():\n    open('noted', 'w').close()"), python("note()\nprint('it', 'ran')"), "Fine.")
 
     # Leave was given for the first block, which does nothing yet; the second one says nothing of what it does.
-    cell = notebook.start("%%autogen --confirm risky\nGo.")
-    notebook.click("Run")
-    notebook.click("Allow")
-    notebook.finish(cell)
+    cell = notebook.run_clicking("%%autogen --confirm risky\nGo.", click=["Run", "Allow"])
 
     assert cell.about("stream") == ["it ran\n"]
     (notebook.cwd / "noted").unlink()
@@ -152,9 +147,7 @@ def test_awaited_chat(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 
-    cell = notebook.start("result = await user.a_initiate_chat(assistant, message='Go.')")
-    notebook.click("Run")
-    notebook.finish(cell)
+    cell = notebook.run_clicking("result = await user.a_initiate_chat(assistant, message='Go.')", click=["Run"])
 
     assert cell.error == ""
     assert "it ran" in cell.text
@@ -170,9 +163,7 @@ def test_chat_shown(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None
     notebook.start(f"result = {talk}(assistant, message='Go.')")
     notebook.asked("Run")
     notebook.load_page_again()
-    shown = notebook.start("%autogen show", "show")
-    notebook.click("Run")
-    notebook.finish(shown)
+    shown = notebook.run_clicking("%autogen show", "show", click=["Run"])
 
     assert shown.about("stream") == ["it ran\n"]
     assert list(notebook.visible()) == []

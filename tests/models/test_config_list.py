@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import autogen_nb
 from autogen_nb import config_list_from_dotenv, config_list_from_json, config_list_from_models, get_config_list
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_list_openai_aoai
@@ -199,35 +198,13 @@ def test_account_to_leave_out_must_be_known() -> None:
         config_list_openai_aoai(exclude="azure")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "config_list_from_json",
-        "config_list_from_models",
-        "config_list_gpt4_gpt35",
-        "config_list_openai_aoai",
-        "filter_config",
-        "get_config_list",
-    ],
-)
-def test_names_are_the_packages_own(name: str) -> None:
-    assert callable(getattr(autogen_nb, name))
-    assert name in dir(autogen_nb)
-
-
 PATIENT = 20.0
 """Seconds that a server on a busy machine may take where time is not what is tested."""
 
 
 @pytest.mark.parametrize(
     ("says", "status"),
-    [
-        (b"<html>", 200),
-        (models("a"), 404),
-        ({"data": "a"}, 200),
-        ([1], 200),
-        ({"data": [{}]}, 200),
-    ],
+    [(b"<html>", 200), (models("a"), 404), ({"data": "a"}, 200), ([1], 200), ({"data": [{}]}, 200)],
     ids=["no JSON", "not found", "no list", "a list", "no name"],
 )
 def test_server_without_models_is_left_out(says: Any, status: int) -> None:

@@ -1,37 +1,38 @@
+import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import openai
 import pytest
 
-from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.errors import ContentFiltered, ModelRefused, ModelUnavailable
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import ask, error_of
-from tests.models.test_openai_model import KEY
+from tests.models.conftest import KEY
 
 SOON = {"retry-after-ms": "1"}
-CHUNK = '{"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": null}]}'
 
 
-@pytest.fixture
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as fake:
-        yield fake
+def chunk(finish: str | None = None, **delta: Any) -> str:
+    return json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
 
-@pytest.fixture
-def model(server: FakeOpenAI) -> OpenAIModel:
-    return OpenAIModel(model="gpt-x", base_url=server.base_url, api_key=KEY)
+HI = chunk(content="Hi")
+OVERLOADED = '{"error": {"message": "overloaded"}}'
+PAGE = FakeReply(body=b"<html>Welcome</html>", content_type="text/html; charset=utf-8")
+
+
+def text_of(model: OpenAIModel) -> str:
+    return ask(model).completion.message.text
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
 def test_fault_that_passes_is_not_noticed(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
     server.add(FakeReply(status=status, headers=SOON), FakeReply(status=status, headers=SOON), "ok")
 
-    assert ask(model).completion.message.content == "ok"
+    assert text_of(model) == "ok"
     assert len(server.requests) == 3
 
 
@@ -54,6 +55,68 @@ def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeO
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "kind", "said"),
+    [
+        pytest.param(FakeReply("Half of a long", ending="cut"), ModelUnavailable, "", id="cut"),
+        pytest.param(FakeReply(events=[HI]), ModelUnavailable, "", id="no end"),
+        pytest.param(FakeReply(events=[HI, OVERLOADED]), ModelUnavailable, "overloaded", id="error in the stream"),
+        pytest.param(FakeReply("Half of", finish_reason="error"), ModelUnavailable, "ended the reply with", id="error"),
+        pytest.param(
+            FakeReply("Half of", finish_reason="content_filter"), ContentFiltered, "its content filter", id="filter"
+        ),
+        pytest.param(
+            FakeReply("", reasoning="Hm.", finish_reason="length"), ModelUnavailable, "a larger max_tokens", id="limit"
+        ),
+        pytest.param(PAGE, ModelRefused, "base_url", id="web page"),
+        pytest.param(FakeReply(body=b'{"status": "up"}'), ModelUnavailable, "", id="other JSON"),
+        pytest.param(
+            FakeReply(body=b"[" * 200_000), ModelUnavailable, "sent something that is no reply", id="deep JSON"
+        ),
+    ],
+)
+def test_answer_that_is_no_reply_is_an_error(
+    reply: FakeReply, kind: type[Exception], said: str, server: FakeOpenAI
+) -> None:
+    server.add(reply, "never requested")
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0))
+
+    assert isinstance(error, kind)
+    assert said in str(error)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param([FakeReply(events=[HI, chunk("stop")])], id="an end without DONE"),
+        pytest.param([FakeReply(events=[OVERLOADED]), "Hi"], id="an error before the first piece"),
+        pytest.param(
+            [
+                FakeReply(
+                    body=json.dumps(
+                        {"choices": [{"message": {"content": text}, "finish_reason": "stop"} for text in ("Hi", "No")]}
+                    ).encode()
+                )
+            ],
+            id="several choices without an index",
+        ),
+    ],
+)
+def test_odd_reply_is_a_reply(reply: list[Any], server: FakeOpenAI, model: OpenAIModel) -> None:
+    server.add(*reply)
+
+    assert text_of(model) == "Hi"
+
+
+def test_stream_that_is_cut_is_not_requested_again(server: FakeOpenAI, model: OpenAIModel) -> None:
+    server.add(FakeReply("Half of a long", ending="cut"), "never requested")
+
+    assert isinstance(error_of(model), ModelUnavailable)
+    assert len(server.requests) == 1
+
+
 def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI, model: OpenAIModel) -> None:
     def old(received: Received) -> FakeReply:
         refusal = FakeReply(status=400, error="Unrecognized request argument: stream_options")
@@ -61,55 +124,8 @@ def test_server_that_refuses_stream_options_is_asked_without(server: FakeOpenAI,
 
     server.add(old, old, old)
 
-    assert [ask(model).completion.message.content for _ in range(2)] == ["ok", "ok"]
+    assert [text_of(model), text_of(model)] == ["ok", "ok"]
     assert ["stream_options" in received.body for received in server.requests] == [True, False, False]
-
-
-@pytest.mark.parametrize("half", [FakeReply("Half of a long", ending="cut"), FakeReply(events=[CHUNK])])
-def test_stream_that_is_cut_is_an_error_not_a_reply(half: FakeReply, server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(half, "never requested")
-
-    error = error_of(model)
-
-    assert isinstance(error, ModelUnavailable)
-    assert len(server.requests) == 1
-
-
-def test_a_finish_reason_ends_a_reply_without_done(server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(FakeReply(events=[CHUNK, CHUNK.replace("null", '"stop"').replace("Hi", "")]))
-
-    assert ask(model).completion.message.content == "Hi"
-
-
-def test_reply_that_fails_before_its_first_piece_is_requested_again(server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(FakeReply(events=['{"error": {"message": "overloaded"}}']), "ok")
-
-    assert ask(model).completion.message.content == "ok"
-
-
-def test_error_inside_the_stream_is_reported(server: FakeOpenAI) -> None:
-    server.add(FakeReply(events=[CHUNK, '{"error": {"message": "out of memory"}}']))
-    model = OpenAIModel(model="m", base_url=server.base_url, max_retries=0)
-
-    error = error_of(model)
-
-    assert isinstance(error, ModelUnavailable)
-    assert "out of memory" in str(error)
-
-
-def test_web_page_in_place_of_a_reply_points_at_the_address(server: FakeOpenAI, model: OpenAIModel) -> None:
-    server.add(FakeReply(body=b"<html>Welcome</html>", content_type="text/html; charset=utf-8"))
-
-    error = error_of(model)
-
-    assert isinstance(error, ModelRefused)
-    assert "base_url" in str(error)
-
-
-def test_json_that_is_no_reply_is_not_taken_for_one(server: FakeOpenAI) -> None:
-    server.add(FakeReply(body=b'{"status": "up"}'))
-
-    assert isinstance(error_of(OpenAIModel(model="m", base_url=server.base_url, max_retries=0)), ModelUnavailable)
 
 
 def test_request_that_is_no_json_is_refused_before_it_is_sent(server: FakeOpenAI) -> None:
@@ -128,3 +144,67 @@ def test_failure_of_the_library_itself_is_reported_in_its_own_words(server: Fake
 
     assert isinstance(error, ModelRefused)
     assert "odd: [key]" in str(error)
+
+
+def test_half_a_surrogate_pair_is_replaced_on_arrival(server: FakeOpenAI, model: OpenAIModel) -> None:
+    calls = [{"index": 0, "id": "\ud800", "function": {"name": "f\udc00", "arguments": '{"x": "\ud83d"}'}}]
+    server.add(FakeReply(events=[chunk(content="a\ud800b \U0001f600"), chunk(tool_calls=calls), chunk("tool_calls")]))
+
+    answered = ask(model)
+
+    assert answered.completion.message.content == "a\ufffdb \U0001f600"
+    assert answered.completion.message.tool_calls == [
+        {"id": "\ufffd", "type": "function", "function": {"name": "f\ufffd", "arguments": '{"x": "\ufffd"}'}}
+    ]
+    str(answered).encode()
+
+
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ({"prompt_tokens": 12.0, "completion_tokens": None}, (12, 0)),
+        ({"prompt_tokens": "many", "completion_tokens": [1]}, (0, 0)),
+        ({"prompt_tokens": -1, "completion_tokens": 10**400}, (0, 0)),
+    ],
+    ids=["a float and null", "no numbers", "no such numbers"],
+)
+def test_usage_that_is_no_number_does_no_harm(
+    told: Any, counted: tuple[int, int], server: FakeOpenAI, model: OpenAIModel
+) -> None:
+    server.add(FakeReply("ok", usage=told))
+
+    usage = ask(model).completion.usage
+
+    assert usage is not None
+    assert (usage.prompt_tokens, usage.completion_tokens) == counted
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_other_host_gets_the_task(status: int, server: FakeOpenAI, model: OpenAIModel) -> None:
+    with FakeOpenAI(["ok"]) as other:
+        server.add(FakeReply(status=status, headers={"Location": f"{other.base_url}/chat/completions"}))
+        error = error_of(model)
+        asked = (len(server.requests), len(other.requests))
+
+    assert isinstance(error, ModelRefused)
+    assert f"redirects to {other.base_url} ({status}), which was not followed" in str(error)
+    assert asked == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "said"),
+    [
+        ({"Location": "/api/v1/chat/completions?key=secret"}, "redirects to http://{host}/api/v1 (308)"),
+        ({}, "answered 308: a scripted error"),
+    ],
+    ids=["the same host", "nowhere"],
+)
+def test_another_address_of_the_same_host_is_reported_whole(
+    headers: dict[str, str], said: str, server: FakeOpenAI, model: OpenAIModel
+) -> None:
+    server.add(FakeReply(status=308, headers=headers))
+
+    error = str(error_of(model))
+
+    assert said.format(host=server.base_url.split("/")[2]) in error
+    assert "secret" not in error

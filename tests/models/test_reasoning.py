@@ -1,6 +1,5 @@
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +22,6 @@ from tests.models.asking import HELLO
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
 THOUGHT = "Is it safe?\n```python\nprint('thought')\n```\n"
 ANSWER = "It is.\n```python\nprint('answered')\n```"
-
-
-@pytest.fixture
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as fake:
-        yield fake
-
-
-@pytest.fixture
-def model(server: FakeOpenAI) -> OpenAIModel:
-    return OpenAIModel(model="thinker", base_url=server.base_url)
 
 
 def parts(model: Model) -> tuple[str, str, Completion]:

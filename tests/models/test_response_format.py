@@ -38,10 +38,6 @@ class Older(BaseModel):
     cat: Cat = Field(json_schema_extra=lambda schema: schema.update(allOf=[{"$ref": schema.pop("$ref")}]))
 
 
-class Empty(BaseModel):
-    """Nothing."""
-
-
 class Free(BaseModel):
     counts: dict[str, int]
 

@@ -7,7 +7,7 @@ place wherever it is shown, and a button can only be clicked where an output sho
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty
@@ -192,6 +192,12 @@ class FrontEnd:
 
     def run(self, code: str, cell: str = "cell", *, stdin: bool = True) -> Run:
         return self.finish(self.start(code, cell, stdin=stdin))
+
+    def run_clicking(self, code: str, cell: str = "cell", *, click: Sequence[str]) -> Run:
+        run = self.start(code, cell)
+        for label in click:
+            self.click(label)
+        return self.finish(run)
 
     def run_all(self, *cells: str) -> list[Run]:
         gate = self.cwd / ".gate"

@@ -4,10 +4,11 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
+pytestmark = pytest.mark.slow
+
 PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1))\naxes.plot([1, 2])\nplt.show()"
 
 
-@pytest.mark.slow
 def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(
         python("import math\nroot = math.sqrt(4)", "print(root)"), "Two.", python("print(math.floor(root))"), "Two."
@@ -20,7 +21,6 @@ def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeO
     assert second.about("stream") == ["2\n"]
 
 
-@pytest.mark.slow
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
 
@@ -40,7 +40,6 @@ def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI)
     assert "'autogen_files/main/output-1.txt'" in str(model.requests[1].body["messages"][-1]["content"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "seeing"), [("gpt-4o-mini", True), ("blind", False)])
 def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI, name: str, seeing: bool) -> None:
     model.add(python(PIXEL), "Nice.")
@@ -56,7 +55,6 @@ def test_model_that_can_see_gets_the_plots(notebook: FrontEnd, model: FakeOpenAI
         assert picture["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
-@pytest.mark.slow
 def test_a_deleted_folder_is_reported_with_a_way_out(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(1)"), "One.", python("import os; print(os.getcwd())"), "Two.")
     fresh.run("import os; os.mkdir('here'); os.chdir('here')", "make")

@@ -61,13 +61,6 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert "sk-" not in sent.text
 
 
-@pytest.mark.slow
-def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
-    assert "there is no chat 'nobody'" in fresh.run("%autogen audit nobody").error
-    assert "takes a chat's name and --sent" in fresh.run("%autogen audit --all").error
-    assert "names more than one chat" in fresh.run("%autogen audit one two").error
-
-
 def test_nothing_in_the_record_becomes_part_of_the_page() -> None:
     block = CodeBlock("python", HOSTILE)
     log: list[Recorded] = [

@@ -1,5 +1,3 @@
-"""Charts of the agent's code as outputs of a cell: each in a frame, and each library once."""
-
 import base64
 import gzip
 import json

@@ -67,9 +67,7 @@ def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpe
     second = notebook.start(TALK)
     notebook.finish(first)
     notebook.finish(second)
-    third = notebook.start(TALK)
-    notebook.click("Run")
-    notebook.finish(third)
+    third = notebook.run_clicking(TALK, click=["Run"])
 
     assert second.status == "aborted"
     assert third.error == ""

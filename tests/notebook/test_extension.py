@@ -8,6 +8,8 @@ from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
+pytestmark = pytest.mark.slow
+
 _STATE = """
 ip = get_ipython()
 state = (
@@ -32,13 +34,11 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
     return found
 
 
-@pytest.mark.slow
 def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
     # A process that is just being made looks like the one that makes it, so that a look after this one may differ.
     fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the agent's kernel")
 
 
-@pytest.mark.slow
 def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("1"), "One.", python("2"), "Two.")
     fresh.run("%unload_ext autogen_nb")
@@ -59,7 +59,6 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
     fresh.run("%load_ext autogen_nb")
 
 
-@pytest.mark.slow
 @pytest.mark.kernel
 def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
     with FrontEnd(tmp_path, environment(tmp_path)) as front:

@@ -9,6 +9,8 @@ from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 from tests.notebook.test_extension import agents_kernels
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-never-to-be-seen-4711"
 KEY_FIELD = "API key, kept in memory only"
 ASKED = "No model is configured."
@@ -41,7 +43,6 @@ def free_port() -> int:
         return int(gone.getsockname()[1])
 
 
-@pytest.mark.slow
 def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Yes.", "Fine.", "Again.")
 
@@ -59,7 +60,6 @@ def test_a_server_runs_the_task(unset: FrontEnd, model: FakeOpenAI) -> None:
     assert second.about("message")[-1].endswith("Again.")
 
 
-@pytest.mark.slow
 def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Yes.", python("import os\nprint(sorted(os.environ.values()))"), "Fine.")
 
@@ -79,33 +79,9 @@ def test_a_key_reaches_the_server_and_nothing_else(unset: FrontEnd, model: FakeO
     assert unset.value(f"any({KEY!r} in value for value in os.environ.values())") == "False"
 
 
-@pytest.mark.slow
-def test_the_form_stays_until_a_server_answers(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=404, error="no such model"), "Yes.", "Fine.")
-    port = free_port()
-
-    cell = unset.start("%%autogen\nGo.")
-    fill(unset, "localhost:1234")
-    unset.wait(lambda: "did you mean" in words(unset), "the complaint about the address")
-    fill(unset, f"http://127.0.0.1:{port}/v1", KEY)
-    said = f"The model &#x27;local-model&#x27; is not available: 127.0.0.1:{port} refused the connection"
-    unset.wait(lambda: said in words(unset), "the refused connection")
-    kept = unset.field("Base URL"), unset.field("Model"), unset.field(KEY_FIELD)
-    fill(unset, model.base_url, KEY, "wrong")
-    unset.wait(lambda: "no such model" in words(unset), "what the server said")
-    unset.type("right", "Model")
-    unset.click("Use this server")
-    unset.finish(cell)
-
-    assert kept == (f"http://127.0.0.1:{port}/v1", "local-model", "")
-    assert cell.status == "ok", cell.error
-    assert [each.headers["authorization"] for each in model.requests] == [f"Bearer {KEY}"] * 3
-    assert [message for message in unset.messages if KEY in message] == []
-
-
-@pytest.mark.slow
 def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(FakeReply(status=401, error="wrong key"), "Yes.", "Fine.")
+    unknown = FakeReply(status=404, error="no such model")
+    model.add(FakeReply(status=401, error="wrong key"), unknown, "Yes.", "Fine.")
     right = model.base_url
     port = right.split(":")[2].removesuffix("/v1")
     azure = "https://mine.openai.azure.com/openai/deployments/d"
@@ -119,6 +95,7 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
         (right.replace("http:", "https:"), "", "if it speaks plain HTTP, use an http:// address"),
         (f"http://127.0.0.1:{free_port()}", "", "refused the connection; is a server running there?"),
         (right, "sk-wrong-of-a-test", "answered 401: wrong key. Give a valid key"),
+        (right, KEY, "no such model"),
     ]
 
     cell = unset.start("%%autogen\nGo.")
@@ -132,11 +109,11 @@ def test_each_mistake_is_one_sentence_with_a_way_out(unset: FrontEnd, model: Fak
 
     assert told == [(url, "", "local-model") for url, _, _ in mistakes]
     assert cell.status == "ok", cell.error
-    assert [each.headers["authorization"] for each in model.requests[1:]] == [f"Bearer {KEY}"] * 2
+    assert [each.headers["authorization"] for each in model.requests[1:]] == [f"Bearer {KEY}"] * 3
+    assert [message for message in unset.messages if KEY in message] == []
     assert {each.path for each in model.requests} == {"/v1/chat/completions"}
 
 
-@pytest.mark.slow
 def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
     def known(asked: Received) -> str | FakeReply:
         return "Fine." if asked.body["model"] == "two" else FakeReply(status=404, error="no such model")
@@ -157,31 +134,3 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
         assert typed == "tow"
         assert cell.status == "ok", cell.error
         assert [each.body["model"] for each in server.requests] == ["tow", "two"]
-
-
-REFUSED = FakeReply(status=401, error="wrong key")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("status", "said"), [(401, "wrong key"), (404, "no such model"), (400, "bad request")])
-def test_a_refusal_is_one_line(notebook: FrontEnd, model: FakeOpenAI, status: int, said: str) -> None:
-    model.add(FakeReply(status=status, error=said))
-
-    cell, queued = notebook.run_all("%%autogen\nGo.", "print('queued')")
-
-    assert cell.status == "error"
-    assert said in cell.error
-    assert len(cell.error.splitlines()) == 1
-    assert queued.status == "aborted"
-    assert cell.about("status") == []
-
-
-@pytest.mark.slow
-def test_the_next_cell_after_a_failure(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(REFUSED, "Fine.")
-
-    fresh.run("%%autogen\nFirst.", "one")
-    second = fresh.run("%%autogen\nSecond.", "two")
-
-    assert second.status == "ok"
-    assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["First.", "Second."]

@@ -4,6 +4,8 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
+pytestmark = pytest.mark.slow
+
 TABLE = "import pandas as pd\ntable_one = pd.DataFrame({'a': range(1000)})"
 
 
@@ -12,7 +14,6 @@ def asking(front: FrontEnd, cell: Run) -> str:
     return cell.about("panel")[0].splitlines()[0]
 
 
-@pytest.mark.slow
 def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(len(table_one))"), "A thousand.")
 
@@ -29,7 +30,6 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
     assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[0].body["messages"][-1])
 
 
-@pytest.mark.slow
 def test_unattended_push_copies_nothing(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('long_one' in globals())"), "Fine.")
 
@@ -39,7 +39,6 @@ def test_unattended_push_copies_nothing(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert cell.about("stream") == ["False\n"]
 
 
-@pytest.mark.slow
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("import pandas as pd\nmade = pd.DataFrame({'a': [1, 2]})\nother = {1: (2, 3)}"), "Made.", "So.")
 
@@ -55,7 +54,6 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
 
 
-@pytest.mark.slow
 def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(
         python("class Trap:\n    def __reduce__(self):\n        return (print, ('trapped',))\ntrap_one = Trap()"),
@@ -70,7 +68,6 @@ def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
     assert "trapped" not in cell.text
 
 
-@pytest.mark.slow
 def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("made_there = 1"), "Made.")
 
@@ -84,7 +81,6 @@ def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -
     assert "agent's kernel" not in unknown.text + again.text
 
 
-@pytest.mark.slow
 def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add("Fine.", "Fine.")
     fresh.run("import pandas as pd\ntable = pd.DataFrame({'colour': ['blue']})", "values")
@@ -100,7 +96,6 @@ def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpen
     assert "names, types and first rows" in rows.about("host")[0]
 
 
-@pytest.mark.slow
 def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("import fractions\nhalf = fractions.Fraction(1, 2)"), "Fine.")
 

@@ -8,7 +8,6 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
@@ -39,18 +38,6 @@ def executed(folder: Path, model: FakeOpenAI, *cells: str, **more: str) -> Any:
     client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
     client.execute(env=environ)
     return notebook
-
-
-@pytest.mark.slow
-def test_nbclient_stops_where_a_person_is_needed(tmp_path: Path, model: FakeOpenAI) -> None:
-    model.add(python("print('never')"))
-
-    with pytest.raises(CellExecutionError) as failed:
-        executed(tmp_path, model, LOADED, "%%autogen\nGo.", "open('later', 'w')")
-
-    assert "nobody is there" in str(failed.value)
-    assert "AUTOGEN_NB_CONFIRM=never" in str(failed.value)
-    assert not (tmp_path / "later").exists()
 
 
 @pytest.mark.slow

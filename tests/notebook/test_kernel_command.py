@@ -50,14 +50,19 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("statu", "did you mean 'status'?"),
-        ("explode", "there are status, restart, interrupt, vars"),
-        ("status nobody", "there is no chat 'nobody'; known are main"),
-        ("status main other", "takes the name of one chat"),
+        ("kernel statu", "did you mean 'status'?"),
+        ("kernel explode", "there are status, restart, interrupt, vars"),
+        ("kernel status nobody", "there is no chat 'nobody'; known are main"),
+        ("kernel status main other", "takes the name of one chat"),
+        ("show nobody", "there is no chat 'nobody'"),
+        ("show --all", "takes the name of a chat"),
+        ("audit nobody", "there is no chat 'nobody'"),
+        ("audit --all", "takes a chat's name and --sent"),
+        ("audit one two", "names more than one chat"),
     ],
 )
 def test_invalid_arguments_are_refused(fresh: FrontEnd, words: str, said: str) -> None:
-    assert said in fresh.run(f"%autogen kernel {words}").error
+    assert said in fresh.run(f"%autogen {words}").error
 
 
 @pytest.mark.slow

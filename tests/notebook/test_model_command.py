@@ -1,14 +1,22 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook.commands import model_command
+from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.commands.model_command import execute, form_for
+from autogen_nb.notebook.conversations import Conversations
 from autogen_nb.notebook.model_setting import ModelSetting
+from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
+from tests.models.local import models, serving
 from tests.notebook.front_end import FrontEnd
 
 KEY = "sk-never-to-be-seen-in-whole-4714"
@@ -135,9 +143,7 @@ def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) 
     fresh.type(KEY, "API key, kept in memory only")
     fresh.click("Use this server")
     fresh.finish(opened)
-    again = fresh.start("%autogen model set", "again")
-    fresh.click("Stop")
-    fresh.finish(again)
+    again = fresh.run_clicking("%autogen model set", "again", click=["Stop"])
     shown = fresh.run("%autogen model", "shown")
     cell = fresh.run("%%autogen\nGo.", "task")
     nobody = fresh.run("%autogen model set", "nobody", stdin=False)
@@ -152,3 +158,52 @@ def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) 
     assert [message for message in fresh.messages if KEY in message] == []
     assert "nobody is there" in nobody.error
     assert len(nobody.error.splitlines()) == 1
+
+
+NOBODY = LocalServers({})
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
+    monkeypatch.chdir(tmp_path)
+    return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None)
+
+
+def text(*shown: dict[str, object]) -> str:
+    return str(shown[0]["text/plain"])
+
+
+def test_models_of_the_list_are_reported_with_their_hosts(in_folder: Notebook) -> None:
+    entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
+
+    shown = text(*model_command.list_models([], in_folder, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
+
+    assert [line.split() for line in shown.splitlines()[:3]] == [
+        ["model", "host", "source"],
+        ["offline", "no", "host", "a", "fixed", "analysis", "of", "tables;", "no", "language", "model"],
+        ["big", "models.example.org", "the", "default", "of", "cells"],
+    ]
+    assert "big      models.example.org  in OAI_CONFIG_LIST" in shown
+    assert "sk-1" not in shown
+
+
+def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
+    shown = text(*model_command.list_models([], in_folder, {}, NOBODY))
+
+    assert shown.splitlines()[1].startswith("offline")
+    assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
+
+
+def test_more_words_are_a_mistake(in_folder: Notebook) -> None:
+    with pytest.raises(ConfigError, match="takes no arguments, not 'all'"):
+        model_command.list_models(["all"], in_folder, {}, NOBODY)
+
+
+def test_the_command_shows_it(in_folder: Notebook, published: list[dict[str, Any]]) -> None:
+    shell: Any = InteractiveShell.instance()
+    shell.kernel = object()
+    with serving(models("llama3")) as local:
+        Commands(shell, in_folder, LocalServers({"Ollama": local.port}, timeout=20)).run("models")
+
+    assert "llama3" in published[-1]["data"]["text/plain"]
+    assert "<table>" in published[-1]["data"]["text/html"]

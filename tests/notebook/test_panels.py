@@ -4,6 +4,8 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
+pytestmark = pytest.mark.slow
+
 WORDS = "Your message to assistant instead"
 REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
@@ -41,7 +43,6 @@ def shown(cell: Run) -> list[str]:
     return cell.decisions
 
 
-@pytest.mark.slow
 def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print(6 * 7)"), "It is 42.")
 
@@ -58,7 +59,6 @@ def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) 
     assert cell.about("stream") == ["42\n"]
 
 
-@pytest.mark.slow
 def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('never seen')"), "Then not.")
 
@@ -74,7 +74,6 @@ def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None
     assert cell.about("stream") == []
 
 
-@pytest.mark.slow
 def test_choices_are_buttons(notebook: FrontEnd) -> None:
     question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'
     cell = start(notebook, "input", question)
@@ -90,7 +89,6 @@ def test_choices_are_buttons(notebook: FrontEnd) -> None:
     assert shown(cell) == ["Answered · by you"]
 
 
-@pytest.mark.slow
 def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI) -> None:
     cells: list[Run] = []
 
@@ -112,7 +110,6 @@ def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI
     assert ["copies one here" in cell.text for cell in cells] == [True, False]
 
 
-@pytest.mark.slow
 def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
     model.add(python("print('three')"))
@@ -123,23 +120,17 @@ def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenA
     either.click("Run all from here")
     either.finish(cell)
     said = [UNASKED in message for message in either.messages]
-    again = either.start("%%autogen\nGo on.", "again")
-    either.click("Stop")
-    either.finish(again)
+    again = either.run_clicking("%%autogen\nGo on.", "again", click=["Stop"])
 
     assert not before
     assert any(said)
     assert UNASKED not in cell.text
 
     assert cell.about("stream") == ["one\n", "two\n"]
-    assert shown(cell) == [
-        "run by you, together with all later code of this cell",
-        "run by you (run all from here)",
-    ]
+    assert shown(cell) == ["run by you, together with all later code of this cell", "run by you (run all from here)"]
     assert again.error == "Not finished. Run this cell again to start over."
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "option"),
     [("", " --confirm always"), ("%config AutogenMagics.confirm = 'always'", "")],
@@ -162,7 +153,6 @@ def test_confirm_always_asks_about_each_block(fresh: FrontEnd, model: FakeOpenAI
     assert fresh.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
 
 
-@pytest.mark.slow
 def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOpenAI) -> None:
     path = notebook.cwd / "ruled.txt"
     write = f"open({str(path)!r}, 'w').close()"
@@ -178,13 +168,9 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
 
     assert boxes[0] == f"Always allow writing {path}"
     assert cell.about("stream") == ["one\n", "two\n"]
-    assert shown(cell) == [
-        f"run by you · from now on: always allow writing {path}",
-        f"run by your rule: write {path}",
-    ]
+    assert shown(cell) == [f"run by you · from now on: always allow writing {path}", f"run by your rule: write {path}"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clicks", "answer", "line"),
     [
@@ -216,7 +202,6 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     assert list(notebook.visible()) == []
 
 
-@pytest.mark.slow
 def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     cell = notebook.start(
         ASK.format(method="typed", question=PASSWORD)
@@ -239,7 +224,6 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
     assert kept.text.strip() == "[]"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "question", "answer", "line"),
     [
@@ -270,7 +254,6 @@ def test_running_code_does_not_wait_for_ever(
     assert list(notebook.visible()) == []
 
 
-@pytest.mark.slow
 def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("open('pressed', 'w').close()\nprint(6 * 7)"), "It is 42.")
 
@@ -287,7 +270,6 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
     assert cell.about("message")[-1].endswith("It is 42.")
 
 
-@pytest.mark.slow
 def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add({"content": "Fine.", "delay": 1.6})
 
@@ -304,7 +286,6 @@ def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: Fron
 NAME = "The running code waits for input: Name?"
 
 
-@pytest.mark.slow
 def test_typed_line_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
 
@@ -323,13 +304,10 @@ def test_typed_line_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> Non
     assert list(either.visible()) == []
 
 
-@pytest.mark.slow
 def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
 
-    cell = notebook.start("%%autogen --confirm never\nAsk me.")
-    notebook.click("End of input")
-    notebook.finish(cell)
+    cell = notebook.run_clicking("%%autogen --confirm never\nAsk me.", click=["End of input"])
 
     assert cell.about("stream") == ["nothing\n"]
     assert cell.about("decision")[0].startswith("Typed for the code: the end of the input")

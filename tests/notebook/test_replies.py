@@ -19,20 +19,23 @@ def whole(content: object) -> FakeReply:
         (FakeReply("Half of", finish_reason="content_filter"), "stopped the reply by its content filter"),
         (whole(None), "neither text nor a call"),
         (FakeReply(status=400, error="prompt is too long: 9 tokens > 8 maximum"), "A new chat (--new) or fewer inputs"),
+        (FakeReply(status=401, error="wrong key"), "wrong key"),
+        (FakeReply(status=404, error="no such model"), "no such model"),
     ],
-    ids=["filtered", "null", "long"],
+    ids=["filtered", "null", "long", "key", "model"],
 )
 def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, reply: FakeReply, said: str) -> None:
     model.add(reply, "Fine.")
 
-    cell = fresh.run("%%autogen -a answer\nGo.", "one")
+    cell, queued = fresh.run_all("%%autogen -a answer\nGo.", "print('queued')")
     after = fresh.run("%%autogen\nGo on.", "two")
 
-    assert cell.status == "error"
+    assert (cell.status, queued.status, cell.about("status")) == ("error", "aborted", [])
     assert said in cell.error
     assert len(cell.error.splitlines()) == 1
     assert fresh.value("'answer' in globals()") == "False"
     assert after.about("message")[-1].endswith("Fine."), after.error
+    assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["Go.", "Go on."]
 
 
 def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> None:

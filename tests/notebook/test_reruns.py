@@ -8,12 +8,13 @@ from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
+pytestmark = pytest.mark.slow
+
 
 def sent(model: FakeOpenAI, number: int) -> list[str]:
     return [str(message["content"]).splitlines()[0] for message in model.requests[number].body["messages"][1:]]
 
 
-@pytest.mark.slow
 def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('ran once')"), "Fine.")
 
@@ -35,21 +36,17 @@ def test_a_waiting_cell_shows_its_panel_again(either: FrontEnd, model: FakeOpenA
     assert len(model.requests) == 2
 
 
-@pytest.mark.slow
 def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add({"content": python("print('ran once')"), "delay": 0.4}, "Fine.")
 
     notebook.start("%%autogen\nGo.")
     assert model.wait_requests(1, 10)
-    again = notebook.start("%%autogen\nGo.")
-    notebook.click("Run")
-    notebook.finish(again)
+    again = notebook.run_clicking("%%autogen\nGo.", click=["Run"])
 
     assert again.about("stream") == ["ran once\n"]
     assert len(model.requests) == 2
 
 
-@pytest.mark.slow
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("kept = 'kept'"), "One.", "Two.", "Three.", python("print(kept)"), "Again.", "After.")
 
@@ -69,7 +66,6 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "kernel keeps its variables" in note
 
 
-@pytest.mark.slow
 def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('ran')"), python("print('ran')"), "Fine.")
 
@@ -83,7 +79,6 @@ def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEn
     assert again.about("stream") == ["ran\n"]
 
 
-@pytest.mark.slow
 def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('ran')"), "Second.", "Fine.")
 
@@ -92,19 +87,14 @@ def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model:
     fresh.interrupt()
     fresh.finish(first)
     fresh.run("%%autogen\nSomething else.", "two")
-    again = fresh.start("%%autogen\nGo.", "one")
-    fresh.click("Run")
-    fresh.finish(again)
+    again = fresh.run_clicking("%%autogen\nGo.", "one", click=["Run"])
 
     assert "drops the run after it" in again.about("note")[0]
 
 
-@pytest.mark.slow
 def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('one')"), "It is done.")
-    cell = fresh.start("%%autogen\nGo on, please.")
-    fresh.click("Run")
-    fresh.finish(cell)
+    fresh.run_clicking("%%autogen\nGo on, please.", click=["Run"])
 
     shown = fresh.run("%autogen show main", "show")
 
@@ -117,12 +107,6 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
-@pytest.mark.slow
-def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
-    assert "there is no chat 'nobody'" in fresh.run("%autogen show nobody").error
-    assert "takes the name of a chat" in fresh.run("%autogen show --all").error
-
-
 @pytest.fixture
 def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
     with FrontEnd(
@@ -132,7 +116,6 @@ def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
         yield front
 
 
-@pytest.mark.slow
 @pytest.mark.kernel
 def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add("One.", "Two.", "Three.", "Four.")

@@ -98,9 +98,7 @@ def test_rule_runs_code_unasked_until_it_is_revoked(fresh: FrontEnd, model: Fake
     by_rule = fresh.run("%%autogen --confirm risky\nGo.", "one")
     fresh.answers.append("y")
     cleared = fresh.run("%autogen rules clear", "clear")
-    asked = fresh.start("%%autogen --confirm risky --new\nGo.", "two")
-    fresh.click("Run")
-    fresh.finish(asked)
+    asked = fresh.run_clicking("%%autogen --confirm risky --new\nGo.", "two", click=["Run"])
 
     assert "always allow code that cannot be read" in added.text
     assert by_rule.decisions[0].startswith("run by your rule: unknown")

@@ -7,8 +7,6 @@ from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
 AGENTS = CHAT.partition("if __name__")[0]
-KEPT = "`%autogen show` in a cell does"
-"""The end of what is said last in a page that was loaded again."""
 TALKS = pytest.mark.parametrize(
     "talk",
     ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
@@ -34,9 +32,7 @@ def test_open_question_comes_to_the_cell_that_shows(either: FrontEnd, model: Fak
     either.asked("Run")
     either.load_page_again()
 
-    shown = either.start("%autogen show", "show")
-    either.click("Run")
-    either.finish(shown)
+    shown = either.run_clicking("%autogen show", "show", click=["Run"])
 
     assert shown.status == "ok", shown.error
     assert "Go." in shown.about("message")[0]
@@ -94,9 +90,7 @@ def test_stop_ends_the_cell_that_shows(fresh: FrontEnd, model: FakeOpenAI) -> No
     # What waits behind a cell that failed is given up.
     fresh.finish(chat)
     stopped = shown.error
-    again = fresh.start("%autogen show", "show")
-    fresh.click("Run")
-    fresh.finish(again)
+    again = fresh.run_clicking("%autogen show", "show", click=["Run"])
 
     assert stopped == "Stopped."
     assert again.about("stream") == ["ran\n"]

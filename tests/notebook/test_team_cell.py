@@ -5,6 +5,8 @@ import pytest
 
 from tests.notebook.front_end import FrontEnd
 
+pytestmark = pytest.mark.slow
+
 TEAM = """
 from autogen_nb import AssistantAgent, CodeExecutorAgent, FunctionAgent, JupyterCodeExecutor, RoundRobinGroupChat
 from autogen_nb import MaxMessageTermination, TextMentionTermination
@@ -36,7 +38,6 @@ def coding(code: str, confirm: str = "never") -> str:
     )
 
 
-@pytest.mark.slow
 def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(CODE))
 
@@ -53,13 +54,10 @@ def test_a_team_works_below_its_cell(team: Callable[[str], FrontEnd]) -> None:
     assert "DONE" in after.text.splitlines()[1]
 
 
-@pytest.mark.slow
 def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(CODE, confirm="always"))
 
-    cell = notebook.start("await pair.run(task='How much is six by seven?')", "run")
-    notebook.click("Run")
-    notebook.finish(cell)
+    cell = notebook.run_clicking("await pair.run(task='How much is six by seven?')", "run", click=["Run"])
 
     assert cell.status == "ok", cell.error
     assert [re.split(r"\W", text)[0] for text in cell.about("message")] == ["user", "coder", "coder"]
@@ -70,7 +68,6 @@ def test_a_run_in_a_plain_cell_is_shown(team: Callable[[str], FrontEnd]) -> None
     assert result.endswith("messages: 'It is 42. DONE', ended by TextMentionTermination: coder said 'DONE'>")
 
 
-@pytest.mark.slow
 def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     notebook = team(coding(WAITS))
 
@@ -85,7 +82,6 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     assert again.about("message")[-1].endswith("It is 42. DONE")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "error"),
     [

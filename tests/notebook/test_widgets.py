@@ -1,5 +1,3 @@
-"""Widgets of the agent's kernel in a front end: live, within limits, and as HTML once they are gone."""
-
 from typing import Any
 
 from autogen_nb.notebook.rendering.widget_state import VIEW
@@ -146,9 +144,7 @@ def test_malformed_states_end_nothing(notebook: FrontEnd, model: FakeOpenAI) -> 
 
 def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python(BUTTON), "Done.")
-    cell = notebook.start("%%autogen --confirm risky\nGo on.")
-    notebook.click("Run")
-    notebook.finish(cell)
+    notebook.run_clicking("%%autogen --confirm risky\nGo on.", click=["Run"])
 
     notebook.click("Write")
 

@@ -1,6 +1,5 @@
 import csv
 import io
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib import import_module
@@ -12,7 +11,7 @@ import pytest
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.contract.ways import Cannot, image
 from tests.notebook.front_end import FrontEnd
-from tests.seeds.running import PROGRAMS, Ran, in_a_script, source
+from tests.seeds.running import Ran, in_a_script, source
 
 pytestmark = pytest.mark.kernel
 
@@ -179,19 +178,3 @@ def test_an_executor_in_cells(notebook: FrontEnd, tmp_path: Path) -> None:
     assert ("'6'" in str(made.outputs), "'42'" in str(awaited.outputs)) == (True, True)
     assert stopped.outputs == []
     assert again.text == "None\n"
-
-
-@pytest.mark.slow
-def test_the_table_names_tests_that_exist() -> None:
-    root = PROGRAMS.parents[2]
-    table = (root / "docs" / "seeds.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)
-
-    assert len(named) > 10
-    assert [each for each in named if f"def {each[1]}(" not in (root / each[0]).read_text(encoding="utf-8")] == []
-    programs = [*PROGRAMS.iterdir(), *(root / "tests" / "tutorial" / "programs").iterdir()]
-    assert [file.name for file in programs if file.name not in table] == []
-    better = table.partition("## Fixed problems")[2].splitlines()
-    rows = [line for line in better if line.startswith("|")][2:]
-    assert len(rows) == 6
-    assert [row for row in rows if "::test_" not in row] == []

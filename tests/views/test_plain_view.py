@@ -102,9 +102,6 @@ def test_whom_a_model_chose_to_speak() -> None:
     assert written(asked, SpeakerGiven("bob")) == ">>> next: bob\n"
 
 
-HOSTILE = "a\x1b[2J\x1b]0;title\x07b\x9b1m\x08c\r"
-
-
 def test_tabs_and_lines_stay() -> None:
     assert written(OutputAdded("user", Stream("stdout", "a\tb\nc\n"))) == "a\tb\nc\n"
 

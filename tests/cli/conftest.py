@@ -1,0 +1,3 @@
+from tests.notebook.conftest import model
+
+__all__ = ["model"]
