@@ -41,7 +41,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking import stop_question
-from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, lets_all_run
+from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
@@ -282,13 +282,13 @@ class ChatCell:
 
     def _offer_less(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
-        if self._settings.confirm == "always" and lets_all_run(log) and (offer := self._notebook.tip(OFFER)):
+        if self._settings.confirm == "always" and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")
 
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
-        """The chat's agents with the history before this run: those of the previous cell if nothing has changed."""
+        """Returns the agents, with all messages before this run; if nothing has changed, those of the previous cell."""
         settings = self._settings
         config = CodeConfig(
             conversation.executor,

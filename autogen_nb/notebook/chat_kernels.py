@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
+from time import monotonic
 from typing import Protocol
 
 from autogen_nb.errors import ExecutionError
@@ -73,19 +74,19 @@ class ChatKernels:
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
             raise ExecutionError(f"{run} already, which is the limit ({', '.join(map(repr, others))}): {_WAY_OUT}")
-        self._uses[chat] = _Use(_now())
+        self._uses[chat] = _Use(monotonic())
         if self._watching is None and self._idle is not None:
             self._watching = asyncio.ensure_future(self._watch())
 
     def touch(self, chat: KernelChat) -> None:
         if chat in self._uses:
-            self._uses[chat] = _Use(_now())
+            self._uses[chat] = _Use(monotonic())
 
     def seconds_left(self, chat: KernelChat) -> float | None:
         """Returns the seconds until an unused kernel ends, or None without a limit."""
         if self._idle is None or chat not in self._uses:
             return None
-        return max(0.0, self._uses[chat].last + self._idle - _now())
+        return max(0.0, self._uses[chat].last + self._idle - monotonic())
 
     def dismiss(self, chat: KernelChat) -> None:
         self._uses.pop(chat, None)
@@ -116,11 +117,11 @@ class ChatKernels:
         self._watching = None
 
     async def _check(self, chat: KernelChat, use: _Use, idle: float) -> None:
-        over = _now() - use.last - idle
+        over = monotonic() - use.last - idle
         if over >= -self._notice and not use.announced:
             use.announced = True
             # Guarantees the full notice period even after a late check.
-            use.last = max(use.last, _now() + self._notice - idle)
+            use.last = max(use.last, monotonic() + self._notice - idle)
             self._say(
                 f"The kernel of chat `{chat.name}` is idle. In {_time(self._notice)} it ends, and its variables are "
                 "lost; a cell of that chat keeps it running, and `%config AutogenMagics.kernel_idle` sets the time."
@@ -130,10 +131,6 @@ class ChatKernels:
             await chat.stop(f"The kernel {ended}; its variables are lost.")
             use.announced = False
             self._say(f"The kernel of chat `{chat.name}` {ended}: its variables are gone.")
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 def _time(seconds: float) -> str:

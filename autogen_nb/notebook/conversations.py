@@ -7,6 +7,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -152,7 +153,7 @@ class NotebookConversation:
             self.shared.clear()
             self.listed_variables = frozenset()
             self._open()
-        engine.call_soon(lambda: self.kernels.touch(self))
+        engine.call_soon(partial(self.kernels.touch, self))
         self._usual = usual
 
     def _open(self, first_kernel: FirstKernel | None = None) -> None:
@@ -240,7 +241,7 @@ class NotebookConversation:
             last = len(self.runs) - 1
             same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
-        return next((index for index, run in enumerate(self.runs) if origin.repeats(run.origin)), None)
+        return next(iter([index for index, run in enumerate(self.runs) if origin.repeats(run.origin)]), None)
 
 
 class Conversations:
@@ -325,6 +326,7 @@ class Conversations:
 
     def find_by_cell(self, origin: Origin) -> NotebookConversation | None:
         """Returns the newest conversation with a run of the cell."""
-        return next(
-            (chat for chat in reversed(list(self)) if any(origin.repeats(run.origin) for run in chat.runs)), None
-        )
+        for chat in reversed(self._all.values()):
+            if [run for run in chat.runs if origin.repeats(run.origin)]:
+                return chat
+        return None

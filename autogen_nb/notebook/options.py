@@ -68,7 +68,7 @@ def read_options(line: str, cell: str | None) -> Settings:
         values = vars(_PARSER.parse_args([_unquoted(word) for word in words]))
     except UsageError as error:
         raise ConfigError(f"%%autogen: {str(error).strip().splitlines()[-1]}") from None
-    task = "\n".join(part for part in (text, (cell or "").strip("\n")) if part.strip()).strip()
+    task = "\n".join((text, (cell or "").strip("\n"))).strip()
     options = Settings.from_options(task, "%%autogen: ", **values)
     if re.fullmatch(r"[\d.,_]+", options.budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
         budget = options.budget

@@ -2,7 +2,7 @@ import pytest
 
 from autogen_nb.events import ApprovalGiven, Ended, Recorded
 from autogen_nb.human.rule_based_approver import ONWARDS, RULED
-from autogen_nb.notebook.asking.person import lets_all_run
+from autogen_nb.notebook.asking.person import approved_each_block
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 
@@ -67,4 +67,4 @@ RUN = ApprovalGiven("run", by="you")
 def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool) -> None:
     events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
 
-    assert lets_all_run(events) is found
+    assert approved_each_block(events) is found

@@ -113,7 +113,7 @@ def _console_terminal() -> Path | None:
     psutil: Any = import_module("psutil")
     with suppress(psutil.Error):
         parent = psutil.Process().parent()
-        if parent is not None and any("jupyter-console" in part.replace("_", "-") for part in parent.cmdline()):
+        if parent is not None and "jupyter-console" in " ".join(parent.cmdline()).replace("_", "-"):
             device = parent.terminal()
             return Path(device) if device else None
     return None

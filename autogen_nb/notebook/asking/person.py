@@ -31,7 +31,7 @@ from autogen_nb.run import engine
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
 
-OFTEN = 3
+_OFFER_AFTER = 3
 """After this many approvals in a row, the cell suggests asking less often."""
 
 OFFER = (
@@ -58,7 +58,7 @@ def key_for(url: str, stored: ModelConnection) -> str | None:
     return stored.api_key if server_of(url) == server_of(stored.base_url) else None
 
 
-def not_answered(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:
+def failure_message(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:
     """Formats the error, and mentions a key that was withheld because it belongs to another server."""
     message = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
     if stored.api_key and not connection.api_key:
@@ -76,7 +76,7 @@ def keeps_secrets(stored: ModelConnection, connection: ModelConnection) -> bool:
     return bool(stored_secret and not secret)
 
 
-def to_choose(connection: ModelConnection, checked: CheckedConnection) -> str:
+def choice_request(connection: ModelConnection, checked: CheckedConnection) -> str:
     """Returns the request to choose one of a server's models."""
     host, models = host_of(connection.base_url), checked.models
     if not models:
@@ -168,11 +168,11 @@ class TypingPerson(TerminalHuman):
                         print(f"Asking {host_of(proposal.base_url)} ...")  # noqa: T201  # the person waits for it
                         checked = engine.call(check_connection(proposal))
                     except AutogenError as error:
-                        message = not_answered(error, proposal, stored)
+                        message = failure_message(error, proposal, stored)
                     else:
                         if checked.connection.model:
                             return checked.connection
-                        message = to_choose(proposal, checked)
+                        message = choice_request(proposal, checked)
                 case "o" if form.offline:
                     return ModelConnection("offline")
                 case _:
@@ -187,17 +187,16 @@ class TypingPerson(TerminalHuman):
         return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 
-def lets_all_run(events: Iterable[Recorded]) -> bool:
-    """Returns whether the person approved all recent blocks unchanged."""
-    approvals = [event for event in events if isinstance(event, ApprovalGiven)][-OFTEN:]
-    return len(approvals) == OFTEN and all(
+def approved_each_block(events: Iterable[Recorded]) -> bool:
+    approvals = [event for event in events if isinstance(event, ApprovalGiven)][-_OFFER_AFTER:]
+    return len(approvals) == _OFFER_AFTER and all(
         (approval.decision, approval.code, approval.onwards) == ("run", None, False)
         and not approval.by.startswith((ONWARDS, RULED))
         for approval in approvals
     )
 
 
-def sure(what: str) -> bool:
+def confirm(what: str) -> bool:
     """Asks for confirmation; `what` describes the action and the expected answer."""
     return _typed(what).strip().lower() in ("y", "yes")
 

@@ -14,7 +14,7 @@ from autogen_nb import run
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import sure
+from autogen_nb.notebook.asking.person import confirm
 from autogen_nb.notebook.commands import (
     audit_command,
     kernel_command,
@@ -148,7 +148,7 @@ class Commands:
         "'rules add network api.example.org', 'rules remove N', 'rules clear'",
     )
     def _rules(self, words: Sequence[str]) -> None:
-        self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, sure))
+        self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, confirm))
 
     @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code runs; with --sent, the requests to models")
     def _audit(self, words: Sequence[str]) -> None:

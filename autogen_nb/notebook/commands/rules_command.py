@@ -14,7 +14,7 @@ _ALL = "`%autogen rules` lists them"
 VERBS = ("list", "add", "remove", "clear")
 
 
-def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable[[str], bool]) -> DisplayData:
+def execute(words: Sequence[str], rules: RulesFile, folder: Path, confirm: Callable[[str], bool]) -> DisplayData:
     verb, *rest = words or ["list"]
     match verb:
         case "list" if not rest:
@@ -31,7 +31,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, sure: Callable
                 raise ConfigError(f"there is no rule {str(rule)!r}; {_ALL}")
             return line(f"Revoked: {rule.words}.")
         case "clear" if rest in ([], ["--yes"]):
-            return _clear(rules, lambda question: bool(rest) or sure(question))
+            return _clear(rules, lambda question: bool(rest) or confirm(question))
         case "add" | "remove":
             raise ConfigError(f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} {_EXAMPLE}")
         case _:
@@ -55,12 +55,12 @@ def _list(saved: Sequence[SavedRule]) -> DisplayData:
     return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
 
 
-def _clear(rules: RulesFile, sure: Callable[[str], bool]) -> DisplayData:
+def _clear(rules: RulesFile, confirm: Callable[[str], bool]) -> DisplayData:
     saved = rules.rules()
     if not saved:
         return line("There are no rules.")
     count = "the one rule" if len(saved) == 1 else f"all {len(saved)} rules"
-    if not sure(f"Revoke {count}? [y/n] "):
+    if not confirm(f"Revoke {count}? [y/n] "):
         return line("Nothing was revoked.")
     rules.remove(*saved)
     return line(f"Revoked {count}.")

@@ -43,7 +43,7 @@ _WITHOUT_END_TAG = frozenset("p li dd dt br hr img".split())
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
-"""The limit for the sum, over all tags, of open elements: at each tag, a parser searches or repeats them all."""
+"""The limit for the number of open elements, summed over all tags: at each tag, a parser may visit all of them."""
 _MOST_UNKNOWN_TEXT = 60_000
 """The maximum length of text that may be a tag: a parser compares each attribute of a tag with all previous ones."""
 

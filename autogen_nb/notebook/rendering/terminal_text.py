@@ -47,7 +47,8 @@ def _colour_or_char(match: re.Match[str]) -> str:
 class TerminalText:
     """Growing text; `feed` accepts pieces that end anywhere, even within an escape sequence.
 
-    The last line is plain text until something moves or is coloured; then it is a list of (style, character) cells.
+    The last line is plain text until it contains a colour or a cursor movement; then it is a list of (style, character)
+    cells.
     """
 
     def __init__(self) -> None:

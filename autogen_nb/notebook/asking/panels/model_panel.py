@@ -13,7 +13,14 @@ from autogen_nb.models.config.model_connection import ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import Panel
-from autogen_nb.notebook.asking.person import ModelForm, keeps_secrets, key_for, not_answered, sentence, to_choose
+from autogen_nb.notebook.asking.person import (
+    ModelForm,
+    choice_request,
+    failure_message,
+    keeps_secrets,
+    key_for,
+    sentence,
+)
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.run import engine
@@ -111,9 +118,9 @@ class ModelPanel(Panel):
             self.answer(check.result().connection)
         elif error is None:
             self._offer(check.result().models)
-            self._say(to_choose(connection, check.result()), "warning")
+            self._say(choice_request(connection, check.result()), "warning")
         else:
-            self._say(not_answered(error, connection, self._stored), "bad")
+            self._say(failure_message(error, connection, self._stored), "bad")
 
     def _offer(self, models: Sequence[str]) -> None:
         previous, self._choices.children = self._choices.children, ()
