@@ -49,20 +49,20 @@ class _Calls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: list[Callable[[], None]] = []
+        self._queue: list[Callable[[], None]] = []
         self._closed = False
 
     def post(self, call: Callable[[], None]) -> None:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the cell has ended, so nobody makes the call")
-            self._waiting.append(call)
+            self._queue.append(call)
 
     def run_all(self, *, last: bool = False) -> None:
         with self._lock:
-            waiting, self._waiting = self._waiting, []
+            calls, self._queue = self._queue, []
             self._closed |= last
-        for call in waiting:
+        for call in calls:
             call()
 
 
@@ -288,5 +288,5 @@ def _about(question: PersonAsked) -> tuple[object, ...]:
 
 
 def _block(question: PersonAsked) -> CodeBlock | None:
-    asked = question.then if isinstance(question, HumanInputAsked) else question
-    return asked.block if isinstance(asked, ApprovalAsked) else None
+    approval = question.then if isinstance(question, HumanInputAsked) else question
+    return approval.block if isinstance(approval, ApprovalAsked) else None

@@ -34,7 +34,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning, Usage
 from autogen_nb.notebook.rendering.chat_html import folded, question
-from autogen_nb.notebook.view.messages import call_html, folded_thought, result_html
+from autogen_nb.notebook.view.messages import call_html, folded_reasoning, result_html
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.status_line import Totals, dollars
 from autogen_nb.outputs import Display, Stream
@@ -283,7 +283,7 @@ def test_a_thought_is_open_while_it_streams_then_folded(published: list[dict[str
 
 
 def test_nothing_of_a_thought_acts() -> None:
-    assert [vector for vector in HOSTILE if problems(folded_thought(Reasoning(vector)))] == []
+    assert [vector for vector in HOSTILE if problems(folded_reasoning(Reasoning(vector)))] == []
 
 
 def test_nothing_of_a_call_acts() -> None:

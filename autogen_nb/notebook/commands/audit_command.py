@@ -161,15 +161,15 @@ def _answer(event: EffectJudged | CodeInputGiven | HumanInputGiven, *, password:
 def requests(log: Iterable[Recorded]) -> list[Request]:
     rows: list[Request] = []
     pending: list[Request] = []
-    said: list[Said] = []
-    seen: dict[tuple[str, str], int] = {}
+    statements: list[Said] = []
+    read_counts: dict[tuple[str, str], int] = {}
     for event in _flat(log):
         match event:
             case Said():
-                said.append(event)
+                statements.append(event)
             case ModelAsked(agent=agent, peer=peer):
-                new = [each for each in said[seen.get((agent, peer), 0) :] if _is_new(each, agent, peer)]
-                seen[agent, peer] = len(said)
+                new = [each for each in statements[read_counts.get((agent, peer), 0) :] if _is_new(each, agent, peer)]
+                read_counts[agent, peer] = len(statements)
                 rows.append(Request(agent, "a reply", new_content="\n\n".join(_text(each, agent) for each in new)))
                 pending.append(rows[-1])
             case SpeakerAsked(agent=agent, method="auto") | SummaryAsked(agent=agent):
@@ -187,16 +187,18 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
     return rows
 
 
-def _is_new(said: Said, agent: str, peer: str) -> bool:
+def _is_new(statement: Said, agent: str, peer: str) -> bool:
     """True for the peer's messages to the agent, and for those that others sent to the peer (a group's manager)."""
-    return said.sender != agent and (said.recipient == peer or (said.sender, said.recipient) == (peer, agent))
+    return statement.sender != agent and (
+        statement.recipient == peer or (statement.sender, statement.recipient) == (peer, agent)
+    )
 
 
-def _text(said: Said, agent: str) -> str:
-    message = said.by(agent)
+def _text(statement: Said, agent: str) -> str:
+    message = statement.by(agent)
     pictures = f"\n[{len(message.pictures)} picture(s)]" if message.pictures else ""
     calls = "".join(f"\n[call of {visible(call.name)}: {call.arguments}]" for call in message.calls)
-    return f"{said.sender}: {message.text}{pictures}{calls}"
+    return f"{statement.sender}: {message.text}{pictures}{calls}"
 
 
 def _flat(log: Iterable[Recorded]) -> Iterator[Recorded]:

@@ -25,7 +25,7 @@ class ReplyDraft:
         self._lines = WordFilter(END_WORD)
         self._pieces: list[str] = []
         self._thoughts: list[str] = []
-        self._begun = clock()
+        self._start = clock()
         self._seconds = 0.0
 
     @property
@@ -42,32 +42,34 @@ class ReplyDraft:
     def write(self, text: str) -> None:
         """Adds to the answer; the start of a possible termination word is held back."""
         if shown := self._lines.add(text):
-            self._seconds = self._seconds if self._pieces else self._clock() - self._begun
+            self._seconds = self._seconds if self._pieces else self._clock() - self._start
             self._pieces.append(shown)
 
     def render(self, detail: str, tone: SpeakerTone) -> tuple[str, str]:
         if detail != "writing":
             self._pieces.append(self._lines.end())
         unopened, text = split_unopened("".join(self._pieces))
-        thought = Reasoning("".join((*self._thoughts, unopened)).strip(), self._seconds or self._clock() - self._begun)
+        reasoning = Reasoning(
+            "".join((*self._thoughts, unopened)).strip(), self._seconds or self._clock() - self._start
+        )
         above = ""
-        if thought.text and not text and detail == "writing":
-            above, detail = _inset(thought.text), "thinking"
-        elif thought.text:
-            above = folded_thought(thought)
+        if reasoning.text and not text and detail == "writing":
+            above, detail = _inset(reasoning.text), "thinking"
+        elif reasoning.text:
+            above = folded_reasoning(reasoning)
         html = chat_html.card(self.writer, above + markdown(text), detail=detail, tone=tone)
-        thought_line = status_line.thought(thought) if thought.text and detail != "thinking" else ""
-        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", thought_line, only_colours(text))))
+        reasoning_line = status_line.reasoning_text(reasoning) if reasoning.text and detail != "thinking" else ""
+        plain = "\n".join(filter(None, (f"{self.writer} ({detail}):", reasoning_line, only_colours(text))))
         return styles.PAGE + html, plain
 
 
-def folded_thought(thought: Reasoning) -> str:
+def folded_reasoning(reasoning: Reasoning) -> str:
     """Renders thoughts folded below a line with their duration."""
-    return chat_html.opened_by(status_line.thought(thought), _inset(thought.text), style=styles.MUTED_LINE)
+    return chat_html.opened_by(status_line.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
 
 
-def _inset(thought: str) -> str:
-    return f'<div style="{styles.THOUGHT}">{markdown(thought)}</div>'
+def _inset(reasoning: str) -> str:
+    return f'<div style="{styles.THOUGHT}">{markdown(reasoning)}</div>'
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import decision_line, status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.notebook.view.footed_view import FootedView
-from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, ReplyDraft, folded_thought
+from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, ReplyDraft, folded_reasoning
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
 from autogen_nb.settings import Show
@@ -78,7 +78,7 @@ class NotebookView(FootedView):
         self._tones = dict(zip(members, cycle(styles.SEATS), strict=False))
         self._mode = show
         self._opening: str | None = None
-        self._begun = self._run_since = clock()
+        self._start = self._run_since = clock()
         self._draft: ReplyDraft | None = None
         self._message: Slot | None = None
         self._last_message: CodeMessage | None = None
@@ -167,7 +167,7 @@ class NotebookView(FootedView):
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            self.note(status_line.unfinished(self._clock() - self._begun, self._remark, self._spent()), kind="end")
+            self.note(status_line.unfinished(self._clock() - self._start, self._remark, self._spent()), kind="end")
         super().close()
 
     def hide(self, opening: str) -> None:
@@ -238,8 +238,8 @@ class NotebookView(FootedView):
         if not (text or reasoning or slot or calls or notes or urls):
             return
         detail = status_line.origin(reply, status_line.recipient(statement, self._first_chat))
-        body = (folded_thought(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
-        thought_line = status_line.thought(reasoning) if reasoning else ""
+        body = (folded_reasoning(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
+        reasoning_line = status_line.reasoning_text(reasoning) if reasoning else ""
         tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")
 
         def around(more: str) -> str:
@@ -247,7 +247,7 @@ class NotebookView(FootedView):
 
         head = f"{statement.sender}{f' ({detail})' if detail else ''}:"
         plain = only_colours(
-            "\n".join((head, *filter(None, (thought_line, text, *map(picture_in_words, urls), *notes))))
+            "\n".join((head, *filter(None, (reasoning_line, text, *map(picture_in_words, urls), *notes))))
         )
         slot = slot or self._next_slot()
         if calls:
@@ -370,7 +370,7 @@ class NotebookView(FootedView):
     def _show_end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = status_line.ended(ended, self._totals, self._clock() - self._begun, self._remark, self._spent())
+        text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self._spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without a block, all modes show the same.

@@ -19,7 +19,7 @@ class PlainCellView(PlainView):
         self._remark = remark
         self._spent: Callable[[], str] = str
         self._totals = status_line.Totals()
-        self._begun = time.monotonic()
+        self._start = time.monotonic()
 
     def show(self, event: Event) -> None:
         self._totals.count(event)
@@ -47,4 +47,4 @@ class PlainCellView(PlainView):
         """Does nothing, because plain text has no status line."""
 
     def _ended(self, end: Ended) -> str:
-        return plain(status_line.ended(end, self._totals, time.monotonic() - self._begun, self._remark, self._spent()))
+        return plain(status_line.ended(end, self._totals, time.monotonic() - self._start, self._remark, self._spent()))

@@ -57,16 +57,16 @@ class RunOutputs:
         self._new_slot = new_slot
         self._unfolded = unfolded
         self._libraries = libraries
-        self._used: list[Slot] = []
+        self._current_slots: list[Slot] = []
         self._free: deque[Slot] = deque()
         self._by_id: dict[str, Slot] = {}
-        self._filled: set[Slot] = set()
+        self._slots_with_output: set[Slot] = set()
         self._pending: dict[Slot, Display | Result] = {}
         self._relay: WidgetRelay | None = None
         self._widgets: dict[Slot, tuple[str, Slot]] = {}
         self._text: TerminalText | None = None
         self._stream = ""
-        self._broken: set[str] = set()
+        self._interrupted_streams: set[str] = set()
         self._text_slot: Slot | None = None
         self._dirty = False
         self._flushed = 0.0
@@ -76,7 +76,7 @@ class RunOutputs:
 
     @property
     def empty(self) -> bool:
-        return not self._used
+        return not self._current_slots
 
     def add(self, output: Output) -> None:
         """Adds an output; text and replacements wait for the next `flush`."""
@@ -140,14 +140,14 @@ class RunOutputs:
     def _feed(self, name: str, text: str) -> None:
         if self._text is None:
             self._text, self._text_slot, self._stream = TerminalText(), self._next(), name
-            self._broken.clear()
-        if name in self._broken and text.startswith("\n"):
+            self._interrupted_streams.clear()
+        if name in self._interrupted_streams and text.startswith("\n"):
             text = text[1:]
-        self._broken.discard(name)
+        self._interrupted_streams.discard(name)
         if name != self._stream and text and not self._text.is_at_line_start:
             # stdout and stderr are separate, so the newline of a progress bar may arrive after the next print.
             self._text.feed("\n")
-            self._broken.add(self._stream)
+            self._interrupted_streams.add(self._stream)
         self._stream = name if text else self._stream
         self._text.feed(text)
         self._dirty = True
@@ -168,8 +168,8 @@ class RunOutputs:
     def _fill(self, slot: Slot, output: Display | Result) -> None:
         # Code may replace an output thousands of times a second, so replacements wait for the next `flush`.
         self._pending[slot] = output
-        if slot not in self._filled:
-            self._filled.add(slot)
+        if slot not in self._slots_with_output:
+            self._slots_with_output.add(slot)
             self._show_pending()
 
     def _show_pending(self) -> None:
@@ -231,13 +231,13 @@ class RunOutputs:
 
     def _next(self) -> Slot:
         slot = self._free.popleft() if self._free else self._new_slot()
-        self._used.append(slot)
+        self._current_slots.append(slot)
         return slot
 
     def _clear(self) -> None:
         self._text = self._text_slot = None
         self._dirty = False
         self._pending.clear()
-        self._free.extend(self._used)
-        self._used.clear()
+        self._free.extend(self._current_slots)
+        self._current_slots.clear()
         self._by_id.clear()

@@ -74,7 +74,7 @@ class Slots:
 
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
-        self._used = 0
+        self._count = 0
         self._shown_by = publish
         self._mirrors: list[Publish] = []
 
@@ -101,10 +101,10 @@ class Slots:
 
     def next(self) -> Slot:
         """Returns a new slot below the others."""
-        if self._used == len(self._all):
+        if self._count == len(self._all):
             self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
-        self._used += 1
-        return self._all[self._used - 1]
+        self._count += 1
+        return self._all[self._count - 1]
 
     def content_above(self, slot: Slot) -> Content | None:
         """Returns the last visible content above a slot."""
@@ -131,7 +131,7 @@ class Slots:
     def tidy(self) -> bool:
         """Merges outputs if there are too many; returns True if it merged any, so that all slots are invalid."""
         # A mirror lacks earlier outputs, so it could not show the merged ones.
-        if self._used < _MANY or self._mirrors:
+        if self._count < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, NOTHING)]
         merged_contents = merged([content for content in contents if content is not None], few=_MANY // 2)
@@ -140,7 +140,7 @@ class Slots:
                 slot.show(*content)
         for slot in self._all[len(merged_contents) :]:
             slot.clear()
-        self._used = len(merged_contents)
+        self._count = len(merged_contents)
         return True
 
 

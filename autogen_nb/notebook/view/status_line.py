@@ -128,7 +128,7 @@ def origin(reply: ModelReplied | None, to: str = "") -> str:
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
 
 
-def thought(reasoning: Reasoning) -> str:
+def reasoning_text(reasoning: Reasoning) -> str:
     """Formats the duration and tokens of a model's thinking."""
     tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)

@@ -67,7 +67,7 @@ class EffectListPanel(Panel):
 
 
 @dataclass(eq=False, slots=True)
-class _Waiting:
+class _PendingQuestion:
     question: EffectAsked
     answer: "asyncio.Future[EffectJudged]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -75,59 +75,59 @@ class _Waiting:
 class EffectQuestions:
     def __init__(self, ask: Callable[[Panel], Awaitable[Any]]) -> None:
         self._ask = ask
-        self._waiting: list[_Waiting] = []
+        self._pending: list[_PendingQuestion] = []
         self._panel: EffectPanel | EffectListPanel | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def answer(self, question: EffectAsked) -> EffectJudged:
         """Returns the decision, or raises the panel's error."""
-        waiting = _Waiting(question)
-        self._waiting.append(waiting)
+        pending = _PendingQuestion(question)
+        self._pending.append(pending)
         if self._task is None:
             self._begin()
         elif self._panel is not None and not self._panel.busy:
             self._panel.answer(None)
         try:
-            return await waiting.answer
+            return await pending.answer
         finally:
-            if waiting in self._waiting:
-                await self._withdraw(waiting)
+            if pending in self._pending:
+                await self._withdraw(pending)
 
     def _begin(self) -> None:
         self._task = asyncio.ensure_future(self._ask_all())
 
-    async def _withdraw(self, waiting: _Waiting) -> None:
-        self._waiting.remove(waiting)
-        if self._panel is not None and waiting.question in self._panel.questions:
+    async def _withdraw(self, pending: _PendingQuestion) -> None:
+        self._pending.remove(pending)
+        if self._panel is not None and pending.question in self._panel.questions:
             self._panel.answer(None)
-        if not self._waiting and self._task is not None:
+        if not self._pending and self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-            if self._waiting and self._task is None:
+            if self._pending and self._task is None:
                 # Another question arrived meanwhile.
                 self._begin()
 
     async def _ask_all(self) -> None:
         try:
-            while shown := list(self._waiting):
-                questions = tuple(waiting.question for waiting in shown)
+            while shown := list(self._pending):
+                questions = tuple(pending.question for pending in shown)
                 self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
                 judged = await self._ask(self._panel)
                 answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
                 for place, answer in answers.items():
                     self._settle(shown[place], answer)
         except Exception as error:  # noqa: BLE001  # `answer` raises it
-            for waiting in list(self._waiting):
-                self._settle(waiting, error)
+            for pending in list(self._pending):
+                self._settle(pending, error)
         finally:
             self._task = self._panel = None
 
-    def _settle(self, waiting: _Waiting, answer: EffectJudged | Exception) -> None:
-        if waiting not in self._waiting:
+    def _settle(self, pending: _PendingQuestion, answer: EffectJudged | Exception) -> None:
+        if pending not in self._pending:
             return
-        self._waiting.remove(waiting)
+        self._pending.remove(pending)
         if isinstance(answer, Exception):
-            waiting.answer.set_exception(answer)
+            pending.answer.set_exception(answer)
         else:
-            waiting.answer.set_result(answer)
+            pending.answer.set_result(answer)

@@ -74,7 +74,7 @@ class ModelPanel(Panel):
         else:
             rows.append(widget_parts.row(stop))
         self.show(*rows)
-        self._shown += (self._use, self._cancel)
+        self._widgets += (self._use, self._cancel)
 
     def finish(self) -> None:
         check, self._check = self._check, None

@@ -40,12 +40,12 @@ class BoxOutputs:
 
     def __init__(self, box: widgets.Box) -> None:
         self._box = box
-        self._shown: dict[str, widgets.Output] = {}
+        self._widgets: dict[str, widgets.Output] = {}
         box.children = ()
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
         """Adds an output, or updates the one with this id."""
-        shown = self._shown.get(display_id)
+        shown = self._widgets.get(display_id)
         if update and shown is None:
             # The page already shows the output that the notebook has saved.
             return
@@ -54,8 +54,8 @@ class BoxOutputs:
         if shown is not None:
             shown.outputs = outputs
             return
-        self._shown[display_id] = widgets.Output(outputs=outputs)
-        self._box.children = tuple(self._shown.values())
+        self._widgets[display_id] = widgets.Output(outputs=outputs)
+        self._box.children = tuple(self._widgets.values())
 
 
 class Unanswered(NobodyThere):
@@ -80,23 +80,23 @@ class Panel:
         self._head = widget_parts.head(shown or chat_html.question(question))
         self._countdown = widget_parts.html("")
         self._countdown.layout.display = "none"
-        self._shown: list[widgets.Widget] = [self._head, self._countdown]
+        self._widgets: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, view: NotebookView, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
         """Shows the panel, and returns the person's answer."""
         data = self._box._repr_mimebundle_() or {}  # IPython's display protocol
         view.panel({**data, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             while not (await asyncio.wait([self._answer], timeout=_POLL_SECONDS))[0]:
                 if superseded():
                     raise Superseded("the cell was run again")
                 if human_timeout is not None:
-                    self._count_down(begun + human_timeout - time.monotonic(), human_timeout)
+                    self._count_down(start + human_timeout - time.monotonic(), human_timeout)
             return self._answer.result()
         finally:
             self.finish()
-            finished_widgets: list[widgets.Widget] = [*self._shown]
+            finished_widgets: list[widgets.Widget] = [*self._widgets]
             view.release()
             if view.page_loaded:
                 view.mirror(BoxOutputs(self._box).publish)
@@ -111,7 +111,7 @@ class Panel:
     def show(self, *rows: widgets.Widget) -> None:
         """Replaces the rows below the question."""
         self._box.children = (self._head, *rows, self._countdown)
-        self._shown += rows
+        self._widgets += rows
 
     def answer(self, value: Any) -> None:
         """Answers the question; a second click has no effect."""
