@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from IPython.core.interactiveshell import InteractiveShell
 
-    from autogen_nb.outputs import Bundle
     from autogen_nb.run import Surface
+    from autogen_nb.run.surfaces import Describer
 
 add_modules()
 
@@ -69,7 +69,7 @@ def unload_ipython_extension(shell: "InteractiveShell") -> None:
 def _register_surface() -> None:
     from autogen_nb import run
 
-    run.register_surface(_surface, _shown_as)
+    run.register_surface(_surface, _describer)
 
 
 def _surface() -> "Surface":
@@ -84,12 +84,14 @@ def _surface() -> "Surface":
     return Surface(PlainView, TerminalHuman)
 
 
-def _shown_as(data: "Bundle") -> str | None:
-    if not _in_a_kernel():
-        return None
-    from autogen_nb.notebook.view.run_outputs import shown_as
+def _describer() -> "Describer":
+    if _in_a_kernel():
+        from autogen_nb.notebook.view.run_outputs import shown_as
 
-    return shown_as(data)
+        return shown_as
+    from autogen_nb.run.surfaces import as_text_only
+
+    return as_text_only
 
 
 def _in_a_kernel() -> bool:

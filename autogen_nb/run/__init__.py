@@ -19,7 +19,7 @@ from autogen_nb.run.driver import (
     stream_events,
     without_password,
 )
-from autogen_nb.run.surfaces import Surface, View, has_surface, register_surface, shown_as, surface
+from autogen_nb.run.surfaces import Surface, View, describer, has_surface, register_surface, surface
 from autogen_nb.run.sync_bridge import (
     Waits,
     heartbeat,
@@ -45,6 +45,7 @@ __all__ = [
     "View",
     "Waits",
     "World",
+    "describer",
     "drive",
     "engine",
     "has_surface",
@@ -58,7 +59,6 @@ __all__ = [
     "result",
     "run_to_completion",
     "settle",
-    "shown_as",
     "stream_events",
     "surface",
     "wait_interruptibly",

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from autogen_nb.core.people import Human
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle
+
+Describer: TypeAlias = Callable[[Bundle], str | None]
+"""Describes to the model how the surface shows an output; "" if it is unchanged, None if only its text is shown."""
 
 
 class View(Protocol):
@@ -27,17 +30,20 @@ class Surface:
 
 
 _find: Callable[[], Surface] | None = None
-_describe: Callable[[Bundle], str | None] | None = None
+_find_describer: Callable[[], Describer] | None = None
 
 
-def register_surface(find: Callable[[], Surface], describe: Callable[[Bundle], str | None]) -> None:
-    global _find, _describe
-    _find, _describe = find, describe
+def register_surface(find: Callable[[], Surface], find_describer: Callable[[], Describer]) -> None:
+    global _find, _find_describer
+    _find, _find_describer = find, find_describer
 
 
-def shown_as(data: Bundle) -> str | None:
-    """Describes to the model how the surface shows an output; "" if unchanged, None if only as text."""
-    return None if _describe is None else _describe(data)
+def describer() -> Describer:
+    return as_text_only if _find_describer is None else _find_describer()
+
+
+def as_text_only(_: Bundle) -> None:
+    """The `Describer` of a surface that shows only text."""
 
 
 def has_surface() -> bool:

@@ -25,7 +25,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
-from autogen_nb.run import Inquiry, InquiryAnswer, engine, shown_as, without_password
+from autogen_nb.run import Inquiry, InquiryAnswer, describer, engine, without_password
 from autogen_nb.trusted.held_folder import HeldFolder
 
 
@@ -39,9 +39,10 @@ async def run_blocks(
     """Runs the blocks; emits their outputs and the questions of their code. `shown` counts displayed output."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
-    # Pictures become files if the surface shows only text, which is the case if `shown_as` returns None.
-    folder = OutputFolder(config.output_dir or (cwd if shown_as({}) is None else None), cwd)
-    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, shown_as), BoundedOutputs()
+    describe = describer()
+    # Pictures become files if the surface shows only text.
+    folder = OutputFolder(config.output_dir or (cwd if describe({}) is None else None), cwd)
+    whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output) -> None:
