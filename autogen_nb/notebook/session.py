@@ -23,13 +23,12 @@ from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
-    Superseded,
     question_channel,
     running_code,
     running_origin,
 )
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
-from autogen_nb.notebook.asking.taking_over import RunningChat
+from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands

@@ -24,11 +24,9 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from ipykernel.jsonutil import encode_images, json_clean
-
-from autogen_nb.errors import AutogenError
+from autogen_nb.notebook.asking.taking_over import InterceptedRequest, RunningChat
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
 _CONTROL = "jupyter.widget.control"
@@ -36,74 +34,6 @@ _CONTROL = "jupyter.widget.control"
 
 
 Post: TypeAlias = Callable[[Callable[[], None]], object]
-Reply: TypeAlias = Callable[[str, dict[str, Any]], None]
-
-
-class InterceptedRequest:
-    """The execute request of a cell that the person runs while another cell is running."""
-
-    def __init__(self, kernel: Any, message: dict[str, Any], reply: Reply) -> None:
-        self._kernel = kernel
-        self._message = message
-        self._reply = reply
-        self.code = str(message["content"]["code"])
-        self.cell: str | None = message["metadata"].get("cellId")
-
-    def begin(self) -> None:
-        self._status("busy")
-        self._send("execute_input", {"code": self.code, "execution_count": self.execution_count})
-
-    def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Adds an output below the cell, or updates the one with this id."""
-        kind = "update_display_data" if update else "display_data"
-        content = {"data": encode_images(data), "metadata": metadata, "transient": {"display_id": display_id}}
-        self._send(kind, json_clean(content))
-
-    def finish(self, error: BaseException | None = None) -> None:
-        """Sends the end of the execution, or an error."""
-        content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
-        if error is None:
-            content["status"] = "ok"
-        else:
-            text = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
-            lines: Sequence[str] = [f"\x1b[31m{text}\x1b[0m"]
-            failure = {"ename": type(error).__name__, "evalue": str(error), "traceback": lines}
-            self._send("error", failure)
-            content |= {"status": "error", **failure}
-        self._reply("execute_reply", content)
-        self._status("idle")
-
-    @property
-    def execution_count(self) -> int:
-        """The number of the running cell."""
-        return int(self._kernel.shell.execution_count)
-
-    def _status(self, state: str) -> None:
-        self._send("status", {"execution_state": state})
-
-    def _send(self, kind: str, content: dict[str, Any]) -> None:
-        kernel = self._kernel
-        ident = f"kernel.{kernel.ident}.{kind}".encode()
-        kernel.session.send(kernel.iopub_socket, kind, content, parent=self._message, ident=ident)
-
-
-class CellHandler(Protocol):
-    """Handles cells that the person runs while another cell is running."""
-
-    def on_page_loaded(self) -> None:
-        """Records that a page requested the widgets' state; runs on the thread that reads the stream."""
-
-    def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns whether to handle the cell; runs on the thread that reads the stream.
-
-        `is_next` means that no other cell is queued before it.
-        """
-
-    def take(self, request: InterceptedRequest) -> bool:
-        """Answers the request now or later; returns False if the kernel must execute it."""
-
-    def repeat_question(self, request: InterceptedRequest) -> None:
-        """Shows the open question below a cell that waits for the end of the running one."""
 
 
 @dataclass(eq=False, slots=True)
@@ -113,7 +43,7 @@ class Listener:
     post: Post
     context: Context
     older_comms: frozenset[str] | None
-    handler: CellHandler | None
+    chat: RunningChat | None
     cells: list[str] = field(default_factory=list)
 
 
@@ -136,15 +66,13 @@ class CommInterceptor:
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
-    def listening(
-        self, handler: CellHandler | None = None, post: Post | None = None
-    ) -> Generator[Listener, None, None]:
+    def listening(self, chat: RunningChat | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
         """Adds a listener; `post` schedules the handling of each message, by default on the running loop."""
         if post is None:
             known = frozenset(self._comms.comms)
-            listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, handler)
+            listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, chat)
         else:
-            listener = Listener(post, copy_context(), None, handler)
+            listener = Listener(post, copy_context(), None, chat)
         with self._lock:
             self._listeners = (*self._listeners, listener)
         self._on_stream(self._replace_callback)
@@ -205,8 +133,8 @@ class CommInterceptor:
                 return False
             self._controls.add(name)
             for listener in self._listeners:
-                if listener.handler is not None:
-                    listener.handler.on_page_loaded()
+                if listener.chat is not None:
+                    listener.chat.on_page_loaded()
         is_relayed = getattr(self._comms.comms.get(name), "is_relayed", False)
         for listener in reversed(self._listeners):
             if listener.older_comms is None and not is_relayed:
@@ -237,12 +165,12 @@ class CommInterceptor:
         message["content"] = self._kernel.session.unpack(message["content"])
         cell, content = message["metadata"].get("cellId"), message["content"]
         for listener in reversed(self._listeners):
-            handler = listener.handler
-            if handler is None or content.get("silent"):
+            chat = listener.chat
+            if chat is None or content.get("silent"):
                 continue
-            if handler.wants(content["code"], cell, is_next=not listener.cells):
+            if chat.wants(content["code"], cell, is_next=not listener.cells):
                 with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, self._take, handler, frames, idents, message))
+                    listener.post(partial(listener.context.copy().run, self._take, chat, frames, idents, message))
                     return True
         self._note_cell(cell)
         if cell is not None and not content.get("silent"):
@@ -252,9 +180,9 @@ class CommInterceptor:
     def _repeat_question(self, message: dict[str, Any]) -> None:
         request = InterceptedRequest(self._kernel, message, lambda *_: None)
         for listener in reversed(self._listeners):
-            if listener.handler is not None:
+            if listener.chat is not None:
                 with suppress(RuntimeError):
-                    listener.post(partial(listener.context.copy().run, listener.handler.repeat_question, request))
+                    listener.post(partial(listener.context.copy().run, listener.chat.repeat_question, request))
                 return
 
     def _note_cell(self, cell: str | None) -> None:
@@ -273,16 +201,14 @@ class CommInterceptor:
 
     # On the loop of the question
 
-    def _take(
-        self, handler: CellHandler, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]
-    ) -> None:
+    def _take(self, chat: RunningChat, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
         def reply(kind: str, content: dict[str, Any]) -> None:
             send = partial(self._kernel.session.send, self._stream, kind, content, parent=message, ident=idents)
             self._on_stream(send)
 
         request = InterceptedRequest(self._kernel, message, reply)
         try:
-            if not handler.take(request):
+            if not chat.take(request):
                 self._on_stream(partial(self._forward, frames, request.cell))
         # Without a reply, the front end would show the cell as running for ever.
         except Exception as error:  # noqa: BLE001

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeAlias
 from ipykernel._version import __version__ as release
 from IPython.core.displaypub import CapturingDisplayPublisher
 
-from autogen_nb.errors import AutogenError
-from autogen_nb.notebook.asking.comm_interceptor import CellHandler, CommInterceptor, intercept
+from autogen_nb.notebook.asking.comm_interceptor import CommInterceptor, intercept
+from autogen_nb.notebook.asking.taking_over import RunningChat
 from autogen_nb.notebook.conversations import Origin
 from autogen_nb.settings import Settings
 
@@ -32,10 +32,6 @@ INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
 _CAPTURED = _IN_WORDS.format("buttons would be captured with the rest of the cell's output")
 _BLOCKED = _IN_WORDS.format("ipykernel {} receives no clicks while a cell runs without await")
 _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may receive no clicks while a cell runs")
-
-
-class Superseded(AutogenError):
-    """The waiting cell was run again; the new run continues from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +46,13 @@ class QuestionChannel:
 
     @contextmanager
     def open(
-        self, shell: Any, origin: Origin, handler: CellHandler | None = None
+        self, shell: Any, origin: Origin, chat: RunningChat | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Listens for clicks and for cells that `handler` handles; yields a function: has the cell been run again?"""
+        """Listens for clicks and for cells that take over `chat`; yields a function: has the cell been run again?"""
         if self.intercept is None:
             yield lambda: _is_queued_again(shell, origin)
             return
-        with self.intercept.listening(handler) as listener:
+        with self.intercept.listening(chat) as listener:
             yield lambda: origin.cell in listener.cells or _is_queued_again(shell, origin)
 
 

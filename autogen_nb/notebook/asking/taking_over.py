@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
-from autogen_nb.errors import ChatUnfinished, ConfigError
-from autogen_nb.notebook.asking.comm_interceptor import InterceptedRequest
-from autogen_nb.notebook.asking.delivery import Superseded
+from ipykernel.jsonutil import encode_images, json_clean
+
+from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook.commands import show_command
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
 from autogen_nb.notebook.view import status_line
@@ -28,6 +28,60 @@ _WAITS_FOR_ANSWER = (
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
 _NAME = 60
 """The length of the code that a message quotes to identify a cell."""
+
+Reply: TypeAlias = Callable[[str, dict[str, Any]], None]
+
+
+class Superseded(AutogenError):
+    """The waiting cell was run again; the new run continues from here."""
+
+
+class InterceptedRequest:
+    """The execute request of a cell that the person runs while another cell is running."""
+
+    def __init__(self, kernel: Any, message: dict[str, Any], reply: Reply) -> None:
+        self._kernel = kernel
+        self._message = message
+        self._reply = reply
+        self.code = str(message["content"]["code"])
+        self.cell: str | None = message["metadata"].get("cellId")
+
+    def begin(self) -> None:
+        self._status("busy")
+        self._send("execute_input", {"code": self.code, "execution_count": self.execution_count})
+
+    def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
+        """Adds an output below the cell, or updates the one with this id."""
+        kind = "update_display_data" if update else "display_data"
+        content = {"data": encode_images(data), "metadata": metadata, "transient": {"display_id": display_id}}
+        self._send(kind, json_clean(content))
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Sends the end of the execution, or an error."""
+        content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
+        if error is None:
+            content["status"] = "ok"
+        else:
+            text = str(error) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
+            lines: Sequence[str] = [f"\x1b[31m{text}\x1b[0m"]
+            failure = {"ename": type(error).__name__, "evalue": str(error), "traceback": lines}
+            self._send("error", failure)
+            content |= {"status": "error", **failure}
+        self._reply("execute_reply", content)
+        self._status("idle")
+
+    @property
+    def execution_count(self) -> int:
+        """The number of the running cell."""
+        return int(self._kernel.shell.execution_count)
+
+    def _status(self, state: str) -> None:
+        self._send("status", {"execution_state": state})
+
+    def _send(self, kind: str, content: dict[str, Any]) -> None:
+        kernel = self._kernel
+        ident = f"kernel.{kernel.ident}.{kind}".encode()
+        kernel.session.send(kernel.iopub_socket, kind, content, parent=self._message, ident=ident)
 
 
 class MovableView(Protocol):
@@ -69,10 +123,14 @@ class RunningChat:
         self._current_cell.finish(None if isinstance(error, Superseded) else error)
 
     def on_page_loaded(self) -> None:
+        """Records that a page requested the widgets' state; called on any thread."""
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns whether the cell requests the running chat; called on any thread."""
+        """Returns whether the cell requests the running chat; called on any thread.
+
+        `is_next` means that no other cell is queued before it.
+        """
         shows = not self._has_ended and _SHOW.fullmatch(code) is not None
         if not self._is_rerun(code, cell):
             return shows
@@ -81,7 +139,7 @@ class RunningChat:
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
-        """Shows the chat in the requesting cell if it still runs."""
+        """Shows the chat in the requesting cell; returns False if the chat has ended."""
         if self._has_ended:
             return False
         request.begin()

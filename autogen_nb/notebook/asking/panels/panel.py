@@ -13,8 +13,8 @@ from ipykernel.jsonutil import encode_images, json_clean
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import NobodyThere
-from autogen_nb.notebook.asking.delivery import Superseded
 from autogen_nb.notebook.asking.panels import widget_parts
+from autogen_nb.notebook.asking.taking_over import Superseded
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.notebook.view import status_line
