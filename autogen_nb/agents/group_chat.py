@@ -131,7 +131,7 @@ class GroupChat(GroupSettings):
 
     @property
     def chooser(self) -> str:
-        """The user's code that selects speakers, as errors name it."""
+        """The name of the user's code that selects speakers, for error messages."""
         if self.overrides_selection:
             return f"select_speaker of {type(self).__name__}"
         return f"the speaker_selection_method {getattr(self.speaker_selection_method, '__name__', 'given')!r}"
@@ -287,7 +287,7 @@ class GroupChat(GroupSettings):
         several, nobody = self.select_speaker_auto_multiple_template, self.select_speaker_auto_none_template
         after += prompts.retry_messages(question.tried, names, several, nobody, role)
         system = {"role": "system", "content": self.select_speaker_msg(members)}
-        # Servers refuse calls without results.
+        # Servers refuse messages whose calls have no results yet.
         *before, last = self.messages
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
         conversation = self.selection_hooks.process_all_messages_before_reply([*before, without_calls, *after])

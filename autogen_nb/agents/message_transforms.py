@@ -35,7 +35,7 @@ class _Limiter:
 
 
 class MessageHistoryLimiter(_Limiter):
-    """Keeps the last `max_messages`, and the first as one of them with `keep_first_message`."""
+    """Keeps the last `max_messages` messages; with `keep_first_message`, the first and the last `max_messages` - 1."""
 
     unit, count = "messages", len
 

@@ -17,7 +17,7 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.errors import ConfigError
 from autogen_nb.run.io_stream import IOStream
 
-# A model writes the text, so each pattern takes linear time.
+# A model writes the text, so each pattern must match in linear time.
 _TAG = re.compile(r"<img\s([^<>]+)>")
 _SOURCE = re.compile(r"""(?:^|\s)src=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 _WEB = ("http://", "https://")

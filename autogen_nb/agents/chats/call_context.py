@@ -1,8 +1,8 @@
 """The context of the user's code during a chat: nested chats, and messages that the code sends.
 
 A chat opens a `UserCodeCall` when it calls an overridden method or a reply function. Chats that the code then starts
-appear in the same view and ask the same person; the log keeps their events with the answer. A message that the method
-passes to ``super().send`` or ``super().receive`` is the answer, since the chat itself delivers it.
+appear in the same view and ask the same person; the log keeps their events with the answer of the call. If the method
+passes a message to ``super().send`` or ``super().receive``, this message is the answer, and the chat delivers it.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -51,7 +51,7 @@ SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=No
 
 
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
-    """True if a chat is calling this method: the message is then the answer, and the chat delivers it."""
+    """If a chat is calling this method, keeps the message for the chat, which delivers it, and returns True."""
     call = CALL.get()
     if call is None or not call.matches(method, agent, peer):
         return False

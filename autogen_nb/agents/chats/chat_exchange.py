@@ -172,7 +172,7 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """Whether the agent has a final reply to the sender, and that reply, which is not sent."""
+    """Returns whether the agent has a final reply to the sender, and the reply, without sending it."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:

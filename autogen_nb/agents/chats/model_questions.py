@@ -31,7 +31,7 @@ async def ask_model(
     agent: str,
     emit: Callable[[ModelDelta | ReasoningDelta | ModelWaiting], None],
 ) -> ModelReplied:
-    """A model's reply; emits its pieces."""
+    """Returns a model's reply, and emits its pieces as they arrive."""
     started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:

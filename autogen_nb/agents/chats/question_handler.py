@@ -28,7 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log
 
 
 class QuestionHandler:
-    """Answers the questions that a flow yields: the agents of the chat do, or a person."""
+    """Answers the questions of a flow through the agents of the chat, or through a person."""
 
     def __init__(
         self,

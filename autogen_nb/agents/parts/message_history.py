@@ -89,7 +89,7 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Temporarily replaces the history with a peer; None, or that very list, changes nothing."""
+        """Temporarily replaces the history with a peer; None, or the history's own list, changes nothing."""
         # A chat passes the agent's own history to an overridden method.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])

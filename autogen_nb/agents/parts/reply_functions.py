@@ -53,7 +53,7 @@ def step_forms(
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
     """The built-in step for a method; None for other functions."""
     function = getattr(function, "__func__", function)
-    # Compared by identity: a function that wraps a step copies all of its attributes.
+    # Functions are compared by identity, because a function that wraps a step has copies of all its attributes.
     return next((step for form, step in _STEP_FORMS if form is function), None)
 
 

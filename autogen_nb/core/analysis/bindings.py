@@ -45,7 +45,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
         # Code that `exec` or `eval` runs can rebind every name.
         bindings.opaque.update(bindings.bound)
     called = {id(call.func) for calls in bindings.calls.values() for call in calls}
-    # Other code may call a function that it receives with any arguments.
+    # The arguments are unknown if other code receives and calls the function.
     passed_on = {
         node.id
         for node in ast.walk(tree)

@@ -52,7 +52,7 @@ class _PythonReader:
         self._synthetic_nodes: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
-        # Objects of which the code reads an attribute, also with a function such as `getattr`.
+        # Objects whose attributes the code reads, directly or with a function such as `getattr`.
         self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._inner |= {
             id(call.args[0])
@@ -94,7 +94,7 @@ class _PythonReader:
                     self._effects.add_unknown(f"contains {hidden[0]} in a string")
                 case _:
                     read_import(node, imports)
-        # If the code uses the module, the effect of the use is enough.
+        # If the code uses an imported module, the effects of the use replace the effect of the import.
         self._effects.add_vague(imports.effects)
 
     def _changes(self, call: ast.Call) -> bool:
@@ -157,7 +157,7 @@ class _PythonReader:
                 read_module(text, "", self._effects)
 
     def _read_notebook(self, call: ast.Call) -> None:
-        # A call such as `get_ipython().system()` is checked by itself.
+        # For a call such as `get_ipython().system()`, `_read_call` adds the effects.
         if id(call) not in self._inner:
             self._effects.add_unknown("uses get_ipython")
 

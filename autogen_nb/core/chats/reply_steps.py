@@ -281,7 +281,7 @@ def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> A
 
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-    """The question after an empty answer of the person; None if it cannot be predicted."""
+    """The question that follows an empty answer of the person; None if it cannot be predicted."""
     for step in spec.steps:
         if isinstance(step, ForeseeingStep):
             return step.foresee(state, spec, peer)
