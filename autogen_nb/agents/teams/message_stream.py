@@ -76,9 +76,6 @@ class MessageStream(AsyncIterator[Item]):
         self._items = self._run()
         self.view: run.View = call_context.NestedView()
 
-    def __aiter__(self) -> "MessageStream":
-        return self
-
     async def __anext__(self) -> Item:
         if self._token is None:
             return await anext(self._items)
