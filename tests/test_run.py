@@ -23,7 +23,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 from autogen_nb.run import Engine, OnCaller, OnEngine, World, engine, iterate, settle, stream_events, surfaces
-from tests.driven import adriven, driven, nobody, streaming
+from tests.driven import adriven, driven, nobody
 
 Drive = Callable[..., list[Event]]
 both = pytest.mark.parametrize("drive", [driven, adriven], ids=["waited for", "awaited"])
@@ -39,10 +39,6 @@ def flow() -> Flow:
 
 def person_first() -> Flow:
     return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
-
-
-def of(*items: Transient | Answer) -> World:
-    return lambda _: streaming(*items)
 
 
 def here(call: Callable[[], Any]) -> World:

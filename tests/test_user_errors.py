@@ -72,77 +72,65 @@ def closed_port() -> int:
         return int(taken.getsockname()[1])
 
 
-@BOTH_WAYS
-def test_no_key(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    log: list[Recorded] = []
-    proxy = user()
-
-    with pytest.raises(ConfigError) as failed:
-        talk(way, proxy, pupil, log)
-    open_question = log[-1]
-    with FakeOpenAI(["TERMINATE"]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        result = talk(way, proxy, pupil, log)
-
-    told(failed.value, "'gpt-4o'", "OPENAI_API_KEY", "api_key", "base_url", "'offline'")
-    assert isinstance(open_question, ModelAsked)
-    assert contents(result) == ["Hi?", "TERMINATE"]
+DOWN = closed_port()
 
 
 @BOTH_WAYS
 @pytest.mark.parametrize(
-    ("reply", "names"),
+    ("environ", "replies", "kind", "names"),
     [
+        pytest.param({}, [], ConfigError, ["OPENAI_API_KEY", "api_key", "base_url", "'offline'"], id="no key"),
         pytest.param(
-            FakeReply(status=401, error=f"Incorrect API key provided: {KEY}."),
-            ["'gpt-4o'", "127.0.0.1", "401", "Give a valid key", "api_key", "OPENAI_API_KEY"],
+            {"OPENAI_BASE_URL": f"http://127.0.0.1:{DOWN}/v1"},
+            [],
+            ModelUnavailable,
+            [f"127.0.0.1:{DOWN}", "refused the connection", "is a server running there?"],
+            id="server that is down",
+        ),
+        pytest.param(
+            {"OPENAI_API_KEY": KEY},
+            ["One.", FakeReply(status=401, error=f"Incorrect API key provided: {KEY}.")],
+            ModelRefused,
+            ["127.0.0.1", "401", "Give a valid key", "api_key", "OPENAI_API_KEY"],
             id="bad key",
         ),
         pytest.param(
-            FakeReply(status=404, error="The model does not exist"),
-            ["'gpt-4o'", "127.0.0.1", "404", "The model does not exist", "Check the model's name", "base_url"],
+            {"OPENAI_API_KEY": KEY},
+            ["One.", FakeReply(status=404, error="The model does not exist")],
+            ModelRefused,
+            ["127.0.0.1", "404", "The model does not exist", "Check the model's name", "base_url"],
             id="unknown model",
         ),
     ],
 )
-def test_a_server_that_says_no(
-    way: Way, pupil: AssistantAgent, reply: FakeReply, names: list[str], monkeypatch: pytest.MonkeyPatch
+def test_a_chat_continues_after_the_servers_error(
+    way: Way,
+    pupil: AssistantAgent,
+    environ: dict[str, str],
+    replies: list[Any],
+    kind: type[Exception],
+    names: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     log: list[Recorded] = []
     proxy = user()
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
 
-    with FakeOpenAI(["One.", reply, "TERMINATE"]) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        with pytest.raises(ModelRefused) as failed:
+    with FakeOpenAI([*replies, "TERMINATE"]) as server:
+        if replies:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        with pytest.raises(kind) as failed:
             talk(way, proxy, pupil, log)
         open_question = log[-1]
-        result = talk(way, proxy, pupil, log)
-
-    told(failed.value, *names)
-    assert failed.value.model == "gpt-4o"
-    assert isinstance(open_question, ModelAsked)
-    assert contents(result) == ["Hi?", "One.", "Go on.", "TERMINATE"]
-    assert len(server.requests) == 3
-    assert KEY not in repr(log)
-
-
-@BOTH_WAYS
-def test_a_server_that_is_down(way: Way, pupil: AssistantAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    log: list[Recorded] = []
-    proxy, port = user(), closed_port()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}/v1")
-
-    with pytest.raises(ModelUnavailable) as failed:
-        talk(way, proxy, pupil, log)
-    open_question = log[-1]
-    with FakeOpenAI(["TERMINATE"]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         result = talk(way, proxy, pupil, log)
 
-    told(failed.value, "'gpt-4o'", f"127.0.0.1:{port}", "refused the connection", "is a server running there?")
+    told(failed.value, "'gpt-4o'", *names)
     assert isinstance(open_question, ModelAsked)
-    assert contents(result) == ["Hi?", "TERMINATE"]
+    assert contents(result) == ["Hi?", *(["One.", "Go on."] if replies else []), "TERMINATE"]
+    assert len(server.requests) == len(replies) + 1
+    assert KEY not in repr(log)
 
 
 @BOTH_WAYS

@@ -7,7 +7,7 @@ from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
-from autogen_nb.events import Ended, Event
+from autogen_nb.events import Event
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 from tests.agents.chatting import Way
 
@@ -53,9 +53,3 @@ def spoken(manager: Any) -> list[tuple[str, str]]:
 
 def remembered(agent: ConversableAgent, peer: ConversableAgent) -> list[tuple[str, str, str]]:
     return [(each["role"], each["name"], each["content"]) for each in agent.chat_messages[peer]]
-
-
-def end(chat: TwoAgentChat) -> Ended:
-    last = chat.log[-1]
-    assert isinstance(last, Ended)
-    return last

@@ -59,5 +59,5 @@ def calling(name: str, arguments: str = "{}") -> dict[str, Any]:
     return {"content": None, "tool_calls": [{"id": f"call {name}", "type": "function", "function": function}]}
 
 
-def logged(team: BaseGroupChat, log: Log, task: Any = "start", *, human: Any = None) -> list[Event]:
-    return list(team.exchange(task, log=log, waits="sync", human=human).events())
+def logged(team: BaseGroupChat, log: Log) -> list[Event]:
+    return list(team.exchange("start", log=log, waits="sync").events())

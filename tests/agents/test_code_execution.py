@@ -57,21 +57,9 @@ def ran(events: Sequence[Event | Recorded]) -> CodeRan:
     return found
 
 
-def story(events: Sequence[Event]) -> list[str]:
-    found = [_told(event) for event in events if isinstance(event, OutputAdded | CodeInputAsked | CodeInputGiven)]
-    return "".join(found).splitlines()
-
-
-def _told(event: OutputAdded | CodeInputAsked | CodeInputGiven) -> str:
-    match event:
-        case OutputAdded(output=Stream(text=text)):
-            return text
-        case CodeInputAsked(prompt=prompt):
-            return f"<{prompt}>\n"
-        case CodeInputGiven(text=text):
-            return f"[{text}]\n"
-        case _:
-            return f"{event}\n"
+def printed(events: Sequence[Event]) -> str:
+    outputs = [event.output for event in events if isinstance(event, OutputAdded)]
+    return "".join(output.text for output in outputs if isinstance(output, Stream))
 
 
 def test_end_of_input_is_an_error_in_the_code(executor: BlockExecutor) -> None:
@@ -100,7 +88,7 @@ def test_allowed_act_goes_on_and_a_stopped_one_ends_the_chat(executor: BlockExec
 
     stopped = held("sync", executor, HIDDEN, stop, confirm="always")
 
-    assert story(allowed) == ["before", "after"]
+    assert printed(allowed) == "before\nafter\n"
     assert [event.reason for event in stopped if isinstance(event, Ended)] == ["stopped"]
     assert not (executor.cwd / "hidden").exists()
 
@@ -137,7 +125,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: BlockExecutor) -> No
 
     asyncio.run(main())
 
-    assert story(held("sync", executor, "print('next')", NobodyToAsk())) == ["next"]
+    assert printed(held("sync", executor, "print('next')", NobodyToAsk())) == "next\n"
 
 
 def test_plain_view_has_a_line_for_each_decision(executor: BlockExecutor) -> None:

@@ -5,14 +5,7 @@ import pytest
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
 from autogen_nb.messages import Message
-from tests.agents.chatting import assistant, chat, contents, model_of, user
-
-
-def asked(helper: Any) -> list[list[Any]]:
-    return [
-        [message["content"] for message in request.messages if message["role"] != "system"]
-        for request in model_of(helper).requests
-    ]
+from tests.agents.chatting import assistant, chat, contents, user
 
 
 def test_log_does_not_repeat_the_history() -> None:

@@ -6,15 +6,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import nbformat
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.servers import Server
-
-KernelStatus: TypeAlias = Literal["idle", "busy", "starting", "restarting", "dead", "unknown"]
-
 
 # The front end's own view of the open notebook, for what it shows in no stable place of the page.
 _CONTEXT = "window.jupyterapp?.shell.currentWidget?.context"
@@ -107,24 +104,11 @@ class NotebookPage:
         is_light = "true" if theme == "light" else "false"
         expect(self.page.locator(f'body[data-jp-theme-light="{is_light}"]')).to_be_attached()
 
-    @property
-    def kernel_status(self) -> KernelStatus:
-        """What the front end takes the kernel to be doing.
-
-        It says "idle" while a cell runs, too: whatever a kernel handles beside a cell, such as a click, ends with
-        the report of being idle. `await_idle` and `await_busy` look at the cells.
-        """
-        status: KernelStatus = self.page.evaluate(f"{_KERNEL}?.status ?? 'unknown'")
-        return status
-
     def await_idle(self) -> None:
         # A cell is marked with a star only some moments after it was told to run.
         self.page.wait_for_function("!window.runsOnTheirWay")
         expect(self._prompts("[*]:")).to_have_count(0)
         self.page.wait_for_function(f"{_KERNEL}?.status === 'idle'")
-
-    def await_busy(self) -> None:
-        expect(self._prompts("[*]:").first).to_be_attached()
 
     def interrupt(self) -> None:
         self.page.locator('[data-jp-item-name="interrupt"]').locator("visible=true").click()

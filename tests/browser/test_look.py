@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
@@ -61,3 +64,78 @@ def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
         expect(notebook.output(1).get_by_label(label, exact=True).first).to_be_visible()
     notebook.click(1, "Stop")
     expect(notebook.error(1)).to_have_text("Stopped: the task was not run")
+
+
+def test_plots_of_a_block_stand_side_by_side_where_they_fit(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    fake.add(code("\n".join([PLOT] * 3)), code(PLOT), "Done.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nPlot.")
+    notebook.page.set_viewport_size({"width": 1400, "height": 900})
+    notebook.run_all()
+    notebook.await_idle()
+    images = notebook.output(1).locator("img")
+    expect(images).to_have_count(4)
+    tops, widths = _measure(notebook)
+    notebook.screenshot("plots", 1)
+    notebook.page.set_viewport_size({"width": 700, "height": 900})
+    notebook.screenshot("plots-narrow", 1)
+    narrow, _ = _measure(notebook)
+    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+
+    assert tops[0] == tops[1] < tops[2] < tops[3]
+    assert min(widths) >= 390
+    assert narrow == sorted(set(narrow))
+
+
+def _measure(notebook: NotebookPage) -> tuple[list[float], list[float]]:
+    boxes = [image.bounding_box() for image in notebook.output(1).locator("img").all()]
+    return [box["y"] for box in boxes if box], [box["width"] for box in boxes if box]
+
+
+def test_a_switch_shows_more_or_less_also_without_a_kernel(
+    notebook: NotebookPage, fake: FakeOpenAI, folder: Path
+) -> None:
+    fake.add(code(f"for number in range(60): print('line', number)\n{PLOT}"), "Squares grow.")
+    notebook.create(connected(fake), "%%autogen --confirm never\nPlot.")
+    notebook.run_all()
+    notebook.await_idle()
+    live = _walk(notebook)
+    notebook.screenshot("show", 1)
+    notebook.save()
+    notebook.end_kernels()
+    notebook.reload()
+    saved = _walk(notebook)
+    story = folder / "story.ipynb"
+    book = json.loads(story.read_text())
+    book["cells"][1]["outputs"][-1]["data"]["text/plain"] = ["changed by somebody else"]
+    story.write_text(json.dumps(book))
+    notebook.reload()
+
+    #                 code,  print, plot,  answer
+    assert (
+        live
+        == saved
+        == {
+            "answer": (False, False, False, True),
+            "results": (False, False, True, True),
+            "code": (True, False, True, True),
+            "all": (True, True, True, True),
+        }
+    )
+    expect(notebook.output(1)).to_contain_text("Squares grow.")
+    expect(notebook.button(1, "code")).to_have_count(0)
+
+
+def _walk(notebook: NotebookPage) -> dict[str, tuple[bool, ...]]:
+    area = notebook.output(1)
+    pieces = (
+        area.get_by_text("plt.show"),
+        area.get_by_text("line 30"),
+        area.locator("img"),
+        area.get_by_text("Squares grow."),
+    )
+    seen = {}
+    for mode in ("answer", "all", "code", "results"):
+        notebook.click(1, mode)
+        expect(notebook.button(1, mode)).to_have_attribute("aria-pressed", "true")
+        seen[mode] = tuple(piece.is_visible() for piece in pieces)
+    return seen

@@ -1,10 +1,15 @@
+import stat
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pandas as pd
 import pytest
 
+from autogen_nb.cli.run_command import save
 from autogen_nb.cli.table_files import tables
 from autogen_nb.errors import ConfigError
+from tests.processes import on_small_disk
 
 PLAIN = "place,day,warm\nKöln,2024-01-01,1.5\nUlm,2024-01-02,2.5\n"
 GERMAN = "place;day;warm\nKöln;2024-01-01;1,5\nUlm;2024-01-02;2,5\n"
@@ -70,3 +75,41 @@ def test_invalid_table_is_reported(content: bytes, reason: str, tmp_path: Path) 
 
     with pytest.raises(ConfigError, match=reason):
         tables([tmp_path / "t.csv"], tmp_path)
+
+
+def notebook(text: str) -> Any:
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+
+
+def test_messages_received_meanwhile_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "r.ipynb").write_text("mine")
+
+    places = [save(notebook(text), tmp_path / "r.ipynb", force=False) for text in ("one", "two")]
+
+    assert (tmp_path / "r.ipynb").read_text() == "mine"
+    assert [place.name for place in places] == ["r-2.ipynb", "r-3.ipynb"]
+    assert nbformat.read(places[1], as_version=4).cells[0].source == "two"
+
+
+def test_the_file_is_as_open_as_any_other(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+
+    place = save(notebook("a"), tmp_path / "r.ipynb", force=False)
+
+    assert stat.S_IMODE(place.stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+
+
+def test_what_cannot_be_written_is_kept_elsewhere(tmp_path: Path) -> None:
+    script = f"""
+import nbformat
+from pathlib import Path
+from autogen_nb.cli.run_command import save_somewhere
+large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 100_000)])
+place, why = save_somewhere(large, Path({str(tmp_path)!r}, "r.ipynb"), force=False)
+print(nbformat.read(place, as_version=4).cells[0].source == "x" * 100_000, place.name, why)
+print(list(Path({str(tmp_path)!r}).iterdir()))
+"""
+
+    said = on_small_disk(script, tmp_path, 16)
+
+    assert said == f"True r.ipynb {tmp_path}/r.ipynb cannot be written (No space left on device)\n[]\n"

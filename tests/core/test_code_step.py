@@ -11,6 +11,7 @@ from autogen_nb.core.chats.reply_steps import (
     Reply,
     Step,
     check_termination_and_human_reply,
+    generate_oai_reply,
 )
 from autogen_nb.core.chats.two_agent_chat import sent_message, two_agent_chat
 from autogen_nb.effects import Confirm
@@ -22,6 +23,7 @@ from autogen_nb.events import (
     Ended,
     HumanInputAsked,
     HumanInputGiven,
+    ModelReplied,
     Question,
     Recorded,
     ReplyGiven,
@@ -29,7 +31,7 @@ from autogen_nb.events import (
 )
 from autogen_nb.messages import Message
 from autogen_nb.outputs import Display, Stream
-from tests.core.worlds import answered, echo, model_agent, outcome, play, said, scripted, spec, texts
+from tests.core.worlds import echo, outcome, play, scripted, spec, texts
 
 Ran = Callable[[CodeAsked], CodeRan]
 RUN, SKIP, STOP = ApprovalGiven("run"), ApprovalGiven("skip", reason="too slow"), ApprovalGiven("stop")
@@ -148,49 +150,25 @@ def test_a_skip_without_a_reason_says_so() -> None:
 
 
 BOTH = frozenset({("user", "assistant"), ("assistant", "user")})
-
-
-def sent(
-    *,
-    request_reply: bool | None,
-    replying: frozenset[tuple[str, str]] = frozenset(),
-    state: ConversationState | None = None,
-) -> list[Recorded]:
-    limits = {"human_input_mode": "NEVER", "max_auto_replies": 2}
-    user, assistant = (
-        spec(name, check_termination_and_human_reply, default_reply=Message(reply), **limits)
-        for name, reply in (("user", "on"), ("assistant", "yes"))
-    )
-    flow = sent_message(
-        user,
-        assistant,
-        Message("hi"),
-        request_reply=request_reply,
-        replying=replying,
-        state=state or ConversationState(),
-    )
-    return play(flow, scripted())
+GO, ON = Message("go"), Message("on")
 
 
 def test_counts_go_on_from_the_scene() -> None:
     state = ConversationState(auto_replies={("assistant", "user"): 2})
+    limits = {"human_input_mode": "NEVER", "max_auto_replies": 2, "default_reply": ON}
+    user, assistant = (spec(name, check_termination_and_human_reply, **limits) for name in ("user", "assistant"))
 
-    assert texts(sent(request_reply=True, state=state)) == ["hi"]
+    flow = sent_message(user, assistant, GO, request_reply=True, replying=frozenset(), state=state)
+
+    assert texts(play(flow, scripted())) == ["go"]
     assert state.auto_replies["assistant", "user"] == 0
 
 
 def test_who_stops_replying_is_not_asked_again() -> None:
-    user, assistant = (
-        spec("user", default_reply=Message("on")),
-        AgentSpec("assistant", own=frozenset({"generate_reply"})),
-    )
+    user, assistant = spec(default_reply=ON), AgentSpec("assistant", own=frozenset({"generate_reply"}))
     flow = sent_message(user, assistant, Message("hi"), request_reply=True, replying=BOTH, state=ConversationState())
 
     assert texts(play(flow, scripted(ReplyGiven(Message("bye"), replying=False)))) == ["hi", "bye", "on"]
-
-
-GO = Message("go")
-ON = Message("on")
 
 
 @pytest.mark.parametrize(
@@ -198,9 +176,11 @@ ON = Message("on")
     [(0, []), (1, ["go", "a"]), (2, ["go", "a", "on", "b"]), (3, ["go", "a", "on", "b", "on", "c"])],
 )
 def test_initiator_sends_at_most_so_many_messages(max_turns: int, spoken: list[str]) -> None:
-    flow = two_agent_chat(spec(default_reply=ON), model_agent(), opening=GO, max_turns=max_turns)
+    flow = two_agent_chat(
+        spec(default_reply=ON), spec("assistant", generate_oai_reply), opening=GO, max_turns=max_turns
+    )
 
-    events = play(flow, answered(said(*"abcd")))
+    events = play(flow, scripted(*(ModelReplied(Message(text)) for text in "abcd")))
 
     assert texts(events) == spoken
     assert events[-1] == Ended("max_turns", "The limit of turns was reached.")

@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.core.chats.reply_steps import Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.events import Answer, HumanInputAsked, HumanInputGiven, Recorded, SpeakerAsked, SpeakerGiven
+from autogen_nb.events import Answer, HumanInputAsked, HumanInputGiven, Recorded, SpeakerGiven
 from autogen_nb.messages import Message
 from tests.core.worlds import outcome, scripted
 
@@ -21,10 +21,6 @@ def chosen(
     selection: Selection, *answers: Answer, last: str = "alice", message: Message | None = None
 ) -> tuple[list[Recorded], str | Stop]:
     return outcome(selection.next(last, message or Message("hello")), scripted(*answers))
-
-
-def asked(events: list[Recorded]) -> list[SpeakerAsked]:
-    return [event for event in events if isinstance(event, SpeakerAsked)]
 
 
 def test_next_speaker_is_an_allowed_agent_that_can_answer_calls() -> None:

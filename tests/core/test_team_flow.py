@@ -32,7 +32,6 @@ from autogen_nb.events import (
     Said,
 )
 from autogen_nb.messages import Message, Usage
-from autogen_nb.outputs import Stream
 from tests.core.worlds import World, outcome, play, say_always, scripted
 
 ABC = ("alice", "bob", "carol")
@@ -133,10 +132,6 @@ def answered(respond: Respond, there: TeamState, *answers: AnyAnswer) -> tuple[l
 
 def words(text: str) -> ModelReplied:
     return ModelReplied(Message(text))
-
-
-def ran(text: str, exit_code: int = 0) -> CodeRan:
-    return CodeRan(exit_code, (Stream("stdout", text),))
 
 
 def test_code_that_nobody_wrote_does_not_run() -> None:

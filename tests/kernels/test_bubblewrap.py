@@ -40,9 +40,9 @@ print(found)
 """
 
 
-def place(*, net: bool = False, writable: Writable | None = None) -> BubblewrapPlace:
+def place(writable: Writable | None = None) -> BubblewrapPlace:
     try:
-        return BubblewrapPlace(net=net, writable=writable)
+        return BubblewrapPlace(writable=writable)
     except ConfigError as error:
         pytest.skip(f"bwrap: {error}")
 
@@ -214,7 +214,7 @@ for step in (
 @pytest.mark.slow
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: bool) -> None:
-    sandbox = place(writable=Writable(lambda: "autogen_files/main", lambda: everywhere))
+    sandbox = place(Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
     with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:

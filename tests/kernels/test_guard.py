@@ -21,6 +21,13 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
         yield made
 
 
+@pytest.fixture(autouse=True)
+def _cleaned(kernel: GuardedKernel) -> Iterator[None]:
+    yield
+    for path in [path for path in kernel.folder.iterdir() if path.is_file()]:
+        path.unlink()
+
+
 def test_denied_code_goes_on_where_it_expects_that(kernel: GuardedKernel) -> None:
     code = "for i in range(3):\n try:\n  open('x', 'w')\n except OSError as error:\n  print(i, error)"
 
@@ -91,8 +98,6 @@ def test_permitted_effect_is_not_asked_about(kernel: GuardedKernel) -> None:
     assert kernel.asked[0][0].target == str(kernel.folder / "b")
     assert kernel.kinds(code, Effect("write")) == []
     assert kernel.kinds(code, Effect("unknown")) == ["write"]
-    (kernel.folder / "a").unlink()
-    (kernel.folder / "b").unlink()
 
 
 def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) -> None:
@@ -114,8 +119,6 @@ def test_question_comes_after_what_was_printed_before_it(kernel: GuardedKernel) 
 
     told = [line for i in range(6) for line in (f"before {i}", f"<o{i}>", f"after {i}")]
     assert "".join(happened).splitlines() == told
-    for i in range(6):
-        (kernel.folder / f"o{i}").unlink()
 
 
 def test_where_nobody_is_there_it_denies_at_once(kernel: GuardedKernel) -> None:
@@ -158,8 +161,6 @@ await asyncio.gather(asyncio.create_task(task()), asyncio.to_thread(write, 't4')
     kernel.run(code, answer=ALLOWED)
 
     assert sorted(effect.target.rpartition("/")[2] for effect, _ in kernel.asked) == ["t1", "t2", "t3", "t4"]
-    for name in ("t1", "t2", "t3", "t4"):
-        (kernel.folder / name).unlink()
 
 
 def test_thread_that_outlives_its_block_is_denied(kernel: GuardedKernel) -> None:
@@ -202,8 +203,6 @@ logging.shutdown()
     names = [effect.target.rpartition("/")[2] for effect, _ in kernel.asked]
     assert names == ["nested.log", "nosy", "nosy2", "from_import"]
     assert ran.stdout == "done\n"
-    for name in (*names, "helper_of_mine.py"):
-        (kernel.folder / name).unlink()
 
 
 @pytest.mark.slow
@@ -217,7 +216,6 @@ def test_time_of_the_person_does_not_count(kernel: GuardedKernel) -> None:
     ran = kernel.shared.execute("open('slow', 'w').close(); print('in time')", permissions=slow, timeout=1.0)
 
     assert ran.stdout == "in time\n"
-    (kernel.folder / "slow").unlink()
 
 
 def test_interrupt_while_a_question_is_open(kernel: GuardedKernel) -> None:
@@ -256,4 +254,3 @@ def test_without_terms_everything_passes(kernel: GuardedKernel) -> None:
 
     assert (ran.stdout, kernel.asked) == ("free\n", [])
     assert kernel.kinds("open('free', 'a')") == ["write"]
-    (kernel.folder / "free").unlink()

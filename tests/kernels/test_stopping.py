@@ -1,6 +1,6 @@
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Literal
@@ -52,17 +52,11 @@ def agent(tmp_path: Path) -> Iterator[SharedKernel]:
         yield shared
 
 
-async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
-    agent.kernel.on_stuck = person
-    async with aclosing(stream(agent.kernel, STUBBORN)) as items:
+async def interrupted(agent: SharedKernel, code: str, then: Callable[[], object] = bool) -> BlockOutcome:
+    async with aclosing(stream(agent.kernel, code)) as items:
         await anext(items)
-        while True:
-            await agent.kernel.interrupt()
-            await person.heard.wait()
-            person.heard.clear()
-            if not person.answers:
-                break
-        enough(agent)
+        await agent.kernel.interrupt()
+        then()
         *_, last = [item async for item in items]
     assert isinstance(last, BlockOutcome)
     return last
@@ -70,18 +64,9 @@ async def stopped(agent: SharedKernel, person: Person) -> BlockOutcome:
 
 @pytest.mark.slow
 def test_stuck_code_is_killed_when_the_person_says_so(agent: SharedKernel) -> None:
-    person = Person("kill")
+    agent.kernel.on_stuck = person = Person("kill")
 
-    async def run() -> BlockOutcome:
-        agent.kernel.on_stuck = person
-        async with aclosing(stream(agent.kernel, STUBBORN)) as items:
-            await anext(items)
-            await agent.kernel.interrupt()
-            *_, last = [item async for item in items]
-        assert isinstance(last, BlockOutcome)
-        return last
-
-    finished = agent.do(run())
+    finished = agent.do(interrupted(agent, STUBBORN))
 
     (stuck,) = person.asked
     assert stuck.variables is not None
@@ -108,16 +93,10 @@ def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> No
 
 @pytest.mark.slow
 def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
-    async def run() -> BlockOutcome:
-        async with aclosing(stream(agent.kernel, STUBBORN)) as items:
-            await anext(items)
-            await agent.kernel.interrupt()
-            asyncio.get_running_loop().call_later(1.5, enough, agent)
-            *_, last = [item async for item in items]
-        assert isinstance(last, BlockOutcome)
-        return last
+    def later() -> None:
+        asyncio.get_running_loop().call_later(1.5, enough, agent)
 
-    assert not agent.do(run()).lost
+    assert not agent.do(interrupted(agent, STUBBORN, later)).lost
     assert agent.execute("print(kept)").stdout == "x\n"
 
 
@@ -131,15 +110,6 @@ except KeyboardInterrupt:
     print('swallowed', flush=True)
 time.sleep(99)
 """
-
-    async def run() -> BlockOutcome:
-        async with aclosing(stream(agent.kernel, code)) as items:
-            await anext(items)
-            await agent.kernel.interrupt()
-            *_, last = [item async for item in items]
-        assert isinstance(last, BlockOutcome)
-        return last
-
-    finished = agent.do(run())
+    finished = agent.do(interrupted(agent, code))
 
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)

@@ -163,18 +163,14 @@ class FrontEnd:
         self.widgets.clear()
         self._subshell = self._new_subshell() if self._subshell is not None else None
 
-    def load_page_again(self, kept: Run | None = None) -> None:
+    def load_page_again(self) -> None:
         self._runs.clear()
         self._cells.clear()
-        if kept is not None:
-            for output in kept.outputs:
-                output.display_id = None
-            self._cells[kept.cell] = kept
         self.widgets.clear()
         states = self.load_again()
         self.widgets.update({name: dict(each["state"]) for name, each in states.items()})
 
-    def start(self, code: str, cell: str = "cell", *, stdin: bool = True, origin: bool = True) -> Run:
+    def start(self, code: str, cell: str = "cell", *, stdin: bool = True) -> Run:
         content = {
             "code": code,
             "silent": False,
@@ -183,7 +179,7 @@ class FrontEnd:
             "allow_stdin": stdin,
             "stop_on_error": True,
         }
-        metadata = {"cellId": f"{self._page}-{cell}"} if origin else {}
+        metadata = {"cellId": f"{self._page}-{cell}"}
         message = self._client.session.msg("execute_request", content, metadata=metadata)
         run = Run(message["header"]["msg_id"], cell)
         self._runs[run.request] = self._cells[cell] = run

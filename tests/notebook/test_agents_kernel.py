@@ -1,6 +1,6 @@
 import pytest
 
-from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
@@ -70,3 +70,44 @@ def test_a_deleted_folder_is_reported_with_a_way_out(fresh: FrontEnd, model: Fak
     assert "was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`," in deleted.error
     assert len(deleted.error.splitlines()) == 1
     assert again.about("stream") == [f"{fresh.cwd.resolve()}\n"]
+
+
+CALL = FakeReply(
+    tool_calls=[{"name": "ask_person", "arguments": '{"question": "Which colour?", "choices": ["red", "blue"]}'}]
+)
+
+
+@pytest.mark.slow
+def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(CALL, "Blue it is.")
+
+    cell = notebook.start("%%autogen --ask-person\nPaint.")
+    notebook.asked("blue")
+    panel = cell.about("panel")[0]
+    notebook.click("blue")
+    notebook.finish(cell)
+
+    assert cell.status == "ok", cell.error
+    assert panel.startswith("assistant asks: Which colour?")
+    assert model.requests[1].body["messages"][-1]["content"] == "blue"
+    assert model.requests[0].body["tools"][0]["function"]["name"] == "ask_person"
+    assert cell.about("message")[-1].endswith("Blue it is.")
+
+
+@pytest.mark.slow
+def test_unattended_chat_does_not_ask(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(CALL, "Red, then.")
+
+    cell = notebook.run("%%autogen --ask-person\nPaint.", stdin=False)
+
+    assert cell.status == "ok", cell.error
+    assert "Nobody is there to answer" in str(model.requests[1].body["messages"][-1]["content"])
+
+
+@pytest.mark.slow
+def test_server_that_may_not_know_tools_is_sent_none(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("Done.")
+
+    notebook.run("%%autogen\nPaint.")
+
+    assert "tools" not in model.requests[0].body

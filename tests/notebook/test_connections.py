@@ -13,11 +13,6 @@ SERVER = ModelConnection("given", base_url="http://localhost/v1")
 KEY = ModelConnection("given", "sk-1")
 
 SECRET = "sk-never-to-be-seen-4712"
-FIRST, TAGGED, AGAIN = LIST = [
-    {"model": "a", "api_key": SECRET},
-    {"model": "b", "tags": ["cheap", "x"]},
-    {"model": "a", "base_url": "http://localhost/v1", "tags": "x"},
-]
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,20 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from autogen_nb.events import ApprovalAsked, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
+from autogen_nb.human.rule_based_approver import ONWARDS, RULED
 from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.notebook.asking.person import approved_each_block
+from autogen_nb.notebook.chat_folders import ChatFolders
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.settings import Settings
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 TERMS = Settings().for_cell(Settings.from_options("go"), attended=True)
@@ -126,3 +134,103 @@ def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
     assert all_of_them.find_by_cell(Origin("a", "3")) is all_of_them.named("side")
     assert all_of_them.find_by_cell(Origin("a", "1")) is None
     assert all_of_them.find_by_cell(Origin(None, "3")) is None
+
+
+Open = Callable[[str], ChatFolders]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    made = []
+
+    def open_notebook(path: str) -> ChatFolders:
+        made.append(ChatFolders(tmp_path, lambda: path))
+        return made[-1]
+
+    yield open_notebook
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("sales.ipynb", "sales/main"),
+        ("{cwd}/sales.ipynb", "sales/main"),
+        ("/elsewhere/sales.ipynb", "sales/main"),
+        ("Größe.v2.ipynb", "Größe.v2/main"),
+        ("", "main"),
+        ("{cwd}/", "main"),
+    ],
+)
+def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path, opened: Open) -> None:
+    assert opened(path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
+
+
+@pytest.mark.parametrize("path", ["sales.ipynb", ""])
+def test_a_folder_that_a_living_notebook_uses_is_not_taken(path: str, opened: Open) -> None:
+    first, second = opened(path), opened(path)
+
+    taken = first.folder("main", ())
+    other = second.folder("main", ())
+    first.close()
+    again = opened(path).folder("main", ())
+
+    assert other != taken
+    assert again == taken
+
+
+def test_each_chat_has_a_folder(opened: Open) -> None:
+    folders = opened("sales.ipynb")
+
+    assert folders.folder("a b", ()) == "autogen_files/sales/a_b"
+    assert folders.folder("a_b", {"autogen_files/sales/a_b"}) == "autogen_files/sales/a_b-2"
+
+
+@pytest.mark.slow
+@pytest.mark.kernel
+@pytest.mark.parametrize(
+    ("names", "folders"),
+    [(("one.ipynb", "two.ipynb"), ("one/main", "two/main")), (("", ""), ("main", "main-2"))],
+    ids=["named", "unnamed"],
+)
+def test_two_notebooks_in_a_folder(
+    names: tuple[str, str], folders: tuple[str, str], tmp_path: Path, model: FakeOpenAI
+) -> None:
+    own = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "x", "AUTOGEN_NB_MODEL": "scripted"}
+    said = []
+    with ExitStack() as opened:
+        for name, folder in zip(names, folders, strict=True):
+            environ = environment(tmp_path, **own, JPY_SESSION_NAME=name)
+            front = opened.enter_context(FrontEnd(tmp_path, environ))
+            model.add(python(f"open('autogen_files/{folder}/result.csv', 'x').write({folder!r})"), "Fine.")
+            front.run("%load_ext autogen_nb", "load")
+            cell = front.run("%%autogen --confirm never\nWrite.", "write")
+            assert cell.status == "ok", cell.error
+            said.append(front.run("%autogen chats", "chats").text)
+
+    assert said == [f"main: 1 run(s), files in autogen_files/{folder}\n" for folder in folders]
+    assert [(tmp_path / "autogen_files" / each / "result.csv").read_text() for each in folders] == list(folders)
+
+
+RUN = ApprovalGiven("run", by="you")
+
+
+@pytest.mark.parametrize(
+    ("decisions", "found"),
+    [
+        ((RUN, RUN), False),
+        ((RUN, RUN, RUN), True),
+        ((ApprovalGiven("skip", by="you"), RUN, RUN, RUN), True),
+        ((RUN, ApprovalGiven("skip", by="you"), RUN, RUN), False),
+        ((RUN, RUN, ApprovalGiven("run", code="1", by="you")), False),
+        ((RUN, RUN, ApprovalGiven("run", by="you", onwards=True)), False),
+        ((RUN, RUN, ApprovalGiven("run", by=f"{RULED}network example.org")), False),
+        ((RUN, RUN, ApprovalGiven("run", by=ONWARDS)), False),
+    ],
+    ids=["two", "three", "three after a skip", "a skip between", "edited", "run all", "by a rule", "by run all"],
+)
+def test_three_blocks_in_a_row(decisions: tuple[ApprovalGiven, ...], found: bool) -> None:
+    events: list[Recorded] = [each for given in decisions for each in (given, Ended("answered"))]
+
+    assert approved_each_block(events) is found

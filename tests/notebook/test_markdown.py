@@ -1,15 +1,21 @@
+import json
 import subprocess
 import sys
+from typing import Any
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autogen_nb.notebook.rendering import mime
 from autogen_nb.notebook.rendering.highlighting import code_html
 from autogen_nb.notebook.rendering.markdown import LONGEST, markdown
+from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
+from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours
 from autogen_nb.notebook.rendering.tex import harmless
+from autogen_nb.notebook.view.slots import Content, Slots, merged
 from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE
 from tests.notebook.markup import code_of, live_tex, problems, text_of
 
@@ -132,3 +138,145 @@ def test_threads_highlight_first_at_the_same_time() -> None:
     run = subprocess.run([sys.executable, "-c", FIRST_IN_THREADS], capture_output=True, text=True, check=True)
 
     assert run.stderr == ""
+
+
+controls = st.lists(
+    st.text(max_size=5) | st.sampled_from(["\r", "\n", "\b", "\x1b[31m", "\x1b[0m", "\x1b[K", "\x1b]8;;x\x07", "\x1b"])
+).map("".join)
+
+
+def stream_text(text: str) -> str:
+    terminal = TerminalText()
+    terminal.feed(text)
+    return terminal.text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ntext", "plain\ntext"),
+        ("10%\r20%\r100%\n", "100%\n"),
+        ("long line\rxy", "xyng line"),
+        ("abc\b\bX", "aXc"),
+        ("\b\bx", "x"),
+        ("a\r\nb\r\n", "a\nb\n"),
+        ("\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"),
+        ("\x1b[31mred\rgo\x1b[0m", "\x1b[31mgod\x1b[0m"),
+        ("\x1b[1mb\nc", "\x1b[1mb\nc"),
+        ("abc\r\x1b[Kx", "x"),
+        ("abc\x1b[2K\rx", "x  "),
+        ("a\x1b[2Ab\x1b[10;10Hc", "abc"),
+        ("\x1b]8;;http://evil.invalid\x07link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]0;title\x07x\x07\x00", "x"),
+        ("a\ud800b", "a\ufffdb"),
+    ],
+)
+def test_control_characters_do_what_a_terminal_does(text: str, shown: str) -> None:
+    assert stream_text(text) == shown
+
+
+@pytest.mark.slow
+def test_a_progress_bar_leaves_one_line() -> None:
+    bar = "".join(f"\r{done / 100:6.2f}%|{'#' * (done // 200):50}|" for done in range(10_001))
+
+    assert stream_text(bar + "\n") == f"100.00%|{'#' * 50}|\n"
+
+
+@given(controls, st.integers(min_value=0, max_value=40))
+def test_text_may_come_in_any_pieces(text: str, cut: int) -> None:
+    terminal = TerminalText()
+    terminal.feed(text[:cut])
+    terminal.feed(text[cut:])
+    # A line feed shows what was still pending, in both.
+    terminal.feed("\n")
+
+    assert terminal.text == stream_text(text + "\n")
+
+
+@pytest.mark.slow
+@given(controls)
+def test_what_is_left_can_be_saved(text: str) -> None:
+    shown = stream_text(text)
+
+    assert shown.encode().decode() == shown
+    assert only_colours(shown) == shown
+
+
+def _page(published: list[dict[str, Any]]) -> list[str]:
+    places: dict[str, str] = {}
+    for output in published:
+        places[output["transient"]["display_id"]] = output["data"]["text/plain"]
+    return list(places.values())
+
+
+def _shown(slots: Slots, *texts: str) -> None:
+    for text in texts:
+        slots.next().show({"text/plain": text}, {})
+
+
+def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
+    slots = Slots()
+    _shown(slots, *(str(number) for number in range(35)))
+    last = slots.next()
+    last.show({"text/plain": "gone"}, {})
+    last.clear()
+    slots.tidy()
+
+    assert "gone" not in "".join(_page(published))
+
+
+LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})
+IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
+
+
+def test_images_are_joined_where_there_is_no_room() -> None:
+    [(data, _)] = merged([LINE, IMAGE] * 4, few=5)
+
+    assert data["text/html"].count('src="data:image/png;base64,AAAA"') == 4
+
+
+MIMES = ["text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/svg+xml", "application/json"]
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.binary() | st.integers(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.sampled_from(MIMES) | st.text(), json_values), json_values)
+def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], metadata: object) -> None:
+    kept, about = safe(data, metadata)
+
+    assert json.dumps([kept, about], allow_nan=False, ensure_ascii=False).encode()
+    assert isinstance(kept["text/plain"], str)
+    assert problems(kept.get("text/html", "")) == []
+
+
+def test_json_passes() -> None:
+    data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/plain": "{}"})
+
+    assert data["application/json"] == {"a": [1, "\ufffd"]}
+
+
+def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mime, "HTML_LIMIT", 3)
+
+    data, _ = safe({"text/html": "<p>long</p>", "text/plain": "long"})
+
+    assert text_of(data["text/html"]) == "HTML of 11 characters is not shown: the limit is 3.long"
+    assert data["text/plain"] == "long\nHTML of 11 characters is not shown: the limit is 3."
+
+
+def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) -> None:
+    slots = Slots()
+    numbers = [str(number) for number in range(40)]
+    _shown(slots, *numbers)
+    assert slots.tidy() is True
+    _shown(slots, "next")
+
+    page = _page(published)
+    assert page == ["\n".join(numbers), "next", *[""] * 38]
+
+
+def test_tex_passes_when_harmless() -> None:
+    assert safe({"text/latex": "$x^2$", "text/plain": "x**2"})[0] == {"text/latex": "$x^2$", "text/plain": "x**2"}

@@ -22,7 +22,14 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.outputs import Stream
-from autogen_nb.views.in_words import picture_in_words, speaker_choice
+from autogen_nb.views.in_words import (
+    LONGEST,
+    arguments_of,
+    call_in_words,
+    picture_in_words,
+    result_in_words,
+    speaker_choice,
+)
 from autogen_nb.views.plain_view import PlainView
 
 RULE = "-" * 80
@@ -164,3 +171,20 @@ def test_picture_in_a_terminal() -> None:
     PlainView(written.append).show(Said("a", "b", message({"url": HELD})))
 
     assert "Look.\n[picture, image/png, " in "".join(written)
+
+
+ADD_ONE = FunctionCall("add", '{"a":1}', "c1")
+
+
+def test_endless_texts_are_bounded() -> None:
+    long = "x" * (LONGEST + 1_234)
+
+    assert arguments_of(FunctionCall("f", long)).endswith("\n\u2026 [1,234 more characters are not shown]")
+    assert result_in_words(ADD_ONE, long).endswith("\n\u2026 [1,234 more characters are not shown]")
+
+
+def test_calls_in_words() -> None:
+    assert call_in_words(ADD_ONE) == 'calls add({"a": 1})'
+    assert result_in_words(ADD_ONE, "3") == "add returned: 3"
+    assert result_in_words(ADD_ONE, "one\ntwo") == "add returned:\none\ntwo"
+    assert result_in_words(ADD_ONE, "") == "add returned nothing"
