@@ -13,12 +13,11 @@ import time
 import uuid
 from base64 import b64decode
 from collections.abc import Coroutine, Generator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol, Self, overload, runtime_checkable
 
-from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
@@ -202,10 +201,8 @@ class OwnedExecutor(BlockExecutor, Owned):
         return None
 
     async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:
-        async with aclosing(self.run(blocks)) as run:
-            items = [item async for item in run]
-        (ended,) = (item for item in items if isinstance(item, RunEnded))
-        outputs: list[Output] = [item for item in items if not isinstance(item, RunEnded)]
+        outputs: list[Output] = []
+        ended = await self.attended(blocks, outputs.append)
         code_file = None
         # The run has already reported an invalid file name.
         with suppress(OSError):
