@@ -180,7 +180,6 @@ class NotebookConversation:
 
     @property
     def busy(self) -> bool:
-        """True if the agent's kernel executes code."""
         return self.executor.busy
 
     async def stop(self, note: str = "") -> None:

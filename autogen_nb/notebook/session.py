@@ -85,7 +85,6 @@ class Session:
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        """Returns the named chat, or the current one."""
         return self._commands.chat_of(words)
 
     def warm_up(self) -> None:

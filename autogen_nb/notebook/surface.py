@@ -118,7 +118,6 @@ class CellChats:
         return any(view.asks for view in self._views)
 
     def on_page_loaded(self) -> None:
-        """Records that the page of the cell may have been closed."""
         for view in self._views:
             view.on_page_loaded()
 
@@ -129,7 +128,6 @@ class CellChats:
             view.move(publish)
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows the open panels below another cell as well."""
         for view in self._views:
             view.repeat_question(publish, remark)
 
@@ -179,13 +177,11 @@ class ChatView(NotebookView):
             chats.begin(self)
 
     def tick(self) -> None:
-        """Updates the view, and handles take-over requests."""
         if self._chats is not None:
             self._chats.handle_requests()
         super().tick()
 
     def close(self) -> None:
-        """Closes the view; it shows no further questions."""
         _views.discard(self)
         if self._chats is not None:
             self._chats.end(self)

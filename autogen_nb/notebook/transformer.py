@@ -36,7 +36,6 @@ class Transformer:
         self._depth = _Depth()
 
     def install(self) -> None:
-        """Registers the transformer, and the callbacks that track cells."""
         self._shell.input_transformers_post.append(self)
         self._shell.events.register("pre_execute", self._on_cell_begin)
         self._shell.events.register("post_execute", self._on_cell_end)

@@ -90,7 +90,6 @@ def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) ->
 
 
 def variable_list(variables: Sequence[tuple[str, ...]], most: int) -> str:
-    """Lists at most `most` variables with their descriptions."""
     listing = ", ".join(f"`{name}` ({', '.join(filter(None, details))})" for name, *details in variables[:most])
     return f"{listing} and {len(variables) - most} more" if len(variables) > most else listing
 
@@ -104,13 +103,11 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
 
 
 def copied_variables_line(values: Mapping[str, Any], destination: str) -> str:
-    """Lists copied variables with their types and sizes."""
     copied = [(name, type(value).__name__, shape(value), in_units(size_of(value))) for name, value in values.items()]
     return f"Copied {destination}: {variable_list(copied, len(copied))}."
 
 
 def replaced_variables_line(names: Sequence[str], owner: str) -> str:
-    """Lists the variables that a copy replaced."""
     return f"Replaced variables of the same name in {owner}: {quoted(names)}."
 
 
@@ -119,7 +116,6 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def pull_command(name: str, chat: str | None) -> str:
-    """Returns the command that copies a variable to the notebook."""
     return _command("pull", [name], chat)
 
 

@@ -187,7 +187,6 @@ class Commands:
         self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        """Returns the named chat, or the current one."""
         options, chat = self._options_and_chat(words)
         if options:
             raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")

@@ -95,7 +95,6 @@ def card(
 
 
 def limited(html: str, blocks: int) -> str:
-    """Limits the height of the code in a message."""
     return html.replace(styles.PRE, styles.WAITING_PRE.format(blocks))
 
 

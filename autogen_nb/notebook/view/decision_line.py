@@ -36,7 +36,6 @@ def render_effects(decisions: Sequence[Decided], clock: str) -> tuple[str, str]:
 
 
 def effects_text(decisions: Sequence[Decided], clock: str) -> str:
-    """Formats consecutive decisions about effects."""
     verdicts: dict[tuple[str, str], dict[str, None]] = {}
     for answer, question in decisions:
         verdicts.setdefault((_verdict(answer), answer.by), {})[

@@ -51,7 +51,6 @@ class FootedView:
     # The status
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Shows the spending in each status line."""
         self._spent = spent
 
     def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
@@ -124,7 +123,6 @@ class FootedView:
         self.page_loaded = self._is_panel_open
 
     def mirror(self, publish: Publish) -> None:
-        """Sends all further output to `publish` as well."""
         self._slots.mirror(publish)
         self._foot = self._slots.next()
 

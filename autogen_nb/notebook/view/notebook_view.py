@@ -313,7 +313,6 @@ class NotebookView(FootedView):
             self._last_message.limit_height(approval.total if isinstance(approval, ApprovalAsked) else 1)
 
     def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
-        """Shows a decision and its time of day."""
         if isinstance(answer, EffectJudged):
             self._show_judged(answer, question if isinstance(question, EffectAsked) else None, clock)
         elif self._is_in_block_line(answer, question, clock):

@@ -32,7 +32,6 @@ class PlainCellView(PlainView):
         self.line(plain(f"{status_line.MARK[tone]}{text}"))
 
     def decide(self, answer: PersonGiven, question: PersonAsked | None, clock: str) -> None:
-        """Shows a decision and its time of day as a line."""
         if line := decision_text(answer, question, clock):
             self.note(line)
 
@@ -40,7 +39,6 @@ class PlainCellView(PlainView):
         """Does nothing, because plain text has no status line."""
 
     def meter(self, spent: Callable[[], str]) -> None:
-        """Sets the function that describes the spending in the last line."""
         self._spent = spent
 
     def set_runs_all(self, runs_all: Callable[[], bool]) -> None:

@@ -79,14 +79,12 @@ class Slots:
         self._mirrors: list[Publish] = []
 
     def move(self, publish: Publish) -> None:
-        """Moves the existing and future outputs below another cell."""
         self._shown_by = publish
         self._mirrors.clear()
         for slot in self._all:
             slot.move()
 
     def mirror(self, publish: Publish) -> None:
-        """Sends all further output to `publish` as well."""
         self._mirrors.append(publish)
 
     def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
