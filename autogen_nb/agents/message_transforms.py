@@ -56,10 +56,10 @@ class MessageHistoryLimiter(_Limiter):
 
 
 class MessageTokenLimiter(_Limiter):
-    """Shortens each message, and then the conversation, from the newest message to the oldest.
+    """Shortens long messages, and keeps the newest messages of a long conversation.
 
-    Limits are at most the model's context window. `filter_dict` excludes messages, or with ``exclude_filter=False``
-    selects them.
+    Limits are at most the model's context window. Messages that match `filter_dict` are not shortened; with
+    ``exclude_filter=False``, only these are shortened.
     """
 
     unit, count = "tokens", count_text

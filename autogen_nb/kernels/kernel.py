@@ -229,11 +229,11 @@ class Kernel(VariableExchange):
             if request.end is None:
                 request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
             while True:
-                # `ask` raises errors, which its caller has already reported.
+                # `wait` raises the errors of the request's `ask` function; the chat has already reported them.
                 with suppress(Exception):
                     await request.wait()
                     break
-            # If the kernel died, the next request reports the reason.
+            # The next request reports the reason if the kernel died, but it cannot know that the code did not stop.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
         finally:

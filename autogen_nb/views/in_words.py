@@ -1,7 +1,7 @@
 """Describes tool calls, pictures and model details as text.
 
 The caller must escape the text, which contains untrusted arguments, results and addresses. The text
-names a remote picture, and the picture is not loaded: its server would learn who reads the chat.
+only names a remote picture: loading it would tell the picture's server who reads the chat.
 """
 
 import json

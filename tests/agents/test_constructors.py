@@ -98,7 +98,7 @@ def test_last_n_messages_is_auto_or_a_number(reach: Any) -> None:
         ({"output_dir": 3}, ValueError, "output_dir is 3; it must be a folder's path"),
         ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),
         ({"limits": {"cpu": 3}, "kernel": "https://host/"}, ValueError, "limits is not supported on a server"),
-        ({"restore": "all"}, ValueError, "restore is 'all'; it must be one of nothing, replay"),
+        ({"restore": "all"}, ValueError, "restore is 'all'; it must be 'nothing' or 'replay'"),
         ({"passed": "KEY"}, ValueError, "passed is 'KEY'; it must be a list of names"),
         ({"kernel": ""}, ValueError, "kernel is ''"),
         ({"kernel": "no-such"}, ValueError, "there is no kernelspec 'no-such'; installed are: .*python3"),

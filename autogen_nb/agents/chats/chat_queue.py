@@ -63,8 +63,8 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     Parameters
     ----------
     chat_queue
-        As for `initiate_chats`. Each chat may have a ``chat_id``, its place in the queue by default, and
-        ``prerequisites``: the ids of chats that it waits for, whose summaries it gets.
+        As for `initiate_chats`. Each chat may have a ``chat_id``, which is its place in the queue by
+        default. ``prerequisites`` lists the ids of the chats that it waits for; it gets their summaries.
 
     Raises
     ------

@@ -10,7 +10,7 @@ _log = logging.getLogger("autogen_nb")
 
 
 def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> None:
-    """Raises `ConfigError` for a graph with other agents; logs agents that are isolated, left out or listed twice."""
+    """Raises `ConfigError` for a graph with unknown agents; logs agents that are isolated, left out or listed twice."""
     graph = allowed_speaker_transitions_dict
     if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
         raise ConfigError("allowed_speaker_transitions_dict must be a dict of an agent to a list of agents")

@@ -54,7 +54,7 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "output_dir": (lambda value: isinstance(value, str | Path), "a folder's path"),
     "passed": (_are_names, "a list of names of environment variables"),
     "pictures": (_is_bool, "True if the model that reads the output accepts images, or False"),
-    "restore": (lambda value: value in ("nothing", "replay"), "one of nothing, replay"),
+    "restore": (lambda value: value in ("nothing", "replay"), "'nothing' or 'replay'"),
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
@@ -73,7 +73,7 @@ class CodeConfig:
 
     @property
     def scope(self) -> PathScope:
-        """The executor's folder, in which `output_dir` belongs to the chat."""
+        """The paths for rules: the executor's folder, and `output_dir`, where the chat may write."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))
@@ -102,7 +102,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
     from autogen_nb.models.config.model_selection import model_for
 
     if isinstance(llm_config, Mapping):
-        # The agent's definitions are part of each request.
+        # The agent adds the definitions of its tools and functions to each request.
         llm_config = {key: value for key, value in llm_config.items() if key not in ("functions", "tools")}
     return model_for(llm_config)
 

@@ -19,7 +19,7 @@ _OWN_PROCESS = re.compile(
     r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
-"""Files with figures about the machine and the process; they contain no memory and no environment variables."""
+"""Files with figures about the machine and the process, without the process's data and environment variables."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -28,7 +28,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""The kind of effect by the use and the owner of a file (None: unknown); for other pairs, the kind is the use."""
+"""The kind of effect for a use and the owner of the file (None: unknown); elsewhere, the use is the kind."""
 
 
 class EffectCollector:
@@ -57,7 +57,7 @@ class EffectCollector:
         self._vague += effects
 
     def merge(self, other: "EffectCollector") -> None:
-        """Adds the effects of another collection; they do not replace vague effects."""
+        """Adds the effects of another collector; vague effects of the same kinds still count."""
         self._merged += other.effects
         self.started += other.started
         self.inner += other.inner
@@ -70,7 +70,7 @@ class EffectCollector:
                 return
             path = None
         if path is None:
-            words = f"{_DOING[use]} a file whose name is not known before it runs"
+            words = f"{_DOING[use]} a file whose name is not known before the code runs"
             self.add(Effect(_KINDS.get((use, None), use), "", words))
             return
         if use != "delete":

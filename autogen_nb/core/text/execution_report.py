@@ -32,7 +32,7 @@ _LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNO
 _RULE = re.compile(r"-{10,}")
 _TITLE = "Traceback (most recent call last)"
 _AROUND = 3
-"""In a long series of frames of the model's code, this number of frames stays at both ends."""
+"""The stack frames of the model's code that a long traceback keeps at each end."""
 
 
 def report(exit_code: int, output: str) -> str:

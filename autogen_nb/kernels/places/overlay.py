@@ -14,7 +14,7 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
-# The path of a Unix socket has at most 104 bytes on macOS; 70 are for names of libraries in the folder.
+# A Unix socket's path has at most 104 bytes on macOS; 70 of them are left for the sockets of libraries below it.
 _LONGEST_FOLDER = 34
 
 

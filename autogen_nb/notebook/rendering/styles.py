@@ -1,4 +1,4 @@
-"""Inline styles with JupyterLab's CSS variables; the structure stays readable without them.
+"""Inline styles with JupyterLab's CSS variables; the text is also readable in a front end that drops styles.
 
 Without the variables of JupyterLab or VS Code, colours fall back to the inherited one or a translucent grey, which suit
 light and dark themes.
@@ -56,7 +56,7 @@ CALL = f"margin:6px 0 0;{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TE
 RETURNED = f"margin:2px 0 4px;padding-left:{INSET};{SMALL};line-height:1.5;overflow-wrap:anywhere;color:{TEXT}"
 
 LABEL = f"margin:6px 0 2px;{SMALL};line-height:1.4;color:{MUTED}"
-# Long lines wrap, because a person might approve code that is scrolled out of sight.
+# Long lines wrap. Otherwise, a person might approve code that is scrolled out of sight.
 PRE = (
     f"margin:0 0 8px;padding:7px 10px;background:{CODE_BACKGROUND};border:1px solid {FAINT};border-radius:2px;"
     f"color:{TEXT};font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;"
@@ -77,8 +77,8 @@ _AREA = ".jp-OutputArea:has(style.autogen-nb)"
 _PLOT = ":has(> .jp-RenderedImage)"
 _FRAME = ":has(> .jp-RenderedHTML table.dataframe)"
 _PLOT_WIDTH = "calc(360px + var(--jp-cell-prompt-width,64px))"
-# Adjacent pictures, and a data frame and its picture, stand side by side if a picture keeps 360 px and a data
-# frame its width. They remain separate outputs, for front ends without this style.
+# Two adjacent pictures stand side by side if each can be 360 px wide. A data frame and a picture do so if the data
+# frame also has its full width. A front end without this style shows them below each other.
 _SIDE_BY_SIDE = (
     f"{_AREA} {{display:flex;flex-flow:row wrap;align-content:flex-start}} "
     f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "

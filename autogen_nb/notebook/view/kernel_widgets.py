@@ -1,9 +1,10 @@
 """The widgets of an agent's kernel, live in the page.
 
-1. For each widget, the notebook's own kernel has one with a checked copy of its state (`widget_state.py`), so that
-   front ends, reloads and saved notebooks need no special support. The page's messages go on to the agent's kernel.
+1. The notebook's own kernel has a copy of each widget, with a checked state (`widget_state.py`), so that front ends,
+   reloads and saved notebooks need no special support. The page's messages go on to the agent's kernel.
 2. Changes go to the page at most eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
-3. After the code has ended, HTML with its last state replaces each widget; if it has controls, once it stops working.
+3. After the code has ended, HTML with the widget's last state replaces it. A widget with controls stays until
+   it stops working.
 """
 
 import asyncio
@@ -103,7 +104,7 @@ class WidgetRelay:
         model = model_of(state) if widget is None else widget.model
         if model is None:
             return
-        # The kernel may send a state of any shape; the widget then keeps its earlier one.
+        # The kernel may send an invalid state; the widget then keeps its earlier state.
         with suppress(TypeError, ValueError, RecursionError):
             checked = safe_state(model, state, self._page_id, self._outputs)
             if widget is None:

@@ -93,13 +93,13 @@ class ModelPanel(Panel):
             url = checked_base(revealed(self._url.value.strip(), self._stored.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._stored)
         except ConfigError as error:
-            # The key's server is not known yet, so the key is cleared.
+            # The panel has cleared the key field: a key belongs to a server, and this address names none.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         connection = ModelConnection(model, key, url)
         if not keeps_secrets(self._stored, connection):
             self._stored = connection
-        # A saved notebook contains the values of fields, so the field shows no login.
+        # A saved notebook contains the values of fields, so this field shows the address without a name and password.
         self._url.value = shown_url(url)
         self._key.placeholder = _STORED_KEY if key else "sk-…"
         check = self._check = engine.submit(check_connection(connection))
