@@ -100,12 +100,10 @@ class OpenAIClients:
         # Requests to a local HTTP server need no certificates: loading them takes 16 ms, and invalid ones would fail.
         is_plain = is_local and url.startswith("http:")
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else trusted_certificates(self._ca_bundle)
-        hooks = {"response": [_queue_error]}
+        options: Any = {"verify": verify, "follow_redirects": False, "event_hooks": {"response": [_queue_error]}}
         try:
             # A proxy cannot reach this machine's loopback addresses.
-            return openai.DefaultAsyncHttpxClient(
-                verify=verify, trust_env=not is_local, follow_redirects=False, event_hooks=hooks
-            )
+            return openai.DefaultAsyncHttpxClient(trust_env=not is_local, **options)
         except Exception as error:  # noqa: BLE001 - any error here is caused by the environment's proxy settings
             reason = Server("", url).clean(str(error)).rstrip(".")
         ways = "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
