@@ -3,6 +3,7 @@
 import statistics
 import threading
 import time
+from tempfile import TemporaryDirectory
 
 # It has no annotations.
 import psutil  # type: ignore[import-untyped]
@@ -18,7 +19,7 @@ ROUNDS = sized(4, quick=1)
 CODE = f"for i in range({LINES}): print(i)"
 
 
-async def flooded(url: str) -> list[float]:
+async def flooded(url: str, folder: str) -> list[float]:
     """Seconds of the block, the megabytes that this process grew by at most, and those that it kept."""
     from autogen_nb.agents.assistant import AssistantAgent
     from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
@@ -28,7 +29,8 @@ async def flooded(url: str) -> list[float]:
     from autogen_nb.human.rule_based_approver import NobodyToAsk
     from autogen_nb.notebook.view.notebook_view import NotebookView
 
-    executor = BlockExecutor()
+    # The executor saves the whole output in its working directory.
+    executor = BlockExecutor(cwd=folder)
     await _started(executor)
     user = UserProxyAgent(
         "user",
@@ -80,11 +82,11 @@ async def _started(executor: object) -> None:
 
 def main() -> None:
     floors, ours, most, kept, busiest = [], [], [], [], []
-    with kernel() as raw, server(f"```python\n{CODE}\n```") as url:
+    with kernel() as raw, server(f"```python\n{CODE}\n```") as url, TemporaryDirectory() as folder:
         for _ in range(ROUNDS):
             floors.append(bare_block(raw, CODE))
             with kernel() as notebook:
-                (took, grew, stayed), displays = measured(notebook, f"flood.flooded({url!r})")
+                (took, grew, stayed), displays = measured(notebook, f"flood.flooded({url!r}, {folder!r})")
             ours.append(took)
             most.append(grew)
             kept.append(stayed)
