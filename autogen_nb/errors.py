@@ -88,7 +88,7 @@ class ModelUnavailable(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The model's server refused the request; repeating it will not help."""
+    """The model's server refused the request; a retry will not help."""
 
 
 class ContentFiltered(ModelRefused):

@@ -95,11 +95,12 @@ class ModelDelta:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelWaiting:
-    """A pause before the next request to a model's server; `why` is "" when the pause ends."""
+class ModelRetry:
+    """The reason for the next retry of a request to a model's server, and the seconds before it."""
 
     agent: str
-    why: str
+    reason: str
+    wait: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,7 +563,7 @@ class SummaryGiven:
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
-Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded
+Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelRetry | OutputAdded
 Question: TypeAlias = (
     OpeningAsked
     | TerminationAsked

@@ -33,14 +33,15 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A pause before the next request to the server; `why` is "" at its end."""
+class Retry:
+    """The reason for the next retry of a request, and the seconds before it."""
 
-    why: str
+    reason: str
+    wait: float
 
 
-Part: TypeAlias = str | Reasoning | Waiting | Completion
-"""An item of a streamed reply: pauses first, then pieces of text and reasoning, then the complete reply."""
+Part: TypeAlias = str | Reasoning | Retry | Completion
+"""An item of a streamed reply: retries first, then pieces of text and reasoning, then the complete reply."""
 
 
 class Model(Protocol):

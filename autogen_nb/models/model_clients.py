@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Waiting
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Retry
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
@@ -115,7 +115,7 @@ class ChatCompletionClient(ABC):
                 if part is None:
                     return
                 # AgentChat streams no reasoning; the result's `thought` contains it.
-                if not isinstance(part, Reasoning | Waiting):
+                if not isinstance(part, Reasoning | Retry):
                     yield result_of(part) if isinstance(part, Completion) else part
 
     async def close(self) -> None:  # noqa: B027 - not every client has connections

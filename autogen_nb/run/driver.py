@@ -20,7 +20,7 @@ from autogen_nb.events import (
     FunctionsAsked,
     FunctionsReturned,
     ModelDelta,
-    ModelWaiting,
+    ModelRetry,
     OutputAdded,
     Question,
     ReasoningDelta,
@@ -134,7 +134,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
         item: Transient | Inquiry | Answer = yield stage
         if isinstance(item, Inquiry):
             yield from _show_inquiry(item, world, known)
-        elif isinstance(item, ModelDelta | ReasoningDelta | ModelWaiting | OutputAdded):
+        elif isinstance(item, ModelDelta | ReasoningDelta | ModelRetry | OutputAdded):
             yield item
         else:
             return item

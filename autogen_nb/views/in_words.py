@@ -5,6 +5,7 @@ only names a remote picture: loading it would tell the picture's server who read
 """
 
 import json
+import math
 import re
 
 from autogen_nb.core.chats.speaker_selection import mentioned_names
@@ -47,6 +48,10 @@ def bounded(text: str, limit: int = LONGEST) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n\u2026 [{len(text) - limit:,} more characters are not shown]"
+
+
+def retry_in_words(seconds: float) -> str:
+    return f"trying again in {math.ceil(seconds)} s"
 
 
 def call_in_words(call: FunctionCall) -> str:

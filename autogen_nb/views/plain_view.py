@@ -20,7 +20,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
-    ModelWaiting,
+    ModelRetry,
     OutputAdded,
     ReasoningDelta,
     Said,
@@ -84,8 +84,8 @@ class PlainView:
                     self._thinking = True
                     self.line(">>> thinking")
                 self._write(text)
-            case ModelWaiting(why=why) if why:
-                self.line(f">>> {why}")
+            case ModelRetry(reason=reason, wait=wait):
+                self.line(f">>> {reason} ({in_words.retry_in_words(wait)})")
             case ModelDelta(agent=agent, text=text):
                 self._stream(agent, self._lines.add(text))
             case ModelReplied():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Retry
 
 HELLO: Mapping[str, Any] = {"role": "user", "content": "Hello?"}
 
@@ -20,7 +20,7 @@ class Answered:
 
 async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
     parts = [part async for part in model.reply(ModelRequest(messages or (HELLO,)))]
-    items = [part for part in parts if not isinstance(part, Waiting)]
+    items = [part for part in parts if not isinstance(part, Retry)]
     *pieces, completion = items
     assert isinstance(completion, Completion)
     texts = tuple(piece for piece in pieces if isinstance(piece, str))

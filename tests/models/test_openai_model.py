@@ -2,13 +2,14 @@ import asyncio
 import gc
 import weakref
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
-from autogen_nb.core.ports import ModelRequest, Waiting
-from autogen_nb.errors import ConfigError, ModelUnavailable
+from autogen_nb.core.ports import ModelRequest, Retry
+from autogen_nb.errors import ConfigError, ModelError, ModelUnavailable
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -181,16 +182,16 @@ KEPT_ALIVE = FakeReply(events=['{"choices": []}'] * 2_000, piece_delay=0.02)
 """A connection that is kept for forty seconds, without any piece of a reply."""
 
 
-def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
+def test_a_wait_ends_at_once_when_the_reply_is_cancelled(server: FakeOpenAI) -> None:
     server.add(FakeReply(status=503, headers={"Retry-After": "50"}), "never asked for")
 
     async def stopped() -> None:
         reply = OpenAIModel(model="m", base_url=server.base_url).reply(ModelRequest((HELLO,)))
-        assert isinstance(await anext(reply), Waiting)
-        pause = asyncio.ensure_future(anext(reply))
+        assert isinstance(await anext(reply), Retry)
+        wait = asyncio.ensure_future(anext(reply))
         await asyncio.sleep(0.05)
-        pause.cancel()
-        await asyncio.wait([pause])
+        wait.cancel()
+        await asyncio.wait([wait])
         await reply.aclose()
 
     asyncio.run(stopped())
@@ -198,28 +199,40 @@ def test_a_pause_is_given_up_at_once(server: FakeOpenAI) -> None:
     assert len(server.requests) == 1
 
 
+BUSY = FakeReply(status=503, error="busy")
+NO_PIECE = FakeReply(events=[])
+
+
 @pytest.mark.parametrize(
-    ("headers", "announced"),
-    [(SOON, ["is not available: {host} answered 503: busy; trying again", ""]), ({"Retry-After": "300"}, [])],
-    ids=["short", "too long"],
+    ("faults", "retries"),
+    [
+        ([replace(BUSY, headers=SOON)], [("answered 503: busy", 0.001)]),
+        ([replace(BUSY, headers={"Retry-After": "1"})], [("asks to wait 1 s (503): busy", 1)]),
+        ([replace(BUSY, headers={"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"})], [("answered 503: busy", 0.5)]),
+        ([NO_PIECE, NO_PIECE], [("broke off before the reply was whole", wait) for wait in (0.5, 1)]),
+        ([replace(BUSY, headers={"Retry-After": "300"})], []),
+        ([replace(BUSY, headers={"x-should-retry": "false"})], []),
+        ([FakeReply(status=429, error="insufficient_quota")], []),
+    ],
+    ids=["soon", "when the server asks", "a date", "broken off", "too late", "unwanted", "no quota"],
 )
-def test_a_pause_is_announced_if_the_request_is_repeated(
-    headers: dict[str, str], announced: list[str], server: FakeOpenAI
+def test_a_retry_states_its_reason_and_its_wait(
+    faults: list[FakeReply], retries: list[tuple[str, float]], server: FakeOpenAI
 ) -> None:
-    server.add(FakeReply(status=503, error="busy", headers=headers), "ok")
+    server.add(*faults, "ok")
     parts: list[Any] = []
 
     async def run() -> None:
-        with suppress(ModelUnavailable):
+        with suppress(ModelError):
             async for part in OpenAIModel(model="m", base_url=server.base_url).reply(ModelRequest((HELLO,))):
                 parts.append(part)  # noqa: PERF401 - the parts before an error count, too
 
     asyncio.run(run())
 
     host = server.base_url.split("/")[2]
-    pauses = [part.why.removeprefix("the model 'm' ") for part in parts if isinstance(part, Waiting)]
-    assert pauses == [why.format(host=host) for why in announced]
-    assert len(server.requests) == (2 if announced else 1)
+    seen = [(part.reason.rpartition(f"{host} ")[2], part.wait) for part in parts if isinstance(part, Retry)]
+    assert seen == retries
+    assert len(server.requests) == len(retries) + 1
 
 
 @pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])

@@ -180,7 +180,14 @@ def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: Fa
     model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
 
     cell = fresh.start("%%autogen\nGo.")
-    fresh.wait(lambda: "all seats are taken; next try in" in cell.text, "the reason for the pause")
+    reason = r"asks to wait 50 s \(503\): all seats are taken"
+    seconds: set[str] = set()
+
+    def counts_down() -> bool:
+        seconds.update(re.findall(rf"{reason} \u00b7 trying again in (\d+) s", cell.text))
+        return len(seconds) > 1
+
+    fresh.wait(counts_down, "a countdown")
     status = cell.about("status")[0]
     fresh.interrupt()
     fresh.finish(cell, 30)

@@ -22,7 +22,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
-    ModelWaiting,
+    ModelRetry,
     OutputAdded,
     ReasoningDelta,
     Relayed,
@@ -217,21 +217,24 @@ def test_the_time_of_a_run_goes_on_after_what_it_asks(
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
 
 
-def test_a_pause_before_a_server_is_asked_again_is_reported(published: list[dict[str, Any]]) -> None:
+def test_the_wait_before_a_retry_counts_down(published: list[dict[str, Any]]) -> None:
     now = [100.0]
     page = Page(NotebookView(clock=lambda: now[0]), published)
     page.show(ModelAsked("assistant", "user", 1))
-    page.show(ModelWaiting("assistant", "<b>busy</b>; next try in 8 s"))
-    now[0] += 3
-    page.view.tick()
-    meanwhile, html = page.texts[-1], page.html[-1]
-    page.show(ModelWaiting("assistant", ""))
-    now[0] += 1
-    page.view.tick()
+    page.show(ModelRetry("assistant", "<b>busy</b>", 2.5))
+    texts = []
+    for _ in range(4):
+        now[0] += 1
+        page.view.tick()
+        texts.append(page.texts[-1].rpartition(" \u00b7 ")[0])
 
-    assert meanwhile.startswith("<b>busy</b>; next try in 8 s \u2026 \u00b7 3 s \u00b7")
-    assert "<b>" not in html
-    assert page.texts[-1].startswith("assistant is thinking \u2026 \u00b7 1 s \u00b7")
+    assert texts == [
+        "<b>busy</b> \u00b7 trying again in 2 s",
+        "<b>busy</b> \u00b7 trying again in 1 s",
+        "assistant is thinking \u2026 \u00b7 0.5 s",
+        "assistant is thinking \u2026 \u00b7 2 s",
+    ]
+    assert "<b>" not in page.html[0]
 
 
 def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) -> None:

@@ -6,9 +6,9 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Waiting
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Retry
 from autogen_nb.errors import ModelError
-from autogen_nb.events import ModelDelta, ModelReplied, ModelWaiting, ReasoningDelta, SpeakerGiven, SummaryGiven
+from autogen_nb.events import ModelDelta, ModelReplied, ModelRetry, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning, wire
 from autogen_nb.run import runtime_log
 
@@ -29,7 +29,7 @@ async def ask_model(
     model: Model,
     request: ModelRequest,
     agent: str,
-    emit: Callable[[ModelDelta | ReasoningDelta | ModelWaiting], None],
+    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry], None],
 ) -> ModelReplied:
     """Returns a model's reply, and emits its pieces as they arrive."""
     started = time.monotonic()
@@ -39,8 +39,8 @@ async def ask_model(
                 emit(ModelDelta(agent, part))
             elif isinstance(part, Reasoning):
                 emit(ReasoningDelta(agent, part.text))
-            elif isinstance(part, Waiting):
-                emit(ModelWaiting(agent, part.why))
+            elif isinstance(part, Retry):
+                emit(ModelRetry(agent, part.reason, part.wait))
             else:
                 seconds = time.monotonic() - started
                 if runtime_log.active:

@@ -6,29 +6,26 @@ The library is imported at the first request, in a thread.
 import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Mapping
-from contextvars import ContextVar, copy_context
+from contextlib import asynccontextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
-from autogen_nb.core.ports import Waiting
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
 from autogen_nb.models.config.certificates import trusted_certificates
-from autogen_nb.models.openai.server_errors import Server, error_of, pause_after
+from autogen_nb.models.openai.server_errors import Server
 from autogen_nb.models.prices import is_listed_at, price_at
 
 if TYPE_CHECKING:
     import openai
 
-Item: TypeAlias = "Waiting | openai.AsyncStream[object]"
-"""A pause, or the chunks of a response as plain JSON values; typed chunks are slower (`benchmarks/model_stream.py`)."""
+Stream: TypeAlias = "openai.AsyncStream[object]"
+"""The chunks of a response as plain JSON; typed chunks are slower (`benchmarks/model_stream.py`)."""
 
 _Clients: TypeAlias = "dict[Account, tuple[openai.AsyncOpenAI, AsyncGenerator[None, None]]]"
 _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]
-_error_responses: ContextVar[asyncio.Queue[Any] | None] = ContextVar("error_responses", default=None)
-"""Receives the responses to a request that have an error status."""
 
 
 class OpenAIClients:
@@ -100,7 +97,7 @@ class OpenAIClients:
         # Requests to a local HTTP server need no certificates: loading them takes 16 ms, and invalid ones would fail.
         is_plain = is_local and url.startswith("http:")
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else trusted_certificates(self._ca_bundle)
-        options: Any = {"verify": verify, "follow_redirects": False, "event_hooks": {"response": [_queue_error]}}
+        options: Any = {"verify": verify, "follow_redirects": False}
         try:
             # A proxy cannot reach this machine's loopback addresses.
             return openai.DefaultAsyncHttpxClient(trust_env=not is_local, **options)
@@ -110,43 +107,30 @@ class OpenAIClients:
         raise ConfigError(f"the environment's proxy cannot be used: {reason}; {ways}")
 
 
+@asynccontextmanager
 async def open_stream(
     client: "openai.AsyncOpenAI", server: Server, body: Mapping[str, Any], extra: Mapping[str, Any]
-) -> AsyncGenerator[Item, None]:
-    """A `Waiting` for each error after which the client repeats the request, then the response, which it closes."""
+) -> AsyncGenerator[Stream, None]:
+    """Sends one request, and closes its response."""
     import openai
 
-    responses: asyncio.Queue[Any] = asyncio.Queue()
-    context = copy_context()
-    context.run(_error_responses.set, responses)
     # Neither the task nor the key is sent to a host that the configuration does not name.
-    options: Any = {"follow_redirects": False, **extra}
+    options: Any = {"max_retries": 0, "follow_redirects": False, **extra}
     stream_class = openai.AsyncStream[object]
-    request = client.post(
-        "/chat/completions", cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
-    )
-    sending = asyncio.create_task(request, context=context)
-    sending.add_done_callback(lambda _: responses.put_nowait(None))
-    waiting = None
     try:
-        while (response := await responses.get()) is not None:
-            if pause := pause_after(server, response, client.max_retries):
-                yield (waiting := Waiting(pause))
-        if waiting is not None:
-            yield Waiting("")
-        error = sending.exception()
-        if isinstance(error, TypeError | ValueError):
-            raise server.refused(f"got no request, because it cannot be encoded: {server.clean(str(error))}")
-        if error is not None:
-            raise error_of(server, error)
-        stream = sending.result()
-        if stream.response.headers.get("content-type", "").startswith("text/html"):
-            raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
-        yield stream
-    finally:
+        stream = await client.post(
+            "/chat/completions", cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
+        )
+    except (TypeError, ValueError) as cause:
+        error = server.refused(f"got no request, because it cannot be encoded: {server.clean(str(cause))}")
+    else:
         # Closing an unfinished response closes the connection, so that the server stops writing.
-        if not sending.cancel() and sending.exception() is None:
-            await sending.result().close()
+        async with stream:
+            if stream.response.headers.get("content-type", "").startswith("text/html"):
+                raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
+            yield stream
+            return
+    raise error
 
 
 def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
@@ -154,12 +138,6 @@ def _azure_address(url: str, deployment: str | None) -> dict[str, Any]:
     if "/deployments/" in path:
         return {"base_url": path}
     return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": deployment}
-
-
-async def _queue_error(response: Any) -> None:
-    if response.is_error and (responses := _error_responses.get()):
-        await response.aread()
-        responses.put_nowait(response)
 
 
 async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGenerator[None, None]:

@@ -1,6 +1,6 @@
 """A model behind OpenAI's chat completions API, or a compatible one, with streaming.
 
-1. The openai library repeats a failed request. A reply that fails before its first piece is requested once more.
+1. `OpenAIModel.reply` retries a request that may succeed later, as long as no piece of the reply has arrived.
 2. A reply without a finish reason was cut off: it is an error.
 3. Errors are raised outside of the ``except`` block of their cause, which may contain the key.
 """
@@ -14,7 +14,7 @@ from http import HTTPStatus
 from os import PathLike
 from typing import Any, Literal
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, Waiting
+from autogen_nb.core.ports import Completion, ModelRequest, Part, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Usage
 from autogen_nb.models.config.account import (
@@ -28,8 +28,8 @@ from autogen_nb.models.config.account import (
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.openai_clients import Item, OpenAIClients, open_stream
-from autogen_nb.models.openai.server_errors import Server, error_of
+from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, open_stream
+from autogen_nb.models.openai.server_errors import Server, error_of, wait_before_retry
 from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
 from autogen_nb.run import policy
 
@@ -150,13 +150,13 @@ class OpenAIModel:
         if is_listed_at(account.url):
             request = _without_reasoning(request)
         client = await self._clients.client(account)
-        may_repeat, spent = self._max_retries > 0, None
+        retries, spent = 0, None
         while True:
-            reply, can_repeat = ChunkAccumulator(), False
+            reply, wait = ChunkAccumulator(), None
             try:
                 async with (
-                    aclosing(open_stream(client, server, self._body(request), self._options)) as items,
-                    aclosing(_parts(items, reply, self._timeout)) as parts,
+                    open_stream(client, server, self._body(request), self._options) as stream,
+                    aclosing(_parts(stream, reply, self._timeout)) as parts,
                 ):
                     async for part in parts:
                         yield part
@@ -164,7 +164,8 @@ class OpenAIModel:
                 error = _fault(completion, server, self._empty_reply)
             except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
                 error = error_of(server, cause)
-                can_repeat = not (reply.progress or isinstance(cause, ModelError | TimeoutError))
+                if not (reply.progress or isinstance(cause, TimeoutError)):
+                    wait = wait_before_retry(cause, retries)
             usage = reply.usage if spent is None else spent + (reply.usage or Usage())
             cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
             if error is None:
@@ -172,8 +173,10 @@ class OpenAIModel:
                 return
             if self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error):
                 self._include_usage = False
-            elif may_repeat and can_repeat and isinstance(error, ModelUnavailable):
-                may_repeat, spent = False, usage
+            elif wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
+                yield Retry(str(error), wait)
+                await asyncio.sleep(wait)
+                retries, spent = retries + 1, usage
             else:
                 if usage and usage.total_tokens:
                     error.usage, error.cost = usage, cost
@@ -198,28 +201,24 @@ class OpenAIModel:
         return body
 
 
-async def _parts(items: AsyncIterator[Item], reply: ChunkAccumulator, silence: float) -> AsyncGenerator[Part, None]:
+async def _parts(stream: Stream, reply: ChunkAccumulator, silence: float) -> AsyncGenerator[Part, None]:
     loop = asyncio.get_running_loop()
-    async for item in items:
-        if isinstance(item, Waiting):
-            yield item
-            continue
-        is_whole = item.response.headers.get("content-type", "").startswith("application/json")
-        chunks, progress, deadline = _whole(item.response) if is_whole else item, -1, 0.0
-        while True:
-            # Chunks that only keep the connection alive are no progress.
-            if reply.progress != progress:
-                progress, deadline = reply.progress, loop.time() + silence
-            async with asyncio.timeout_at(deadline):
-                chunk: Any = await anext(chunks, None)
-            if chunk is None:
-                break
-            for piece in reply.add(chunk):
-                yield piece
-        if not reply.finish_reason:
-            raise EOFError
-        for piece in reply.end():
+    is_whole = stream.response.headers.get("content-type", "").startswith("application/json")
+    chunks, progress, deadline = _whole(stream.response) if is_whole else stream, -1, 0.0
+    while True:
+        # Chunks that only keep the connection alive are no progress.
+        if reply.progress != progress:
+            progress, deadline = reply.progress, loop.time() + silence
+        async with asyncio.timeout_at(deadline):
+            chunk: Any = await anext(chunks, None)
+        if chunk is None:
+            break
+        for piece in reply.add(chunk):
             yield piece
+    if not reply.finish_reason:
+        raise EOFError
+    for piece in reply.end():
+        yield piece
 
 
 async def _whole(response: Any) -> AsyncIterator[object]:

@@ -6,8 +6,10 @@ The server's message is untrusted: it is shortened and made printable.
 import re
 import socket
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from email.utils import mktime_tz, parsedate_tz
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -16,7 +18,7 @@ from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, Model
 from autogen_nb.models.config.address import LONGEST_READ, host_of, is_loopback, shown_url, without_secrets
 
 _LONGEST_WAIT = 120.0
-"""Seconds; the openai library does not repeat a request if the server asks to wait longer."""
+"""Seconds; there is no retry if the server asks to wait longer."""
 
 _TOO_LONG = re.compile(
     r"""
@@ -103,13 +105,13 @@ def error_of(server: Server, error: BaseException) -> ModelError:
     return _of_connection(server, error)
 
 
-def pause_after(server: Server, response: Any, max_retries: int) -> str:
-    """The reason for the pause before the openai library repeats a request, and its length; "" without a repetition."""
-    retries, wait = int(response.request.headers.get("x-stainless-retry-count", 0)), _seconds_to_wait(response)
-    is_repeated = retries < max_retries and wait <= _LONGEST_WAIT and _is_temporary(response.status_code)
-    if not is_repeated or response.headers.get("x-should-retry") == "false":
-        return ""
-    return f"{of_response(server, response)}; " + (f"next try in {wait:.0f} s" if wait else "trying again")
+def wait_before_retry(error: Exception, retries: int) -> float | None:
+    """The seconds before the next retry, from the server or from the number of earlier retries; None without one."""
+    headers = error.response.headers if hasattr(error, "response") else {}
+    wait = _requested_wait(headers)
+    if wait > _LONGEST_WAIT or headers.get("x-should-retry") == "false":
+        return None
+    return wait or min(2.0**retries / 2, 8.0)
 
 
 def of_response(server: Server, response: Any) -> ModelError:
@@ -128,7 +130,7 @@ def of_response(server: Server, response: Any) -> ModelError:
             body = response.json()
         except (ValueError, RecursionError):
             body = response.text
-        error = _of_body(server, body, response.status_code, _seconds_to_wait(response))
+        error = _of_body(server, body, response.status_code, _requested_wait(response.headers))
     error.status = response.status_code
     return error
 
@@ -145,10 +147,9 @@ def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> 
         is_refusal = "invalid_request_error" in code
         fault = f"{'refused' if is_refusal else 'failed'} in the middle of the reply: {reason}"
         return server.refused(fault) if is_refusal else server.unavailable(fault)
-    if wait > _LONGEST_WAIT:
-        return server.unavailable(f"asks to wait {wait:.0f} s ({status}): {reason}")
-    if _is_temporary(status):
-        return server.unavailable(f"answered {status}: {reason}")
+    if status in (408, 409, 429) or status >= 500:  # noqa: PLR2004 - HTTP's lowest status of server errors
+        asks_to_wait = f"asks to wait {wait:.0f} s ({status})" if wait >= 1 else f"answered {status}"
+        return server.unavailable(f"{asks_to_wait}: {reason}")
     return server.refused(f"answered {status}: {reason.rstrip('.')}. {_WAYS_OUT.get(status, '')}".rstrip())
 
 
@@ -199,12 +200,14 @@ def _message_and_code(body: object) -> tuple[str, str]:
     return str(message), f"{error.get('code')} {error.get('type')}"
 
 
-def _seconds_to_wait(response: Any) -> float:
+def _requested_wait(headers: Mapping[str, str]) -> float:
+    """The seconds in the headers; 0 without a valid number."""
+    value, unit = headers.get("retry-after-ms"), 1000
+    if value is None:
+        value, unit = headers.get("retry-after", "0"), 1
+    if date := parsedate_tz(value):
+        return max(mktime_tz(date) - time.time(), 0)
     try:
-        return float(response.headers.get("retry-after", 0))
-    except ValueError:  # a date
+        return max(float(value) / unit, 0)
+    except ValueError:
         return 0
-
-
-def _is_temporary(status: int) -> bool:
-    return status in (408, 409, 429) or status >= 500  # noqa: PLR2004 - HTTP's lowest status of server errors

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from autogen_nb.core.ports import Model, ModelRequest, Part, Waiting
+from autogen_nb.core.ports import Model, ModelRequest, Part, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 
@@ -43,7 +43,7 @@ class Fallback:
             try:
                 async with open_reply(model, request) as items:
                     async for item in items:
-                        has_reply = not isinstance(item, Waiting)
+                        has_reply = not isinstance(item, Retry)
                         yield item
             except (ModelUnavailable, ModelRefused) as error:
                 if has_reply or isinstance(error, ContentFiltered):

@@ -35,7 +35,7 @@ class FootedView:
         self._is_panel_open = False
         self._copies: list[tuple[Slot, Slot, Slot]] = []
         self.page_loaded = False
-        self._status = ""
+        self._status = self._wait_reason = ""
         self._status_since = clock()
         self._status_shown = 0.0
 
@@ -57,11 +57,11 @@ class FootedView:
         """Sets the function that decides whether the status line says that code runs without questions."""
         self._runs_all = runs_all
 
-    def set_status(self, what: str) -> None:
-        """Shows what the chat waits for, and for how long."""
-        self._status = what
-        self._status_since = self._clock()
-        self._status_shown = self._status_since - _STATUS_EVERY + _STATUS_FIRST
+    def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
+        """Shows what the chat waits for, and for how long; first counts down `wait` seconds, with the reason."""
+        now = self._clock()
+        self._status, self._wait_reason, self._status_since = what, reason, now + wait
+        self._status_shown = now - _STATUS_EVERY + _STATUS_FIRST
 
     def _show_status(self, *, has_text: bool) -> None:
         """Updates the time in the status line; `has_text` means that a reply has begun."""
@@ -71,7 +71,11 @@ class FootedView:
         self._status_shown = now
         notice = status_line.RUNS_ALL if self._runs_all() else ""
         remarks = (self._comes_back, notice, self._remark, self._spent())
-        text = status_line.status(self._status, now - self._status_since, *remarks, has_text=has_text)
+        seconds = now - self._status_since
+        if seconds < 0:
+            text = status_line.countdown(self._wait_reason, -seconds, *remarks)
+        else:
+            text = status_line.status(self._status, seconds, *remarks, has_text=has_text)
         html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
         self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 

@@ -30,7 +30,7 @@ from autogen_nb.events import (
     ModelAsked,
     ModelDelta,
     ModelReplied,
-    ModelWaiting,
+    ModelRetry,
     OutputAdded,
     ReasoningDelta,
     ReplyAsked,
@@ -109,8 +109,8 @@ class NotebookView(FootedView):
                 self._next_repeats = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
-            case ModelWaiting(agent=agent, why=reason):
-                self._await_model(agent, reason)
+            case ModelRetry(agent=agent, reason=reason, wait=wait):
+                self._await_model(agent, status_line.shortened(reason), wait)
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()
@@ -362,9 +362,9 @@ class NotebookView(FootedView):
             self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
         self._next_repeats = True
 
-    def _await_model(self, agent: str, reason: str = "") -> None:
+    def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
         self._tidy()
-        self.set_status(status_line.shortened(reason) or status_line.THINKING.format(agent))
+        self.set_status(status_line.THINKING.format(agent), reason=reason, wait=wait)
 
     def _show_end(self, ended: Ended) -> None:
         self._ended = True

@@ -19,11 +19,14 @@ from autogen_nb.events import (
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
+from autogen_nb.views.in_words import retry_in_words
 
 _LONG = 300
 _SMALLEST = 0.0001
 _SILENT = 30.0
 """After this many seconds without a piece of a reply, the status line mentions the silence."""
+
+_HOW_TO_STOP = "the notebook's stop button (■) stops it"
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
 """The prefix of a line of this tone on surfaces without colours."""
@@ -91,7 +94,11 @@ def status(what: str, seconds: float, *remarks: str, has_text: bool = False) -> 
     """Formats the status, its duration, and how to stop; `has_text` means that a reply has begun."""
     silent = not has_text and seconds >= _SILENT and what.endswith(THINKING.removeprefix("{}"))
     elapsed = f"no answer for {duration(seconds)}" if silent else duration(seconds)
-    return joined(f"{what} …", elapsed, "the notebook's stop button (■) stops it", *remarks)
+    return joined(f"{what} …", elapsed, _HOW_TO_STOP, *remarks)
+
+
+def countdown(reason: str, seconds: float, *remarks: str) -> str:
+    return joined(reason, retry_in_words(seconds), _HOW_TO_STOP, *remarks)
 
 
 THINKING = "{} is thinking"
