@@ -22,7 +22,7 @@ class Human(Protocol):
 
 
 class CodeQuestionAnswerer(Protocol):
-    """Answers the questions of running code; a `Human` may implement it, too."""
+    """Answers the questions of running code; a `Human` may implement this protocol, too."""
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]: ...
 

@@ -1,4 +1,4 @@
-"""Protocols that the upper layers implement, and the values that they exchange."""
+"""Protocols for models, executors and questions, which the upper layers implement."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A complete reply of a model, with its cost in dollars, a note for the person, and the host of its server."""
+    """A model's complete reply; `cost` is in US dollars, and `note` is for the person."""
 
     message: Message
     model: str
@@ -47,10 +47,10 @@ Part: TypeAlias = str | Reasoning | Retry | Completion
 class Model(Protocol):
     @property
     def name(self) -> str:
-        """The name to show to a person."""
+        """The name for a person."""
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Yields pieces of reasoning and text as they arrive, then exactly one `Completion`."""
+        """Yields the parts of the reply; the last part, and only the last, is a `Completion`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +62,20 @@ class RunEnded:
 
 class Executor(Protocol):
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncIterator[Output | RunEnded]:
-        """Yields outputs as they arrive, then exactly one `RunEnded`; a failed block ends the run."""
+        """Yields outputs as they arrive, then one `RunEnded`; the run ends after the first failed block."""
 
     async def stop(self) -> None:
-        """Releases the kernel or container; repeated calls do nothing."""
+        """Releases the kernel or container; may be called again."""
 
 
 class Inquirer(Protocol):
     """Passes the questions of running code to a person, on the engine's loop."""
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
-        """Returns the decision about an effect; `line` is the line of code that waits for it, if known."""
+        """Returns the decision about an effect; `line` is the waiting line of code, or "" if it is unknown."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
-        """Returns the person's input; None ends the input of the code."""
+        """Returns the person's input, or None for the end of the input."""
 
 
 class AttendedExecutor(Executor, Protocol):
@@ -88,4 +88,4 @@ class AttendedExecutor(Executor, Protocol):
         scope: PathScope | None = None,
         timeout: float | None = None,  # noqa: ASYNC109  # the code is interrupted, not this coroutine
     ) -> RunEnded:
-        """Runs blocks, emits outputs as they arrive, and asks the code's questions through `inquirer`."""
+        """Runs blocks like `run`, but passes outputs to `emit`, and the questions of the code to `inquirer`."""

@@ -1,7 +1,7 @@
 """Predicts the effects of code from its text, before the code runs.
 
-The prediction decides whether the user is asked before a run, and is no protection: a function with a harmless name may
-do anything. Code that the analysis cannot read has the effect "unknown", which needs a question.
+The prediction only decides whether to ask the user before a run. It is no protection, because a function with a
+harmless name may do anything. Code that the analysis cannot read has the effect "unknown", which needs a question.
 """
 
 from functools import lru_cache

@@ -1,6 +1,6 @@
 """The values that an expression may have.
 
-A constant represents itself, and a tuple represents a list, tuple or set. `UNKNOWN` represents any value.
+A constant represents itself, a tuple represents a list, tuple or set, and `UNKNOWN` represents any value.
 """
 
 import ast
@@ -16,7 +16,7 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Any value: the analysis cannot tell which."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class LocalName:
 
 UNKNOWN: Final = Unknown()
 HOLE: Final = "\ue000"
-"""Placeholder for an unknown part of a string, a character that no ordinary text contains."""
+"""A placeholder for an unknown part of a string; ordinary text does not contain this character."""
 
 TEMPORARY: Final = "/tmp/\ue001"  # noqa: S108  # a placeholder, not a real path
-"""Placeholder for the path of a temporary file or folder that the block creates."""
+"""A placeholder for the path of a temporary file or folder that the block creates."""
 
 Values = tuple[Any, ...]
 
@@ -77,7 +77,7 @@ def text_of(value: Any) -> str | None:
 
 
 def path_of(value: Any) -> str | None:
-    """The path that a value names, with ``*`` for unknown letters; None if a whole folder or file name is unknown."""
+    """The path in a value, with ``*`` for unknown letters; None if a whole folder or file name is unknown."""
     text = raw(value)
     if text is None or HOLE not in text:
         return text
@@ -100,7 +100,7 @@ def elements(value: Any) -> Values:
 
 
 def deduplicated(values: Iterable[Any]) -> Values:
-    """The values without duplicates; `UNKNOWN` is added if the list is empty or too long."""
+    """The values without duplicates; at most `MOST`, and `UNKNOWN` if there are none or more."""
     unique: list[Any] = []
     for value in islice(values, MOST * MOST):
         for each in value.values if isinstance(value, OneOf) else (value,):

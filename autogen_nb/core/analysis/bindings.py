@@ -13,7 +13,7 @@ _STORING = frozenset({"append", "add"})
 
 @dataclass(frozen=True, slots=True)
 class BoundExpression:
-    """An expression, or the element of it at the indexes `part`; None stands for any index."""
+    """An expression, or its element at the indexes `part`, where None means any index."""
 
     expression: ast.expr
     part: tuple[int | None, ...] = ()
@@ -45,7 +45,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
         # Code that `exec` or `eval` runs can rebind every name.
         bindings.opaque.update(bindings.bound)
     called = {id(call.func) for calls in bindings.calls.values() for call in calls}
-    # The arguments are unknown if other code receives and calls the function.
+    # Other code may call a function that the block passes on, with unknown arguments.
     passed_on = {
         node.id
         for node in ast.walk(tree)
@@ -93,7 +93,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
         case ast.Attribute(attr="endswith" | "suffix"):
             bindings.filtered = True
         case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
-            # The object may refer to another file after an assignment to its `name`.
+            # After an assignment to `name`, the object may refer to another file.
             bindings.opaque.add(name)
         case ast.Call(func=ast.Name(id=name)):
             bindings.calls[name].append(node)

@@ -45,7 +45,7 @@ class CallReader:
         self._changing = changing
 
     def read(self, call: ast.Call) -> None:
-        """Adds the effects of the call itself, without those of its arguments."""
+        """Adds the effects of the call, without the effects of its arguments."""
         if _keyword_values(call, _ARGUMENTS["folder"]):
             self._effects.add_unknown("uses a path relative to a folder's descriptor")
         func = call.func
@@ -270,7 +270,7 @@ class CallReader:
         texts: list[str | None] = []
         for value in self._values.of(node):
             if isinstance(value, OpenedFile) or value is None or value in _STANDARD:
-                # Streams need no check, and the call that opened a file has been checked.
+                # Streams need no check, and `read` checks the call that opens a file.
                 texts.append("/dev/null")
             else:
                 texts += map(path_of, value if isinstance(value, tuple) else (value,))

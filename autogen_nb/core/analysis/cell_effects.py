@@ -1,10 +1,9 @@
-"""Predicts the effects of a notebook cell: Python with IPython's syntax, read by a small parser.
+"""Predicts the effects of a notebook cell: Python with IPython's syntax.
 
-1. A `%%magic` in the first line applies to the rest of the cell.
-2. `%magic`, `!command`, `name = !command` and `name?` are recognised only where a statement begins, outside of strings
-   and brackets.
-3. A line in IPython's syntax is read separately, and ``pass`` replaces the line in the Python code.
-4. Code in a magic or in a string is read after the code that contains it.
+1. A `%%magic` in the first line applies to the whole cell.
+2. `%magic`, `!command`, `name = !command` and `name?` count only where a statement begins, outside strings and
+   brackets. The parser reads such a line separately, and replaces it in the Python code by ``pass``.
+3. The parser reads code in magics and strings after the code that contains it.
 """
 
 import re
@@ -16,7 +15,7 @@ from autogen_nb.core.analysis.python_effects import read_python
 from autogen_nb.core.text.code_blocks import parse_python
 
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
-"""Line ends that only IPython recognises, and characters that make a line look different from the code that runs."""
+"""Line ends that only IPython recognises, and characters that disguise code."""
 
 _ASSIGNED = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
 _HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
@@ -41,7 +40,7 @@ def read_cell(code: str, effects: EffectCollector) -> None:
         else:
             read_python(tree, effects)
         if not runs:
-            # Code in a string may never run; if it runs and starts a program, the guard asks.
+            # Code in a string may never run. If it does, the guard asks before it starts a program.
             del effects.started[started:]
         waiting += [(inner, nested + 1, runs) for inner in effects.inner]
         waiting += [(text, nested + 1, False) for text in effects.texts]
@@ -99,7 +98,7 @@ def _split(code: str) -> tuple[str, list[str]]:
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # Triple quotes could hide code from this parser, so this bracket makes the cell invalid.
+            # Triple quotes could hide code from the parser, so an unclosed bracket makes the cell unreadable.
             python_lines.append("(")
         python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())

@@ -19,7 +19,7 @@ _OWN_PROCESS = re.compile(
     r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
-"""Files with figures about the machine and the process, without the process's data and environment variables."""
+"""Files with statistics of the machine and of the process."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -28,11 +28,14 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""The kind of effect for a use and the owner of the file (None: unknown); elsewhere, the use is the kind."""
+"""The kind of effect by the use and the owner of a file (None if unknown); for other pairs, the use is the kind."""
 
 
 class EffectCollector:
-    """Collects the effects of a block; `inner` is code in its magics, and `texts` is code in its strings."""
+    """Collects the effects of a block.
+
+    `inner` has the code in its magics, `texts` the code in its strings, and `started` the programs of its magics.
+    """
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope
@@ -57,7 +60,7 @@ class EffectCollector:
         self._vague += effects
 
     def merge(self, other: "EffectCollector") -> None:
-        """Adds the effects of another collector; vague effects of the same kinds still count."""
+        """Adds the effects of another collector; they replace no vague effects."""
         self._merged += other.effects
         self.started += other.started
         self.inner += other.inner

@@ -75,14 +75,14 @@ class Evaluator:
             values = deduplicated(self._evaluated(node))
         finally:
             self._busy.discard(key)
-        # A result that a cycle of names cut short is incomplete, so it is not cached.
+        # Does not cache a result that is incomplete because of a cycle of names.
         if self._cuts == cuts or not self._busy:
             self._cache[key] = values
         return values
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
         """The folder in which a `tempfile` function creates its file; None if it is unknown."""
-        # The first argument of `NamedTemporaryFile` and the like is a mode; a later one may be the folder.
+        # The first argument of functions such as `NamedTemporaryFile` is a mode.
         mode = 1 if name.endswith("File") else 0
         name_parts = [*call.args[mode:], *(item.value for item in call.keywords if item.arg in ("prefix", "suffix"))]
         may_leave_folder = any(text is None or "/" in text for item in name_parts for text in self.texts(item))
@@ -113,7 +113,6 @@ class Evaluator:
             case ast.Call():
                 return self._called(node)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-                # Only the set of possible elements matters, not their order.
                 return (tuple(self._member(item) for item in elements),)
             case ast.Dict(keys=keys, values=values):
                 return (Mapped(tuple(pair for item in zip(keys, values, strict=True) for pair in self._pairs(*item))),)
@@ -322,7 +321,7 @@ class Evaluator:
             try:
                 results.append(UNKNOWN if None in parts else combine(*parts))
             except TypeError:
-                # The call would also fail at run time.
+                # The call also fails at run time.
                 results.append(UNKNOWN)
         return results
 

@@ -1,4 +1,4 @@
-"""Predicts the effects of imports of unknown libraries, and of aliases that make later blocks look harmless."""
+"""Predicts the effects of imports, also of those whose aliases make later blocks look harmless."""
 
 import ast
 

@@ -25,4 +25,4 @@ _UNBOUND = word_lists("names")
 BUILTINS = _UNBOUND["builtins"]
 
 ALIASES = {name: name for name in _UNBOUND["modules"]} | dict(pair.split("=", 1) for pair in _UNBOUND["usual"])
-"""The usual meaning of a name that the block does not bind, such as `np`; an earlier block may have imported it."""
+"""The usual meaning of a name, such as `np`, that an earlier block may have imported."""

@@ -123,7 +123,7 @@ class _ShellReader:
             self._change(name, kind, paths, hard=links != (name == "ln"))
 
     def _change(self, name: str, kind: str, paths: list[str], *, hard: bool) -> None:
-        """Adds the files that a command changes; `hard` means that it creates hard links."""
+        """Adds the files that a command changes; `hard` is True if it creates hard links."""
         if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)

@@ -21,12 +21,12 @@ class Command:
 
 
 def commands(code: str) -> list[Command] | None:
-    """The commands in order, those in `$(...)` first; None if the code cannot be parsed."""
+    """The commands in order, with those in substitutions first; None if the code cannot be parsed."""
     if "<<" in code:
         return None
     inner: list[Command] = []
     for match in _NESTED.finditer(code):
-        # The shell runs no substitution in single quotes; reading one anyway can only cause a needless question.
+        # A substitution in single quotes does not run, but its effects can only cause a needless question.
         nested = commands(match[1] or match[2] or match[3] or "")
         if nested is None:
             return None

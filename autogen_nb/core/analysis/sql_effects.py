@@ -1,4 +1,4 @@
-"""Predicts which files and addresses an SQL statement uses beyond its own database."""
+"""Predicts which files and addresses an SQL statement uses, in addition to its database."""
 
 import re
 
@@ -31,7 +31,7 @@ _MAX_STATEMENT_LENGTH = 10_000
 
 
 def read_statement(text: str | None, effects: EffectCollector) -> None:
-    """Adds the effects of a statement outside of its database; `text` is None if the statement is unknown."""
+    """Adds the effects of a statement outside its database; `text` is None if the statement is unknown."""
     if text is None:
         effects.add_unknown("runs an SQL statement that is not known before it runs")
         return

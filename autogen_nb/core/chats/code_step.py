@@ -1,6 +1,7 @@
 """The step that runs the code of a message.
 
-1. The agent runs the code of the newest message with code, and only once; `reach` limits how far back it looks.
+1. The agent runs the code of the newest message with code, once. `reach` is the number of messages to search; "auto"
+   searches back to the agent's own last message.
 2. Blocks run in order. The first failure ends the run, and the reply says how many blocks did not run.
 3. If the user skips or edits a block, the reply contains the user's reason or the edited code.
 """
@@ -63,7 +64,7 @@ class RunCode:
             said = exchanged[index]
             if back == self.reach or (self.reach == "auto" and said.sender == spec.name):
                 return None
-            # A fence in an output or in a tool's result is not code that an agent wrote.
+            # No agent wrote the code in an output or in a tool's result.
             if said.kind in ("output", "tools") or (self.sources is not None and said.sender not in self.sources):
                 continue
             reading = state.reading(spec.name, peer, index)

@@ -1,10 +1,10 @@
 """The group chat, as the reply step of its manager.
 
-1. The message to the manager opens the first round. In each round the manager passes the last message on to all members
+1. The message to the manager opens the first round. In each round, the manager sends the last message to all members
    except its author. Then the manager's termination condition or the limit of rounds may end the chat.
-2. Otherwise the next speaker is selected, replies to the manager, and thereby opens the next round.
+2. Otherwise the next speaker replies to the manager, which opens the next round.
 3. A member without a reply ends the chat. The manager itself never speaks.
-4. One `Relayed` event stands for the delivery to all members, except to those with a ``receive`` method of their own.
+4. One `Relayed` event records the delivery to all members without a ``receive`` method of their own.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class RunGroup:
 
     def __call__(self, state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
         members = {member.name: member for member in self.members}
-        # `_relay` passes on the last message between author and manager, so the author is introduced after it.
+        # The author gets the introduction later, because `_relay` reads the last message between author and manager.
         yield from self._introduce(state, spec, (each for each in self.members if each.name != peer))
         speaker, number = peer, 0
         while True:
@@ -82,8 +82,8 @@ def relayed_message(state: ConversationState, manager: str, speaker: str) -> Mes
 
 
 def with_author(message: Message, speaker: str) -> Message:
-    """The message with the speaker as its author; missing content becomes an empty string."""
-    # A function result keeps the function's name.
+    """The message with the speaker as its author, and "" for missing content."""
+    # The name of a function result is the name of the function.
     name = message.name if message.role == "function" else speaker
     return replace(message, name=name, content="" if message.content is None else message.content)
 

@@ -1,7 +1,4 @@
-"""AutoGen 0.2's three modes of human input, as a decision table: when to ask, and what an empty answer means.
-
-`terminated`: the last message ends the chat. `count`: consecutive automatic replies. `limit`: the maximum of `count`.
-"""
+"""AutoGen 0.2's three modes of human input, as a decision table: when to ask, and what an empty answer means."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -12,12 +9,12 @@ MODES: tuple[Mode, ...] = ("ALWAYS", "TERMINATE", "NEVER")
 PROMPT_START = "Your words to "
 
 EXIT = "exit"
-"""The answer that ends a chat; "Exit" and " exit" are ordinary messages."""
+"""The answer that ends a chat; "Exit" and " exit" do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the person; `empty` is what an empty answer does."""
+    """Ask the person; `empty` is the meaning of an empty answer."""
 
     empty: Literal["auto", "send", "stop"]
 
@@ -26,6 +23,7 @@ Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
+    """The next move, by whether the last message ends the chat, and by the count of consecutive automatic replies."""
     is_limit_reached = count >= limit
     match mode:
         case "NEVER" if terminated:

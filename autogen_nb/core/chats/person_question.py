@@ -1,4 +1,4 @@
-"""The tool with which a model asks the person a question; the answer is the tool's result."""
+"""The tool with which a model asks the person a question; the tool returns the person's answer."""
 
 import json
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def read_question(arguments: str) -> ParsedQuestion | str:
 
 @dataclass(frozen=True, slots=True)
 class CallAndAsk:
-    """The step that runs the tool calls of the last message; calls of `names` ask the person."""
+    """The step that runs the tool calls of the last message; the tools in `names` ask the person."""
 
     names: frozenset[str]
 

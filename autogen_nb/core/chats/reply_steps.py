@@ -1,6 +1,6 @@
-"""The steps by which an agent forms a reply; each is a generator of events.
+"""The steps of an agent's reply, each a generator of events.
 
-AutoGen 0.2's order: termination and human input; function and tool calls; code; model; the default reply.
+The order is AutoGen 0.2's: termination and human input, function and tool calls, code, model, default reply.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ class Stop:
     detail: str = ""
 
     def with_detail(self, name: str) -> "Stop":
-        """The stop with a sentence for the person; `name` is the agent that does not reply."""
+        """The stop with a sentence for the person; `name` is the agent that stops the chat."""
         return Stop(self.reason, self.detail or _ENDS[self.reason].format(name=name))
 
 
@@ -68,7 +68,7 @@ Outcome: TypeAlias = Reply | Stop | None  # None: the next step follows
 @runtime_checkable
 class ForeseeingStep(Protocol):
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """The question that the step would ask first; None if it would ask none."""
+        """The first question of the step, without running the step; None if it asks nothing."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -98,7 +98,7 @@ class ConversationState:
         known: Iterable[str] = (),
         auto_replies: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
-        # The first message of an exchange names both agents.
+        # The first message of an exchange names its two agents.
         self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
         self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
         self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
@@ -120,7 +120,7 @@ class ConversationState:
     ) -> None:
         """Replaces the messages that the agent replies to, until the next message arrives.
 
-        With `lasting`, the history keeps the replacement of the last message.
+        With `lasting`, the replacement of the last message also changes the history.
         """
         self._reply_messages[agent, peer] = tuple(messages)
         if lasting:
@@ -128,13 +128,13 @@ class ConversationState:
             exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
 
     def last(self, agent: str, peer: str) -> Message:
-        """The last message exchanged with a peer, as the agent received it."""
+        """The last message exchanged with the peer, in the agent's history."""
         messages = self._reply_messages.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
         last = messages[-1]
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message; the names that the code defines help to recognise later code."""
+        """The code in a message; also records the names that the code defines, to recognise later code."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
@@ -152,17 +152,17 @@ class ConversationState:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
         replaced = expand_kept(messages, own)
-        # A hook that removes messages shifts the indices of all messages but the last.
+        # If a hook removes messages, the indices do not match.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:
-        """Marks the message's code as run by the agent; returns False if it was marked before."""
+        """Marks the message's code as run by the agent; returns False if it was already marked."""
         new = not self.is_claimed(agent, peer, index)
         self._ran.add((agent, frozenset((agent, peer)), index))
         return new
 
     def is_claimed(self, agent: str, peer: str, index: int) -> bool:
-        """True if the agent has run the message's code, or has replied to it in an earlier chat."""
+        """True if the agent has run the message's code, or has replied to the message in an earlier chat."""
         pair = frozenset((agent, peer))
         later = self.exchanged(agent, peer)[index + 1 : self._earlier.get(pair, 0)]
         return (agent, pair, index) in self._ran or agent in [said.sender for said in later]
@@ -176,7 +176,7 @@ def ask(question: Question, kind: type[A]) -> Asking[A]:
 
 
 def expand_kept(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
-    """The messages, with each `Kept` range replaced by the messages in it."""
+    """The messages, with the messages of `whole` in place of each `Kept` range."""
     result: list[M] = []
     for each in messages:
         result += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
@@ -184,7 +184,7 @@ def expand_kept(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
 
 
 def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """The agent's reply to the peer's last message; an agent that overrides ``generate_reply`` forms it there."""
+    """The agent's reply to the peer's last message, from its own ``generate_reply`` if it has one."""
     if "generate_reply" not in spec.own:
         return (yield from run_reply_steps(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
@@ -281,7 +281,7 @@ def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> A
 
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-    """The question that follows an empty answer of the person; None if it cannot be predicted."""
+    """The question that follows an empty answer of the person; None if there is none, or it depends on an answer."""
     for step in spec.steps:
         if isinstance(step, ForeseeingStep):
             return step.foresee(state, spec, peer)

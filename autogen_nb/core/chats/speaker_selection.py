@@ -1,11 +1,11 @@
-"""Selects the next speaker of a group; asks only if there is a choice.
+"""Selects the next speaker of a group.
 
 1. The caller's function goes first: it may name a member, choose a method, or end the chat.
-2. After a message with calls, only members who can run the calls are candidates; if there is one, this member speaks.
-3. `follows` limits the candidates to members who may follow the last speaker. If none is left, all members are
+2. After a message with calls, only members who can run the calls are candidates. If only one member can, it speaks.
+3. `follows` limits the candidates to members who may follow the last speaker. If no candidate is left, all members are
    candidates. If `follows` has no entry for the last speaker, the chat ends.
 4. A single candidate speaks. Among several, the method selects: in turn, at random, by a person or by a model.
-5. If the model names nobody, or several members, it gets the question again; after `retries`, the next in turn speaks.
+5. If the model names no candidate or several, it gets the question again. After `retries`, the next in turn speaks.
 """
 
 import re
@@ -31,7 +31,7 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""As in AutoGen 0.2, the next in turn speaks after this number of unclear answers of a person."""
+"""As in AutoGen 0.2, after this number of invalid answers of a person, the next in turn speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """The speaker after `message`, which `last` wrote; `last` need not be a member."""
+        """The speaker after `message` of `last`, who need not be a member."""
         method = self.method
         if method == "function":
             choice = yield from self._by_function(last)
@@ -89,7 +89,10 @@ class Selection:
         return next(member for member in turns if member in candidates)
 
     def _able(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The members who can call all these functions, else those who can call any; None if the calls set no limit."""
+        """The members who can run all these functions, else the members who can run any function.
+
+        None if all members are candidates.
+        """
         if self.functions is None or not names:
             return None
         able = tuple(member for member in self.members if self.functions.get(member, frozenset()) >= set(names))
@@ -143,10 +146,7 @@ class Selection:
 
 
 def mentioned_names(words: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names that occur in the text as whole words.
-
-    Underscores in a name may be written as spaces, or escaped as in Markdown; case matters.
-    """
+    """The names that occur in `words` as whole words, also with spaces or Markdown escapes for underscores."""
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
 
 

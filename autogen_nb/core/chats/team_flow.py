@@ -1,11 +1,11 @@
 """The run of a team: members of one conversation answer in turn until a condition ends it.
 
-1. The run adds the task to the conversation, and each turn adds the answer of one member. All members receive every
-   message, and the log holds it once.
-2. After the task and after each turn, the condition sees the new events; then the limit of turns applies.
+1. The run adds the task to the conversation, and each turn adds the message of one member. All members receive every
+   message; the log has each message once.
+2. After the task and after each turn, the condition receives the new events. After a turn, the limit of turns applies.
 3. In round-robin order, the first member begins each task. A run without a task continues after the last speaker.
-4. Otherwise the caller's function selects the speaker, or leaves the choice to a model. The model chooses among the
-   caller's candidates, or among all members except the last speaker.
+4. In other orders, the caller's function or a model selects the speaker. The model chooses among the caller's
+   candidates, or among all members except the last speaker.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a condition sees: a message of the team, or an event of the turn before the message."""
+    """A message of the team, or an event of the turn before the message, for a condition."""
 
     source: str
     kind: Kind | Literal["event"]
@@ -51,7 +51,7 @@ class TeamTurn:
 
 
 Watch: TypeAlias = Callable[[TeamTurn], Asking[str | None]]
-"""The condition of one run: it receives each turn in order, and returns a reason to end the run."""
+"""The condition of one run; it receives each turn in order, and returns the reason to end the run, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
         observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
-                # The model's earlier reply in this turn did not become the message.
+                # Only the model's last reply becomes the message, which has its own usage.
                 observations.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 

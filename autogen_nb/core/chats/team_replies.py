@@ -1,6 +1,7 @@
-"""The ways in which a member of a team answers in its turn, as generators of events.
+"""The replies of a team's members, as generators of events.
 
-The other members receive only the answer. The calls before it stay in the member's own history.
+The team receives only a member's final message. Earlier messages of the turn, such as calls, stay in the member's own
+history.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,7 @@ NOTHING = (
 
 @dataclass(frozen=True, slots=True)
 class TeamReply:
-    """A member's message to its team; `usage` counts tokens that no other event reports."""
+    """A member's message to its team; `usage` has the tokens that no other event reports."""
 
     message: Message
     kind: Kind = "text"
@@ -44,7 +45,7 @@ class TeamReply:
     usage: Usage | None = None
 
 
-Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # the member's name is the second argument
+Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # the text is the member's name
 
 
 class TeamState(ConversationState):
@@ -65,7 +66,7 @@ class TeamState(ConversationState):
         return read(message.text, self.names)
 
     def claim_answered(self, agents: Sequence[str]) -> None:
-        """Marks the code of messages before an agent's last one as run by the agent."""
+        """For each agent, marks the code in the messages before its own last message as run."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
             for index in range(last):
@@ -86,7 +87,7 @@ def watch_events(asking: Asking[T], see: Callable[[Recorded, AnyAnswer | None], 
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """Asks a model and runs its calls, at most `rounds` times; with `reflect`, the model summarises the results."""
+    """Asks a model and runs its calls, at most `rounds` times. With `reflect`, the model then writes the message."""
 
     rounds: int = 1
     reflect: bool = False
@@ -106,7 +107,7 @@ class Think:
             if number == self.rounds and not self.reflect:
                 summaries = map(self.summarise, calls, returned.contents)
                 return TeamReply(Message("\n".join(summaries)), "tools")
-        # If the model still makes calls, only its text counts.
+        # A model may make calls although it must not; they are dropped.
         return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
 
@@ -126,7 +127,7 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """Runs the code of the model's reply at once, then lets the model write the result to the team."""
+    """Asks a model, runs the code in its reply, and asks the model for its message to the team."""
 
     code: RunCode
     retries: int = 0
@@ -156,7 +157,7 @@ class WriteAndRun:
         step = self.code(workspace, AgentSpec(name), state.team)
         outcome = yield from watch_events(step, see)
         if not isinstance(outcome, Reply):
-            # The message contains code, so there is a reply unless a person stops the chat.
+            # The step replies to a message with code, unless a person stops the chat.
             return Stop("stopped")
         yield Said(name, name, outcome.message, kind="output")
         return not any(codes)

@@ -1,6 +1,6 @@
-"""Conditions for the end of a chat that the flow evaluates itself.
+"""Conditions for the end of a chat that the flow itself evaluates.
 
-A user's own condition is a function. The flow asks for its result with a question, so a replay never calls it again.
+For a user's own function, the flow asks a question instead, so that a replay does not call the function again.
 """
 
 import re
@@ -12,15 +12,14 @@ from autogen_nb.core.text.code_blocks import read
 from autogen_nb.messages import Message
 
 END_WORD = "TERMINATE"
-"""The word with which an agent ends the chat; the person does not see it."""
+"""The word with which an agent ends the chat; views hide it."""
 
 _SIGNS = "*_`.! \t\r"
 _PIECES = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 _RECENT = 120
-"""The filter looks for the word after a sentence in this number of characters at the end of a line."""
-
+"""The number of characters at the end of a line in which the filter looks for the word after a sentence."""
 
 Condition: TypeAlias = Callable[[Message], bool]
 
@@ -37,7 +36,7 @@ class Exactly:
 class OwnLine:
     """True if a line of prose consists of the word, and the message contains no code.
 
-    A model that writes code and the word in one message has not seen the output of the code, so the chat continues.
+    With code, the chat continues, because the model has not seen the output of the code.
     """
 
     word: str = END_WORD
@@ -53,7 +52,7 @@ class OwnLine:
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
-    """True if the message contains no code and no calls, so it is an answer."""
+    """True if the message contains no code and no calls."""
 
     def __call__(self, message: Message, /) -> bool:
         if message.carries_calls:
@@ -63,13 +62,13 @@ class WithoutCode:
 
 
 def without(word: str, text: str) -> str:
-    """The text without the word on a line of its own, and without the word after the last sentence."""
+    """The text without lines that consist of the word, and without the word after the last sentence."""
     lines = WordFilter(word)
     return (lines.add(text) + lines.end()).strip()
 
 
 class WordFilter:
-    """Does the same as `without` for streamed text; keeps text back while it may be the beginning of the word."""
+    """Does the same as `without` for streamed text; holds back text that may be the beginning of the word."""
 
     def __init__(self, word: str) -> None:
         self._word = word
@@ -101,7 +100,7 @@ class WordFilter:
         return "".join(shown)
 
     def end(self) -> str:
-        """Ends the line, and returns the text that was kept back, without the word."""
+        """Ends the line, and returns the rest of its text, without the word."""
         line = "".join(self._line)
         dropped = not (self._fence or self._is_shown) and _is_only_word(self._word, line.rstrip("\r\n"))
         text, closing = ("", "") if dropped else self._split()
@@ -115,18 +114,18 @@ class WordFilter:
             self._fence = mark[1]
         self._line, self._is_shown, self._unshown, self._recent = [], False, "", ""
         shown = self._shown(text)
-        # If more text follows, the word after a sentence is part of the text.
+        # If more text follows, the word after a sentence is an ordinary word.
         self._gap.append(closing)
         return shown
 
     def _split(self) -> tuple[str, str]:
-        """The text to show, and the end of the line that may be or become the word after a sentence."""
+        """The text to show, and the end of the line to hold back: possibly the word after a sentence."""
         match = None if self._fence else self._closing.search(self._recent)
         end = len(self._unshown) if match is None else max(0, len(self._unshown) - len(match["closing"]))
         return self._unshown[:end], self._unshown[end:]
 
     def _shown(self, text: str) -> str:
-        # White space before a removed line is removed too.
+        # Holds back white space until more text follows.
         visible = text.rstrip()
         before = "".join(self._gap) if visible else ""
         if visible:

@@ -1,6 +1,6 @@
 """The two-agent chat as a generator of events.
 
-The initiator sends the first message. Then the agents answer each other, until one of them has no reply, or until the
+The initiator sends the first message. The agents answer each other until one of them has no reply, or until the
 initiator has received `max_turns` replies.
 """
 
@@ -28,7 +28,7 @@ from autogen_nb.messages import Message
 Flow = Asking[None]
 Opening: TypeAlias = Message | Literal["ask", "person"]
 WantsReply: TypeAlias = bool | None
-"""None: the recipient decides."""
+"""True if the recipient must reply, False if it must not; with None, the recipient decides."""
 
 
 def two_agent_chat(
@@ -57,7 +57,7 @@ def sent_message(
     replying: AbstractSet[tuple[str, str]],
     state: ConversationState,
 ) -> Flow:
-    """A message outside of a chat, and the replies to it; the sender's own ``send`` method has already run."""
+    """A message outside a chat, and the replies to it; the caller has already called the sender's ``send``."""
     speaker, listener = sender, recipient
     expects_reply = yield from arrive(state, speaker, listener, message)
     expects_reply = request_reply if expects_reply is None else expects_reply
@@ -70,10 +70,7 @@ def sent_message(
 
 
 def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
-    """Sends a message, through the agents' own ``send`` and ``receive`` if they define any.
-
-    Returns whether the recipient must reply, and False if the message did not arrive.
-    """
+    """Sends a message, with the agents' own ``send`` and ``receive`` methods; returns False if it did not arrive."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
     answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)

@@ -1,1 +1,1 @@
-"""Decides about the effects of code: scopes of paths, permissions, rules. Does no input or output."""
+"""Decides about the effects of code by paths, permissions, rules and the organisation's policy."""

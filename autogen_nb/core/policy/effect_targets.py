@@ -1,7 +1,4 @@
-"""Normalises paths, hosts, commands and packages, so that they can be compared.
-
-The functions do not read the disk. A path in which ``..`` may follow a link becomes None.
-"""
+"""Normalises paths, hosts, commands and packages for comparison, without reading the disk."""
 
 import re
 import shlex
@@ -15,11 +12,14 @@ _REQUIREMENT = re.compile(
     r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[\w,. -]*\])?((===?|[<>!~]=|[<>])[\w.*+!,<>=~]+)?"
 )
 _SHELL = frozenset(";|&<>()$`\\\n\r{}*?[]!#~")
-"""Shell syntax: a command line with one of these characters may start several programs."""
+"""Shell syntax; a command line with such a character may start several programs."""
 
 
 def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
-    """The absolute path, with its trailing ``/``; None if it depends on the disk or on an unknown folder."""
+    """The absolute path, with a trailing ``/`` if `path` has one.
+
+    None if the path is relative to an unknown folder, or if ``..`` may follow a link.
+    """
     if path == "~" or path.startswith("~/"):
         path = home + path[1:] if home else ""
     elif folder and path and not path.startswith("/"):
@@ -32,7 +32,7 @@ def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
 
 
 def below(top: str, path: str) -> bool:
-    """True if `path` is `top`, or is below `top` and not in a hidden folder or file."""
+    """True if `path` is `top`, or is below `top` without a hidden name on the way."""
     whole = absolute(path)
     if whole is None:
         return False
@@ -41,9 +41,9 @@ def below(top: str, path: str) -> bool:
 
 
 def address(text: str) -> tuple[str, str]:
-    """The lower-case host and the port, or ``scheme://host`` for stores such as ``s3://``.
+    """The host in lower case and the port; the host of a store such as S3 includes the scheme: ``s3://bucket``.
 
-    The host is "" if different programs could read the address differently.
+    The host is "" if programs could interpret the address differently.
     """
     scheme, mark, rest = text.strip().lower().rpartition("://")
     if "\\" in rest or not rest.isprintable() or " " in rest or "://" in scheme:
@@ -61,7 +61,7 @@ def address(text: str) -> tuple[str, str]:
 
 
 def same_host(pattern: str, text: str) -> bool:
-    """True if the text names the host of the pattern, or a subdomain if the pattern begins with ``*.``."""
+    """True if `text` is at the host `pattern`, or at a subdomain if `pattern` begins with ``*.``."""
     star = pattern.startswith("*.")
     pattern_host, pattern_port = address(pattern.removeprefix("*."))
     host, port = address(text)
@@ -77,7 +77,7 @@ def program(line: str) -> str | None:
         words = shlex.split(line)
     except ValueError:
         return None
-    # In `NAME=value program`, the first word sets an environment variable.
+    # If the first word is `NAME=value`, it sets an environment variable.
     return words[0] if words and "=" not in words[0] else None
 
 

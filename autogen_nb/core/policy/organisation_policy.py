@@ -1,6 +1,6 @@
-"""The policy that an organisation sets for everyone on a machine; a user's settings may only be stricter.
+"""The policy of an organisation for all users of a machine; a user's settings may only be stricter.
 
-A policy with an unknown key is invalid, since the key may be a restriction.
+A policy with an unknown key is invalid, because the key may be a restriction.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ class OrganisationPolicy:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Raises an error if the sandbox is too weak; `what` runs in the sandbox, such as "this cell"."""
+        """Raises ConfigError if the sandbox is too weak; `what` runs in it, such as "this cell"."""
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "
@@ -56,7 +56,7 @@ NO_POLICY = OrganisationPolicy()
 
 
 def parse(text: str) -> OrganisationPolicy:
-    # Most machines have no policy, and need no TOML parser.
+    # Imported late, because most machines have no policy.
     import tomllib
 
     try:

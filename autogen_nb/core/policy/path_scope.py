@@ -1,4 +1,4 @@
-"""Classifies paths by their text, without reading the disk: links are not followed."""
+"""Classifies paths by their text; does not read the disk, and so does not follow links."""
 
 import posixpath
 import re
@@ -44,7 +44,7 @@ class PathScope:
     def full(self, path: str) -> str | None:
         """The absolute path, or a relative path if `folder` is unknown; None if the path cannot be resolved."""
         known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
-        # In POSIX, a backslash is an ordinary character, so it stays in the name of a known folder.
+        # The name of a known folder keeps its backslashes, which are ordinary characters in POSIX.
         path = path[: len(known)] + path[len(known) :].replace("\\", "/")
         if not path or _DRIVE.match(path) or "\0" in path:
             return None
@@ -53,7 +53,7 @@ class PathScope:
             if name or not self.home:
                 return None
             path = f"{self.home}/{rest}"
-        # `normpath` keeps two slashes at the beginning, but systems treat them as one.
+        # `normpath` keeps two leading slashes, which the system treats as one.
         return _ROOT.sub("/", posixpath.normpath(posixpath.join(self.folder, path)))
 
 

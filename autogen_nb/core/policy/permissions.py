@@ -1,12 +1,12 @@
 """Decides whether a running block may have an effect without a question.
 
 1. Harmless effects need no permission.
-2. A permission covers effects of its kind. If it has a target, it covers only effects on that target. A path includes
-   everything below it (and for writing, the folders above it), a host includes all its ports, a command includes all
-   commands of the same program, and an installation includes only the named packages.
-3. A permission for code that cannot be read covers no other effect, since the user did not see the effects.
+2. A permission covers effects of its kind. A permission with a target covers only effects on this target: a path
+   includes everything below it (and for writing, the folders above it), a host includes all its ports, and a command
+   includes all commands of the same program. An installation includes only the named packages.
+3. A permission for code that the analysis cannot read covers no other effect, because the user saw none.
 
-The agent's kernel runs this module without the rest of the package, so the module imports only the standard library.
+The module imports only the standard library, because the agent's kernel runs it without the rest of the package.
 """
 
 import re
@@ -52,7 +52,7 @@ def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
     if path == permitted or path.startswith(f"{permitted.rstrip('/')}/"):
         return True
     if "*" in permitted and fnmatchcase(path, permitted) and path.count("/") == permitted.count("/"):
-        # A `*` stands for the unknown letters of a predicted file name.
+        # The prediction has `*` for unknown letters of a file name.
         return True
     return above and permitted.startswith(f"{path.rstrip('/')}/")
 

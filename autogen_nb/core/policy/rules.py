@@ -2,8 +2,8 @@
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
 2. Only a rule for a whole kind covers effects with an unknown target.
-3. A path covers everything below it, except hidden files, and paths with ``..``, which may lead through links.
-4. A program's name covers command lines that start only this program.
+3. A path covers everything below it except hidden files. It covers no path with ``..``, which may lead through a link.
+4. A program's name covers the command lines that start only this program.
 """
 
 import re
@@ -35,7 +35,7 @@ INTERPRETERS = frozenset(
     "osascript parallel perl php pipx powershell pwsh R Rscript ruby sh ssh strace sudo su tclsh time timeout uv uvx "
     "watch xargs zsh".split()
 )
-"""Programs that run other programs or code, so a question never proposes a rule for them."""
+"""Programs that run other programs or code; questions do not propose rules for them."""
 
 _DOING: Mapping[EffectKind, tuple[str, str]] = {
     "read_private": ("reading {}", "reading any file"),
@@ -66,7 +66,7 @@ class Rule:
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
-        """True if the rule covers the effect, whose path must be absolute (see `with_absolute_path`)."""
+        """True if the rule covers the effect; a path in the effect must be absolute (see `with_absolute_path`)."""
         if effect.kind != self.kind:
             return False
         if not self.target:
@@ -112,7 +112,7 @@ def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
 
 
 def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover the effects; None if an effect is not covered."""
+    """The rules that cover the effects; None if no rule covers one of them."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:
@@ -126,13 +126,13 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
-    """The rules to propose in a question about these effects, for each effect the narrowest rule first."""
+    """The rules to propose in a question about the effects; for each effect, the narrowest rule comes first."""
     offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
     return tuple(dict.fromkeys(offered))
 
 
 def _lasts(rule: Rule) -> bool:
-    """False if the rule would change when it is saved as text, such as one for a name that begins with a space."""
+    """False if the text of the rule parses as another rule, as for a file name that begins with a space."""
     try:
         return parse(str(rule)) == rule
     except ConfigError:
@@ -215,7 +215,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
 
 def _offered_commands(line: str) -> Iterator[str]:
     name = effect_targets.program(line)
-    # A rule with a single word covers the program with any arguments.
+    # As a rule, a single word would cover the program with any arguments.
     if line != name and " " in line:
         yield line
     base = (name or "").rpartition("/")[2]

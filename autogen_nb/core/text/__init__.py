@@ -1,1 +1,1 @@
-"""Reads and formats text: code blocks in Markdown, reports for models, and outputs."""
+"""Reads and formats text: code blocks in Markdown, outputs, and reports for models."""

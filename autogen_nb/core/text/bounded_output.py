@@ -1,4 +1,4 @@
-"""Limits output to its beginning and its end, and counts the part between them."""
+"""Limits output to its beginning and its end, and counts what it leaves out."""
 
 import sys
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ Kept: TypeAlias = Stream | Display | Result | Failure
 
 
 class HeadAndTail:
-    """Collects text piece by piece, and keeps `limit` characters: half from the start, half from the end."""
+    """Collects pieces of text, and keeps `limit` characters: half from the start, half from the end."""
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._room = limit - limit // 2
@@ -35,7 +35,7 @@ class HeadAndTail:
         if text:
             self._tail.append(text)
             self._held += len(text)
-            # Cutting only at twice the limit copies each character at most twice.
+            # Because the cut waits for twice the limit, each character is copied at most twice.
             if self._held > 2 * self._tail_room or len(self._tail) > self._tail_room:
                 self._cut()
 
@@ -45,7 +45,7 @@ class HeadAndTail:
         return self.total - sum(map(len, self._head)) - self._held
 
     def text(self, where: str = "") -> str:
-        """The start and the end, with a line about the omitted part; `where` names a file with the whole text."""
+        """The start and the end, and a line between them that counts the omitted characters and ends with `where`."""
         missing = self.left_out
         head, tail = "".join(self._head), "".join(self._tail)
         self._head = [head]
@@ -68,10 +68,10 @@ class _TextRun:
 class BoundedOutputs:
     """Collects outputs, and limits their number and their text.
 
-    1. It drops outputs that are cleared or replaced later.
+    1. It drops outputs that the code later clears or replaces.
     2. It joins consecutive texts of one stream. The first joined text keeps `limit` characters, the second `limit / 2`,
        the third `limit / 3`; together they keep less than eight times `limit`.
-    3. It keeps `most` outputs, the first and the last ones, with a line between them that counts the omitted ones.
+    3. It keeps `most` outputs, half from the start and half from the end, and a line that counts the omitted outputs.
     """
 
     def __init__(self, limit: int = LIMIT, most: int = MOST) -> None:

@@ -19,7 +19,7 @@ _SIMPLIFIED: tuple[tuple[str, str], ...] = (
 
 
 def last_boxed_only_string(string: str) -> str | None:
-    r"""The last ``\boxed{...}`` or ``\fbox{...}`` with its balanced braces; None if there is none."""
+    r"""The last ``\boxed{...}``, or else the last ``\fbox{...}``, with balanced braces; None without either."""
     start = string.rfind("\\boxed")
     if start < 0 and (start := string.rfind("\\fbox")) < 0:
         return None
@@ -42,7 +42,7 @@ def get_answer(solution: str | None) -> str | None:
 
 
 def is_equiv(str1: str | None, str2: str | None) -> float:
-    """1.0 if the answers differ at most in spelling, or are both missing; else 0.0."""
+    """1.0 if both answers are missing, or differ only in LaTeX spelling; otherwise 0.0."""
     if str1 is None or str2 is None:
         return float(str1 is str2)
     return float(_simplified(str1) == _simplified(str2))

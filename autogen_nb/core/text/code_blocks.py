@@ -1,10 +1,10 @@
-"""Finds the code blocks in Markdown text that are meant to run.
+"""Finds the code blocks to run in Markdown text.
 
-1. Fences follow CommonMark; the first word of the info string is the language.
-2. Only closed fences contain code: in a reply that was cut off, the last fence is unclosed. Indented text is prose.
+1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose.
+2. An unclosed fence is no code block, because the reply may be incomplete.
 3. A fence without a language is a shell block if it begins like a shell command, Python if it parses as Python, and
    prose otherwise.
-4. Fences in the languages of `SHOWN`, such as output, data and diagrams, never contain code.
+4. A fence in a language of `SHOWN`, such as output, data or a diagram, is no code block.
 """
 
 import ast
@@ -25,14 +25,14 @@ SHOWN = frozenset(
     "tsv output out stdout stderr console pycon traceback error diff patch latex tex bibtex log dot "
     "graphviz http".split()
 )
-"""Languages of fences that are shown, and never run."""
+"""Languages of fences that are only shown."""
 
 COMMANDS = frozenset(
     "awk basename cat cd chmod chown cp curl cut date df diff dirname du echo env export file find free "
     "git grep gunzip gzip head hostname id jq kill ls make mkdir mv nproc pip pip3 ps pwd rm rmdir rsync "
     "sed sort ssh stat sum tail tar tee touch tr uname uniq unzip wc wget which whoami xargs zip".split()
 )
-"""The first words of a shell block without a language. The list is fixed, so a replay finds the same blocks."""
+"""Programs that begin a shell block without a language. The list is fixed, so that a replay finds the same blocks."""
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _LANGUAGE = re.compile(r"[\w.+#-]+")
@@ -58,7 +58,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # The added newline ends the last line, so that a fence has a newline for each line.
+    # The added newline makes the newlines of a fence's content as many as its lines.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue
@@ -99,7 +99,7 @@ def defined(code: str) -> set[str]:
 def parse_python(code: str) -> ast.Module | None:
     """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
-        # The parser warns about code such as "\\d"; the same warning appears when the code runs.
+        # The parser warns about strings such as "\\d"; the person sees the warning when the code runs.
         warnings.simplefilter("ignore")
         try:
             return ast.parse(code)
@@ -130,7 +130,7 @@ def _tag(info: str) -> str:
 
 
 def _language(tag: str, code: str, known: AbstractSet[str]) -> str:
-    """The language of a block; "" if the block is not code."""
+    """The language; "" if the block is not code."""
     if tag in PYTHON:
         return "python"
     if tag in BASH:

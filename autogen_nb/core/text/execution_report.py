@@ -13,7 +13,7 @@ LIMIT = 8_000
 _DESCRIBED = 200
 
 _SMALL_FRAME = 1_000
-"""The longest data frame that keeps its padding, in characters."""
+"""The longest data frame that keeps its column padding, in characters."""
 
 _FRAME = 3_000
 
@@ -36,14 +36,14 @@ _AROUND = 3
 
 
 def report(exit_code: int, output: str) -> str:
-    # Models and programs know this format of AutoGen 0.2.
+    # AutoGen 0.2's format, which models and programs know.
     status = "execution succeeded" if exit_code == 0 else "execution failed"
     return f"exitcode: {exit_code} ({status})\nCode output: {output}"
 
 
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     """The outputs as text, with one line for each picture or other rich output."""
-    # As one stream, stdout and stderr keep the order in which their text arrived.
+    # In one stream, the text of stdout and stderr keeps its order.
     joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else shorten(text, limit)
@@ -59,7 +59,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text as a terminal shows it, without colours: a carriage return begins the line again."""
+    """The text that a terminal shows, without colours; text after a carriage return replaces its line."""
     if _UP.search(text):
         text = _apply_cursor_up(text)
     lines = _ESCAPES.sub("", text).split("\n")
@@ -74,7 +74,7 @@ def _apply_cursor_up(text: str) -> str:
             lines += [""] if row == len(lines) else []
         elif _UP.fullmatch(piece):
             row = max(0, row - int(piece[2:-1] or 1))
-            # A program that moves the cursor up, such as a progress bar, writes the line again from its start.
+            # A program that moves the cursor up, such as a progress bar, rewrites the line from its start.
             lines[row] += "\r"
         else:
             lines[row] += piece
@@ -97,7 +97,7 @@ def _text(output: Kept) -> str:
 
 
 def joined_text(value: object) -> str | None:
-    """The text of a MIME bundle's value, which is a string or a list of lines; None for other values."""
+    """The text of a value in a MIME bundle, a string or a list of lines; None for other values."""
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return "".join(value)
     return value if isinstance(value, str) else None
@@ -111,9 +111,9 @@ def _compact(text: str) -> str:
 
 
 def traceback_text(entries: Iterable[str]) -> str:
-    """A traceback for a model, in which each series of library frames is one line.
+    """A traceback for a model, with one line for each series of library frames.
 
-    IPython sends a traceback as a list with an entry for each frame. The other entries, such as the exception, stay.
+    IPython sends a traceback as a list: an entry for each frame, and others, such as one for the exception.
     """
     lines: list[str] = []
     for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):

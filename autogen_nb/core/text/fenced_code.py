@@ -1,6 +1,6 @@
 """AutoGen 0.2's functions that find the text and the code of a message.
 
-Agents use the rules of `code_blocks` instead; AutoGen's pattern also finds code that should not run.
+Agents use `code_blocks` instead, because AutoGen's pattern also finds code that should not run.
 """
 
 import re
@@ -31,7 +31,7 @@ def content_str(content: str | Sequence[Mapping[str, Any]] | None) -> str:
 
 
 def infer_lang(code: str) -> str:
-    """Returns "sh" for code that begins with pip or python, "python" for code that parses, else `UNKNOWN`."""
+    """Returns "sh" for code that begins with pip or python, "python" for other valid Python, otherwise `UNKNOWN`."""
     if code.startswith(("python ", "pip", "python3 ")):
         return "sh"
     return UNKNOWN if parse_python(code) is None else "python"
@@ -53,7 +53,7 @@ class CodeExtractor(Protocol):
 
 
 class MarkdownCodeExtractor(CodeExtractor):
-    """Finds the fenced blocks of Markdown, and infers the language of those without one."""
+    """Finds fenced blocks in Markdown, and infers a missing language."""
 
     def extract_code_blocks(self, message: Any) -> list[CodeBlock]:
         blocks = re.findall(CODE_BLOCK_PATTERN, content_str(message), re.DOTALL)

@@ -1,7 +1,7 @@
 """Pictures in outputs, as parts of a message in the format of OpenAI's API.
 
-The pictures keep their size, so that a log does not depend on installed libraries;
-`autogen_nb.models.image_scaling` scales them for a request.
+The pictures keep their size, so that logs do not depend on an installed image library.
+`autogen_nb.models.image_scaling` scales the pictures of a request.
 """
 
 import base64
@@ -14,7 +14,7 @@ from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
-"""A model receives only this number of pictures of one run, the last ones."""
+"""The number of pictures that a model receives of one run, the last ones."""
 
 LARGEST = 20_000_000
 """The largest picture, in characters of base64."""
@@ -31,13 +31,13 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
 
 _SEEN = ("image/png", "image/jpeg")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""The size follows the JPEG markers SOF0 to SOF15 (ITU T.81); DHT, JPG and DAC have numbers between them."""
+"""The JPEG markers SOF0 to SOF15, which precede the size (ITU T.81); the excluded numbers are DHT, JPG and DAC."""
 _JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
 _JPEG_MARKER = re.compile(rb"\xff([^\x00\xff])")
 
 
 def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
-    """The last PNG and JPEG pictures as parts with data URLs; invalid pictures are left out."""
+    """The last valid PNG and JPEG pictures, as parts with data URLs."""
     urls = list(_pictures(outputs))[-MOST:]
     return [{"type": "image_url", "image_url": {"url": url}} for url in urls]
 
@@ -52,13 +52,13 @@ def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
 
 
 def image_base64(mime: str, value: object) -> str:
-    """The base64 text without line breaks; "" if it is too large or no image of this type."""
+    """The base64 text without line breaks; "" if the value is too large or not an image of this type."""
     data = image_bytes(mime, value)
     return base64.b64encode(data).decode() if data and pixels(mime, data) <= MOST_PIXELS else ""
 
 
 def image_bytes(mime: str, value: object) -> bytes:
-    """The decoded image; b"" if the value is too large or no image of this type."""
+    """The decoded image; b"" if the value is too large or not an image of this type."""
     if not isinstance(value, str) or len(value) > LARGEST:
         return b""
     try:
@@ -87,6 +87,6 @@ def _jpeg_pixels(data: bytes) -> int:
             height, width = struct.unpack_from(">HH", data, position + 3)
             return int(width * height)
         if marker not in _JPEG_STANDALONE:
-            # A length includes its own two bytes; a smaller value is invalid, and could loop forever.
+            # The length includes its own two bytes; with a smaller, invalid length the loop might not end.
             position += max(2, struct.unpack_from(">H", data, position)[0])
     return 0

@@ -1,9 +1,10 @@
 """Separates a model's reasoning from its answer if the server returns both in one text.
 
-1. ``<think>`` at the start of the text begins a thought, which ends at ``</think>`` or at the end of the text. Further
-   thoughts may follow it.
-2. Some chat templates put ``<think>`` into the prompt, so the text begins with the thought and has only ``</think>``.
-3. Tags within the answer, in inline code or in a line of a fenced block are part of the answer.
+1. ``<think>`` at the start of the text begins a thought, which ends at ``</think>`` or at the end of the text. More
+   thoughts may follow.
+2. Some chat templates put ``<think>`` into the prompt. Then the text begins with the thought, and has only
+   ``</think>``.
+3. A tag in the answer, in inline code or inside a line of a fenced block belongs to the answer.
 """
 
 import re
@@ -17,7 +18,7 @@ _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 
 class ReasoningSplitter:
-    """Splits streamed text; keeps text back while it may be the beginning of a tag."""
+    """Splits streamed text; holds back text that may be the beginning of a tag."""
 
     def __init__(self) -> None:
         self._thinking = False
@@ -57,7 +58,7 @@ class ReasoningSplitter:
 
 
 def split_unopened(text: str) -> tuple[str, str]:
-    """The thought, or "", and the answer of a whole text, whose opening tag may be missing."""
+    """The thought and the answer of a whole text that may lack ``<think>``; without a thought, "" and the text."""
     depth = cut = 0
     for tag in _unquoted_tags(text):
         if tag[0] == OPEN:
@@ -73,7 +74,7 @@ def _unquoted_tags(text: str) -> Iterator[re.Match[str]]:
     line = ""
     begin, end, read = 0, -1, 0
     fenced = in_code = False
-    # A model that repeats itself may write a million tags, so no text is scanned twice.
+    # Scans no text twice, because a model that repeats itself may write a million tags.
     for tag in _TAGS.finditer(text):
         if tag.start() > end:
             before, begin = begin, text.rfind("\n", 0, tag.start()) + 1
