@@ -1,1 +1,1 @@
-"""Answers a chat's questions by a person at a terminal or by saved rules."""
+"""Answers a chat's questions from a person at a terminal or from saved rules."""

@@ -1,10 +1,9 @@
-"""Answers questions by saved rules, and asks the person about the rest.
+"""Answers questions from saved rules, and asks the person the other questions.
 
-1. Rules answer questions about the effects of code. With `confirm="always"`, the person decides about every block, and
+1. Rules answer questions about the effects of code. With `confirm="always"`, the person approves every block, and
    rules answer only the questions of running code.
-2. "Run all from here" approves all later code of the same cell, or of the same task at a terminal. It is never saved,
-   and is not available with `confirm="always"`.
-3. The log contains the answers of rules like all other answers, so a replay does not need the rules.
+2. "Run all from here" approves all later code of the cell, or of the task at a terminal. It is never saved, and not
+   available with `confirm="always"`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,11 +28,10 @@ from autogen_nb.human.rules_file import RulesFile
 
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
-ONWARDS = "you (run all from here)"  # the author of decisions after this choice
-
-RULED = "your rule: "  # the author is, for example, "your rule: network pypi.org"
-
-UNATTENDED = "nobody can be asked while code runs"  # the reason of the denial
+# Authors of decisions, and the reason for a denial
+ONWARDS = "you (run all from here)"
+RULED = "your rule: "
+UNATTENDED = "nobody can be asked while code runs"
 
 
 class NobodyToAsk:
@@ -77,7 +75,7 @@ class RuleBasedApprover:
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; removes the follow-up question if the rules approve its code."""
+        """Asks the person; removes the follow-up question if rules approve its block."""
         if question.then is not None:
             then = self._with_offers(question.then)
             question = replace(question, then=None if self._approved_by(then) else then)
@@ -130,7 +128,7 @@ class RuleBasedApprover:
         return "" if question.always else self._approving_rules(question.effects)
 
     def _approving_rules(self, effects: Sequence[Effect]) -> str:
-        """Returns the text of the rules that cover all effects; "" if an effect is not covered."""
+        """The rules that cover all effects, as text; "" if no rule covers one of the effects."""
         try:
             used = covered(self._rules.rules(), effects)
         except ConfigError as error:
@@ -146,7 +144,7 @@ class RuleBasedApprover:
             try:
                 self._rules.add(*map(parse, answer.rules))
             except ConfigError as error:
-                # The decision still answers the question.
+                # The decision is valid without the rule.
                 self._complain(f"The rule was not saved: {error}")
                 return replace(answer, rules=())
         return answer

@@ -1,7 +1,7 @@
 """The file with the user's saved rules, one for all notebooks.
 
-1. A file that is invalid, or that other users can write, is an error, and is never overwritten.
-2. A change takes a lock, reads the file again and replaces it atomically, so that notebooks lose no rules.
+1. An invalid file, or a file that other users can write, raises ConfigError and is never overwritten.
+2. A change takes a lock, reads the file again and replaces it atomically, so that two notebooks can save rules.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
-"""Seconds to wait for the lock, which another notebook holds only while it writes the file."""
+"""Seconds; a notebook holds the lock only while it writes the file."""
 _LOCK_INTERVAL = 0.02
 _MAX_RULES = 1000
 

@@ -48,7 +48,7 @@ class TerminalHuman:
         self._announce()
         if question.choices:
             IOStream.get_default().print(f"\n{_numbered(question.choices)}\n")
-        # `visible` replaces control characters in the question of a model.
+        # A model's question may contain control characters.
         text = read_line(f"{visible(question.prompt)} " if question.by_tool else question.prompt)
         return HumanInputGiven(_choice(text, question.choices) or text, by="terminal")
 
@@ -86,7 +86,6 @@ class TerminalHuman:
             return EffectJudged(allowed=False, reason=_GONE)
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
-        """Reads input for running code; None passes an end of file to the code."""
         try:
             text = IOStream.get_default().input(visible(question.prompt), password=question.password)
             return CodeInputGiven(text, by="terminal")
@@ -123,7 +122,7 @@ def _choice(text: str, choices: Sequence[str]) -> str:
     return choices[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(choices) else ""
 
 
-# A front end of Jupyter without input raises a subclass of NotImplementedError.
+# In a Jupyter front end without input, `input()` raises a subclass of NotImplementedError.
 _NO_INPUT = (EOFError, NotImplementedError)
 
 
@@ -137,7 +136,7 @@ def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
 def _approval_text(question: ApprovalAsked) -> str:
     why = f" ({'; '.join(question.reasons)})" if question.reasons else ""
     which = "this code" if question.total == 1 else f"block {question.index + 1} of {question.total}"
-    # The code is printed again, since the streamed message may have shown other characters.
+    # The terminal has already shown the code in the message, but possibly with deceptive characters.
     code = "\n".join(f"    {line}" for line in visible(question.block.code).split("\n"))
     return f"\n{visible(f'{question.agent} asks to run {which}{why}')}:\n\n{code}\n"
 

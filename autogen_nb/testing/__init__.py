@@ -1,4 +1,4 @@
-"""Test doubles for agents: a scripted model, person and executor, and a local server with OpenAI's API."""
+"""Test doubles for agents: a scripted model, a scripted person, a scripted executor, and a local OpenAI server."""
 
 from autogen_nb.testing.fake_openai import FakeOpenAI, FakeReply, Received, Scripted
 from autogen_nb.testing.replay_client import ReplayChatCompletionClient

@@ -37,23 +37,23 @@ class FakeReply:
         The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
     reasoning, more
         The field ``reasoning_content`` of the message, and further fields, such as ``reasoning_details``.
-        They are streamed before the content.
+        The stream sends them before the content.
     pieces
         The streamed pieces of `content`; by default pieces of 8 characters.
     finish_reason, model
-        By default, they follow from the reply and from the request.
+        By default, the finish reason that fits the reply, and the model of the request.
     usage
         The token counts to report: "words" counts words, "none" reports nothing.
     status, error, headers
-        The status and headers of the response; with a status other than 200, its body is ``{"error": error}``.
+        The status and headers of the response. If the status is not 200, the body is ``{"error": error}``.
     delay, piece_delay
         Seconds before the first byte, and before each further piece.
     ending
         "cut" breaks the connection before the end of a streamed reply.
     events
-        The data of the server-sent events, in place of the fields above.
+        The data of the server-sent events; it replaces the reply above.
     body, content_type
-        The body of the response, in place of all fields above, and its media type.
+        The body of the response, which replaces the reply, and its media type.
     """
 
     content: str | None = None
@@ -89,14 +89,14 @@ class FakeOpenAI:
     replies
         The replies in order, or a function that answers each request. Further requests get status 400.
     models
-        The names for ``GET /models``, which has status 404 without them.
+        The names for ``GET /models``; without names, its status is 404.
 
     Attributes
     ----------
     lookups : list of Received
-        The requests for the list of models so far.
+        All requests of ``GET /models``.
     requests : list of Received
-        The other requests so far.
+        All other requests.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class _Server(ThreadingHTTPServer):
     def stop(self) -> None:
         self.shutdown()
         for connection in tuple(self._open):
-            with suppress(OSError):  # the client may have closed it
+            with suppress(OSError):  # the client may have closed the connection
                 connection.shutdown(SHUT_RDWR)
         self.server_close()
         self._thread.join()
@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
     connection: socket
 
     def log_message(self, *_: Any) -> None:
-        """Logs nothing."""
+        pass
 
     def do_GET(self) -> None:
         fake = self.server.fake
@@ -251,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _pause(self, seconds: float) -> None:
-        """Waits while the client is connected; `recv` returns nothing after the client has disconnected."""
+        # `recv` returns b"" when the client disconnects.
         if seconds <= 0:
             return
         self.connection.settimeout(seconds)

@@ -36,7 +36,7 @@ class ReplayChatCompletionClient(ChatCompletionClient):
         return self.scripted
 
     def reset(self) -> None:
-        """Begins again with the first reply."""
+        """Restarts with the first reply."""
         self.scripted = ScriptedModel(self._replies, "replay")
 
 

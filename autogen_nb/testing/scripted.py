@@ -34,7 +34,7 @@ class ScriptedModel:
     Attributes
     ----------
     requests : list of ModelRequest
-        The requests so far.
+        All requests.
     """
 
     def __init__(self, replies: Sequence[ScriptedReply], name: str = "scripted") -> None:
@@ -50,7 +50,7 @@ class ScriptedModel:
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Streams the next reply, with a usage that counts words; raises AssertionError after the last reply."""
+        """Streams the next reply; its usage counts words. Raises AssertionError after the last reply."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):
@@ -72,9 +72,9 @@ class ScriptedModel:
 
 
 class ScriptedHuman:
-    """A person with scripted answers; each kind of question has its own list.
+    """A person with scripted answers, in a list for each kind of question.
 
-    A question raises AssertionError if its list is empty.
+    A question raises AssertionError if the list for its kind is empty.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class ScriptedHuman:
     Attributes
     ----------
     asked : list of HumanInputAsked, ApprovalAsked, EffectAsked or CodeInputAsked
-        The questions so far, in order.
+        All questions, in order.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class ScriptedExecutor:
     Attributes
     ----------
     blocks : list of CodeBlock
-        The blocks so far.
+        All blocks.
     stopped : int
         The number of calls of `stop`.
     """

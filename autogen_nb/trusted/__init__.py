@@ -1,1 +1,1 @@
-"""Safe access to files and folders that other code or other users may change."""
+"""Safe access to files and folders that other programs or users may change."""

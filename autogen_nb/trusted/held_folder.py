@@ -1,7 +1,7 @@
 """Accesses files in a folder that other code may change at any moment, such as a sandbox's folder.
 
-The methods open each folder of a path relative to the descriptor of its parent, and refuse links and `..`. Therefore
-other code cannot lead an access out of the folder by replacing a folder or a file by a link.
+The methods open each folder of a path relative to the descriptor of its parent, and refuse links and `..`. So other
+code cannot redirect an access out of the folder with a link.
 """
 
 import errno
@@ -23,7 +23,7 @@ _MAX_NAMES = 1_000_000
 
 
 class HeldFolder:
-    """A folder with an open descriptor, which stays valid if other code replaces the path; names are relative to it."""
+    """An open folder; its descriptor stays valid if other code replaces the path. Names are relative to the folder."""
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)
@@ -36,7 +36,7 @@ class HeldFolder:
         self.close()
 
     def __deepcopy__(self, _: object) -> Self:
-        # A copy would share the descriptor, which the original closes.
+        # A copy would share the descriptor, and lose it when the original closes it.
         return self
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class HeldFolder:
             return open(last, mode, opener=parent.opener, **more)
 
     def opener(self, name: str, flags: int) -> int:
-        """Opens a file of this folder, as the `opener` of the built-in `open`."""
+        """An `opener` for the built-in `open`."""
         must_truncate = flags & os.O_TRUNC
         with self._parent(name) as (parent, last):
             try:
@@ -81,7 +81,7 @@ class HeldFolder:
         return descriptor
 
     def save(self, name: str, data: bytes) -> None:
-        """Writes the file atomically; replaces a link of that name."""
+        """Writes the file atomically; replaces a link instead of following it."""
         with self._parent(name, make=True) as (parent, last):
             descriptor, part = parent.descriptor, f".{uuid.uuid4().hex}.part"
             try:
@@ -115,11 +115,11 @@ class HeldFolder:
             parent.remove_empty(last)
 
     def empty(self) -> None:
-        """Removes the contents of the folder, as far as possible, without recursion: a tree may be very deep."""
+        """Removes the contents as far as possible; not by recursion, because a tree may be very deep."""
         tried = set[str]()
         # The limit ends the loop if other code keeps creating files.
         while len(tried) < _MAX_NAMES and (pending := [name for name in self.names() if name not in tried]):
-            # Listing a large folder is slow, so it is not repeated for each level of a deep tree.
+            # The inner loop avoids a new listing, which is slow for large folders, after each level of a deep tree.
             while pending:
                 name = pending.pop()
                 tried.add(name)
@@ -143,7 +143,7 @@ class HeldFolder:
                         moved.append(new_name)
                     else:
                         folder.remove(inner)
-        # The folder is not empty if other code has added files.
+        # Fails if other code has added files to the folder.
         with suppress(OSError):
             self.remove_empty(name)
         return moved
@@ -161,7 +161,7 @@ class HeldFolder:
 
 
 def clear(path: Path) -> None:
-    """Removes a folder with its contents, as far as possible; its parent must be safe from other code."""
+    """Removes a folder with its contents, as far as possible; other code must not be able to replace its parent."""
     with suppress(OSError), HeldFolder(path.parent) as parent:
         parent.clear(path.name)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from autogen_nb.errors import ConfigError
 
 _MAX_BYTES = 1 << 20
-"""No user writes a larger file by hand."""
+"""Far more than a person writes by hand."""
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
-    """The text of a file that only its owner, one of `owners`, can write; None if the file does not exist."""
+    """The text of a file that only one of `owners` can write; None if the file does not exist."""
     try:
-        # The checks and the reading use one descriptor, so other users cannot replace the file between them.
+        # Checks and reads through one descriptor, so that other users cannot replace the file in between.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -59,7 +59,7 @@ def _refusal(path: Path, why: str) -> ConfigError:
 
 
 def read_regular(path: Path) -> bytes:
-    """The contents of a regular file, also through links; raises OSError for a pipe or a device."""
+    """The contents of a regular file or of a link to it; raises OSError for a pipe or a device."""
     with open(path, "rb", opener=_open_regular) as file:
         return file.read()
 

@@ -1,4 +1,4 @@
-"""Reads the organisation's policy; an invalid file is an error, since ignoring it would lift its restrictions."""
+"""Reads the organisation's policy; an invalid file is an error, because ignoring it would lift its restrictions."""
 
 from pathlib import Path
 
