@@ -1,6 +1,6 @@
 """AutoGen, native to Jupyter.
 
-The package loads its parts on first use: importing it loads no model library, starts nothing and reads nothing.
+The package loads its modules on first use. Its import loads no model library, starts nothing and reads nothing.
 """
 
 import importlib
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 add_modules()
 
-# `__init__.pyi` lists the names and their modules, for this loader and for editors.
+# `__init__.pyi` lists the exported names and their modules, for `lazy_loader` and for editors.
 _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
@@ -53,14 +53,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Adds ``%%autogen`` and ``%autogen`` to the shell; called by ``%load_ext autogen_nb``."""
+    """Adds ``%%autogen`` and ``%autogen`` to the shell; ``%load_ext autogen_nb`` calls it."""
     from autogen_nb.notebook.extension import load
 
     load(shell, _register_surface)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """Removes the magics and ends the agents' kernels; called by ``%unload_ext autogen_nb``."""
+    """Removes the magics and ends the agents' kernels; ``%unload_ext autogen_nb`` calls it."""
     from autogen_nb.notebook.extension import unload
 
     unload(shell)
@@ -95,7 +95,7 @@ def _describer() -> "Describer":
 
 
 def _in_a_kernel() -> bool:
-    """True if this process is a Jupyter kernel; does not import IPython."""
+    # Does not import IPython, because the import is slow.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return getattr(shell, "kernel", None) is not None

@@ -1,3 +1,3 @@
-"""The version, read by the build and by users."""
+"""The version; the build reads it, too."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""AutoGen 0.2's module names, such as `autogen_nb.agentchat`: a table of what each has, and `install_as_autogen`."""
+"""AutoGen 0.2's module names, such as `autogen_nb.agentchat`, and `install_as_autogen`."""
 
 import importlib
 import sys
@@ -60,7 +60,7 @@ _HERE = {
     "token_count_utils": "models.token_counts:count_token,get_max_token_limit,percentile_used,token_left",
     "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
 }
-"""The names of each module, as "home:name,name=name_there"; modules with a dot in front are below `_CONTRIB`."""
+"""The names of each module, as "source:name,name=source_name"; modules with a leading dot are below `_CONTRIB`."""
 
 _RETRIEVAL = "give the agent a function tool that searches your documents, with register_function"
 
@@ -94,7 +94,7 @@ _MISSING = {
     "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
     "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
 }
-"""What to use instead of the names that only AutoGen has."""
+"""The names that only AutoGen has, by the advice for their users."""
 
 
 class _Module(ModuleType):
@@ -118,7 +118,6 @@ class _Module(ModuleType):
 
 
 def add_modules() -> None:
-    """Adds the modules of the tables to this package."""
     for module_name, homes in _HERE.items():
         module = _module(module_name)
         for home, names in (each.split(":") for each in homes.split()):
@@ -143,7 +142,7 @@ def _module(name: str) -> Any:
 
 
 def _stand_in(name: str, advice: str) -> type:
-    """A class that cannot be created, also in place of a function."""
+    """A class that raises ConfigError when it is called; it also stands in for functions."""
 
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise ConfigError(f"{name} is not available in autogen_nb; {advice}")
@@ -154,7 +153,7 @@ def _stand_in(name: str, advice: str) -> type:
 class _Alias:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
-        # The base classes in importlib.abc would load large modules.
+        # A subclass of importlib.abc.Loader would need no cast, but importlib.abc loads large modules.
         return ModuleSpec(fullname, cast("Any", self)) if fullname.partition(".")[0] == _NAME else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -168,13 +167,13 @@ class _Alias:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The import system has set the spec of the alias.
+        # The import system replaced the module's own spec with the spec of the alias.
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
 
 
 def install_as_autogen() -> None:
-    """Makes ``import autogen`` and its submodules give this package's modules, in this process.
+    """Makes ``import autogen`` import this package in the current process, with its submodules.
 
     Raises
     ------

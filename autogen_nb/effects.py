@@ -1,4 +1,4 @@
-"""Effects: what code does beyond computing. Policies, rules and questions use these values."""
+"""Effects: what code does beyond computing, such as writing a file."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias, get_args
 EffectKind: TypeAlias = Literal[
     "compute",  # nothing that reaches beyond the kernel
     "read",  # reads a file below the notebook's folder
-    "read_private",  # reads a hidden file, a key or a credential, or anything elsewhere
-    "write_own",  # makes or rewrites a file in the chat's own folder
+    "read_private",  # reads a hidden file, a key, a credential, or a file outside the notebook's folder
+    "write_own",  # creates or rewrites a file in the chat's own folder
     "write",  # writes any other file
     "delete",  # deletes, moves or renames
     "network",  # opens a connection
@@ -26,7 +26,7 @@ HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A single effect that code has, or is about to have.
+    """A single effect of code.
 
     Parameters
     ----------
@@ -42,22 +42,21 @@ class Effect:
 
     @property
     def harmless(self) -> bool:
-        """True if the policy ``risky`` lets the effect happen without a question."""
         return self.kind in HARMLESS
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """The effects, besides harmless ones, that a running block may have without a question."""
+    """The effects, in addition to the harmless ones, that a running block may have without a question."""
 
     effects: tuple[Effect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class EffectJudged:
-    """The decision about an effect; if it is denied, the code gets a ``PermissionError`` with the reason.
+    """The decision about an effect; after a denial, the code gets a ``PermissionError`` with the reason.
 
-    `stop` ends the chat too; `rules` are the rules that the person accepted, as text.
+    If `stop` is True, the chat ends. `rules` are the rules that the person accepted, as text.
     """
 
     allowed: bool
@@ -68,4 +67,4 @@ class EffectJudged:
 
 
 ENDED = EffectJudged(allowed=False, reason="the code has ended")
-"""The answer to a question whose code ended before anyone answered."""
+"""The answer if the code ends while its question is open."""

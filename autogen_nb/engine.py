@@ -1,4 +1,4 @@
-"""The engine: a thread with an asyncio loop that runs the package's own asynchronous work."""
+"""The engine: a thread whose asyncio loop runs the package's own asynchronous work."""
 
 import asyncio
 import atexit
@@ -18,19 +18,19 @@ from autogen_nb.errors import ConfigError
 T = TypeVar("T")
 R = TypeVar("R")
 Emit: TypeAlias = Callable[[T], Awaitable[object] | None]
-"""Passes an item on at once; the awaitable ends when the reader can take more items."""
+"""Passes an item to the reader; the returned awaitable ends when the reader can take more items."""
 
 TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
 
 Entry: TypeAlias = tuple[Literal["item", "result", "error"], T | BaseException]
-"""An item of work on another thread, or its end."""
+"""An item that work on another thread emits, or the result or error that ends the work."""
 
 CANCEL_SECONDS = 0.2
-"""Seconds that an interrupted caller waits for the engine to cancel the caller's work."""
+"""Seconds to wait for cancelled work to end."""
 
 EXIT_SECONDS = 2.0
-"""Seconds that cleanup may take when the process ends."""
+"""Seconds for the cleanup functions when the process ends."""
 
 _MAX_WAITING_ITEMS = 64
 
@@ -40,7 +40,7 @@ class Engine:
 
     def __init__(self) -> None:
         self._reset()
-        # A forked child has no engine thread, and the cleanup functions belong to its parent.
+        # A forked child has no engine thread, and must not run its parent's cleanup functions.
         os.register_at_fork(after_in_child=self._reset)
 
     def _reset(self) -> None:
@@ -53,7 +53,6 @@ class Engine:
         return asyncio.run_coroutine_threadsafe(work, self._running_loop())
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine on the engine's loop and waits for its result in the caller's thread."""
         if self.is_current_thread():
             work.close()
             raise ConfigError("a sync call was made on the engine's own thread; await its async form instead")
@@ -113,11 +112,10 @@ engine = Engine()
 
 
 class EngineCall(Generic[T]):
-    """Work on the engine; another thread reads the items that it emits, then its result, with `get` or `await aget`.
+    """Work on the engine. The caller's thread reads its items, then its result, with `get` or `await aget`.
 
-    The work starts at the first read; `end` before the first read does nothing.
-    The threads share only a queue implemented in C: an interrupt could leave a lock of `threading` or
-    `concurrent.futures` locked, which would block the engine.
+    The work starts at the first read. The threads share only a queue implemented in C, because an interrupt could
+    leave a lock of `threading` or `concurrent.futures` locked, and thus block the engine.
     """
 
     def __init__(self, work: Callable[[Callable[[T], None]], Awaitable[T]]) -> None:
@@ -129,7 +127,7 @@ class EngineCall(Generic[T]):
         self._task: asyncio.Task[None] | None = None
 
     def get(self, tick: Callable[[], None]) -> T:
-        """The next item; calls `tick` while there is none."""
+        """The next item; calls `tick` while it waits."""
         self._begin()
         return self._value(wait_interruptibly(self._entries, tick))
 
@@ -146,7 +144,6 @@ class EngineCall(Generic[T]):
                 pass
 
     async def aend(self) -> None:
-        """Cancels the work and waits briefly until it has ended."""
         engine.call_soon(self._cancel)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
@@ -172,7 +169,7 @@ class EngineCall(Generic[T]):
     async def _run(self) -> None:
         try:
             self._put("result", await self._work(partial(self._put, "item")))
-        # The error must not end the engine; the waiting thread raises it.
+        # The caller's thread raises the error; here it would end the engine.
         except BaseException as error:  # noqa: BLE001
             self._put("error", error)
 
@@ -198,10 +195,7 @@ class EngineCall(Generic[T]):
 
 
 async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerator[T | R]:
-    """Yields the items that the work emits, then its result; closing the iterator cancels the work.
-
-    If the reader is slow, the work waits for the future that `emit` returns.
-    """
+    """Yields the items that the work emits, then its result; closing the iterator cancels the work."""
     items: asyncio.Queue[T | None] = asyncio.Queue()
     has_room = asyncio.Event()
     is_read = True
@@ -228,7 +222,7 @@ async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerato
 
 
 def unwrap(entry: Entry[T]) -> T:
-    """The value of an entry; raises the exception that ended the work."""
+    """The value of an entry; raises the error of an entry of the kind "error"."""
     kind, value = entry
     if isinstance(value, BaseException) and kind == "error":
         raise value
@@ -236,7 +230,7 @@ def unwrap(entry: Entry[T]) -> T:
 
 
 def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) -> T:
-    """Waits for an item of a queue; the short timeouts let Ctrl-C interrupt the wait reliably."""
+    """Waits for an item of a queue, in short timeouts so that Ctrl-C interrupts the wait reliably."""
     while True:
         with contextlib.suppress(Empty):
             return queue.get(timeout=TICK)

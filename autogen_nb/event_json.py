@@ -11,7 +11,7 @@ from autogen_nb.errors import SessionError
 from autogen_nb.events import Event
 
 VERSION = 2
-"""Version of the JSON form; a form that older releases of the package cannot read gets a new version."""
+"""The version of the JSON form; it increases if older releases of the package cannot read the new form."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 

@@ -1,9 +1,8 @@
 """The events of a chat, as frozen values; `event_json` defines their JSON form.
 
-1. A *question* asks for something outside of the flow. The log records it and the *answer* after it.
+1. A *question* requests something from outside the flow. The log has each question, and its *answer* after it.
 2. A *fact* records what the chat itself did.
-3. A *transient* shows part of an answer early, for views only. The log does not record it, since the answer
-   contains it.
+3. A *transient* is progress before an answer, such as a piece of text. Views show it; the log leaves it out.
 """
 
 from collections.abc import Mapping
@@ -16,20 +15,20 @@ from autogen_nb.outputs import Output
 
 Decision: TypeAlias = Literal["run", "skip", "stop"]
 Kind: TypeAlias = Literal[
-    "text",  # words of an agent or a person
+    "text",  # text of an agent or a person
     "task",  # a team's task
-    "tools",  # the results of an agent's own calls
+    "tools",  # the results of tool calls
     "output",  # the output of code
-    "handoff",  # an agent hands over to another one
-    "stop",  # an agent asks to stop
+    "handoff",  # a handoff to another agent
+    "stop",  # an agent's request to end the run
 ]
 EndReason: TypeAlias = Literal[
-    "answered",  # the listener had no reply
+    "answered",  # the recipient had no reply
     "terminated",  # a termination condition was met
-    "exit",  # a person ended the chat in words
-    "stopped",  # a person pressed Stop
-    "max_auto_replies",  # the limit of consecutive auto replies was met
-    "max_turns",  # the limit of turns was met
+    "exit",  # a person typed "exit"
+    "stopped",  # a person chose Stop
+    "max_auto_replies",  # the limit of consecutive automatic replies was reached
+    "max_turns",  # the limit of turns was reached
 ]
 
 
@@ -38,19 +37,16 @@ EndReason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ChatStarted:
-    """A chat began between two agents."""
-
     initiator: str
     recipient: str
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message went from one agent to another.
+    """A message from one agent to another, or to a team.
 
-    `heard` is the message as the recipient's own ``receive`` changed it, None if unchanged; `taken` is False if the
-    recipient ignored the message. In a team, the team is the recipient; `kind` classifies the message, and `target` is
-    the member it hands over to.
+    `heard` is the changed message if the recipient's ``receive`` changed it. `taken` is False if ``receive`` ignored
+    the message. Only teams set `kind` and `target`, the member that a handoff names.
     """
 
     sender: str
@@ -62,13 +58,13 @@ class Said:
     target: str = ""
 
     def by(self, agent: str) -> Message:
-        """The message as `agent`, the sender or the recipient, has it."""
+        """The message in the history of `agent`, who is the sender or the recipient."""
         return self.heard if self.heard is not None and agent == self.recipient else self.message
 
 
 @dataclass(frozen=True, slots=True)
 class Relayed:
-    """A group's manager passed the speaker's last message on to these members."""
+    """The manager `agent` sent the speaker's last message to the `recipients`."""
 
     agent: str
     speaker: str
@@ -77,7 +73,7 @@ class Relayed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A chat ended; `detail` is a sentence for a person."""
+    """The end of a chat; `detail` is a sentence for a person."""
 
     reason: EndReason
     detail: str = ""
@@ -88,7 +84,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class ModelDelta:
-    """A piece of a reply that is being written."""
+    """A piece of the text of a streamed reply."""
 
     agent: str
     text: str
@@ -105,16 +101,12 @@ class ModelRetry:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """A piece of a model's reasoning."""
-
     agent: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutputAdded:
-    """An output of code that is running."""
-
     agent: str
     output: Output
 
@@ -124,7 +116,7 @@ class OutputAdded:
 
 @dataclass(frozen=True, slots=True)
 class OpeningAsked:
-    """Which message opens the chat? A question to the caller's code."""
+    """Which message opens the chat? The caller's code answers."""
 
     agent: str
     recipient: str
@@ -132,17 +124,12 @@ class OpeningAsked:
 
 @dataclass(frozen=True, slots=True)
 class OpeningGiven:
-    """The message that opens the chat."""
-
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class TerminationAsked:
-    """Does the agent's own predicate end the chat?
-
-    The predicate judges the last of the `count` messages that the agent and the peer have exchanged.
-    """
+    """Does the agent's own predicate end the chat, given the last of the `count` messages exchanged with the peer?"""
 
     agent: str
     peer: str
@@ -158,9 +145,9 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` is True if a termination condition is met, `empty_means` is the effect of an empty answer, and
-    `choices` are answers to choose from. `by_tool` marks a model's question; the model continues if nobody answers.
-    `then` is the question after an empty answer, so that one panel can ask both.
+    `terminated` is True if a termination condition is met, and `choices` are proposed answers. After an empty answer,
+    the chat does what `empty_means` says, and asks the question `then`; one panel shows both questions. `by_tool` is
+    True if a model asks with a tool; the model continues if nobody answers.
     """
 
     agent: str
@@ -175,18 +162,16 @@ class HumanInputAsked:
 
 @dataclass(frozen=True, slots=True)
 class HumanInputGiven:
-    """The person's text; it may be empty."""
-
     text: str
     by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? It is block `index` of `total`; `reasons` justify the question, `effects` are predicted.
+    """May this block run? `index` counts the `total` blocks from 0, and `effects` are predictions.
 
-    If `always` is set, the person sees every block and no rule answers for them. `onwards` offers to let all later
-    blocks run too.
+    If `always` is True, the person sees every block, and saved rules do not answer. If `onwards` is True, the person
+    can approve all later blocks, too.
     """
 
     agent: str
@@ -200,7 +185,7 @@ class ApprovalAsked:
 
     @property
     def effects_for_rules(self) -> tuple[Effect, ...]:
-        """The effects for which to offer rules; none if the person sees every block anyway."""
+        """The effects for which to propose rules."""
         return () if self.always else self.effects
 
 
@@ -213,13 +198,13 @@ class ApprovalGiven:
     code
         The edited code to run instead of the block.
     reason
-        The reason for the model if the block is skipped.
+        Why the person skips the block; the model receives it.
     by
         The author of the decision.
     rules
         The rules that the person accepted, as text.
     onwards
-        True if all later blocks run without a question, until the cell or the task ends.
+        True to run all later blocks without a question, until the cell or the task ends.
     """
 
     decision: Decision
@@ -244,10 +229,10 @@ class CodeAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeRan:
-    """The result of running blocks, with all outputs in order.
+    """The result of a run of blocks.
 
-    `ran` counts the blocks, and `inner` holds the questions during the run, each followed by its answer. If the output
-    is too long for `outputs`, `whole` names the file with the whole output, relative to the code's folder if possible.
+    `ran` is the number of blocks that ran. `inner` has the questions during the run, each followed by its answer.
+    `whole` is the path of a file with the whole output, or "" if `outputs` has all of it.
     """
 
     exit_code: int
@@ -261,7 +246,7 @@ class CodeRan:
 
 @dataclass(frozen=True, slots=True)
 class EffectAsked:
-    """May the running code have this effect? The code waits at `line`, if that is known."""
+    """May the running code have this effect? The code waits at the line `line`, or "" if it is unknown."""
 
     agent: str
     effect: Effect
@@ -270,7 +255,7 @@ class EffectAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeInputAsked:
-    """What does the person type for the running code? It called ``input()``, or ``getpass()`` if `password` is set."""
+    """What does ``input()`` return to the running code, or ``getpass()`` if `password` is True?"""
 
     agent: str
     prompt: str = ""
@@ -279,7 +264,7 @@ class CodeInputAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeInputGiven:
-    """The typed text; None closes the input. Logs never contain a password: its text is ""."""
+    """The text, or None for the end of the input. For a password, the log has the text "" instead."""
 
     text: str | None
     by: str = ""
@@ -287,8 +272,6 @@ class CodeInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class FunctionsAsked:
-    """Call the agent's functions that a message requests."""
-
     agent: str
     calls: tuple[FunctionCall, ...]
 
@@ -304,8 +287,8 @@ class FunctionsReturned:
 class ModelAsked:
     """What does the agent's model reply to the first `count` messages exchanged with the peer?
 
-    In a team, the peer is the team, and the model also sees the agent's own steps in this turn. If `calls` is "none",
-    the model may not make calls.
+    In a team, the peer is the team, and the model also sees the agent's own steps in this turn. With `calls` "none",
+    the model must not make calls.
     """
 
     agent: str
@@ -329,9 +312,9 @@ class ModelReplied:
     cached
         True if the reply came from a cache and cost nothing now.
     note
-        A notice about the request for the person, such as that it left out older outputs.
+        A notice for the person, such as that the request left out older outputs.
     host
-        The server of the request; "" if none was involved.
+        The server of the request; "" if there was none.
     reasoning
         The model's reasoning, as far as it is known; not part of the message.
     """
@@ -350,9 +333,9 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFunctionAsked:
-    """What does a reply function of the agent return?
+    """What does a reply function of the agent return for the first `count` messages exchanged with the peer?
 
-    `number` and `name` identify it in the agent's list; it gets the first `count` messages exchanged with the peer.
+    `number` is the index of the function in the agent's list.
     """
 
     agent: str
@@ -430,7 +413,7 @@ class ReceiveAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReceiveGiven:
-    """The accepted message; None ends the chat. `request_reply` is the argument that the method passed on."""
+    """The accepted message; None ends the chat. `request_reply` is the argument of ``super().receive()``."""
 
     message: Message | None
     request_reply: bool | None = None
@@ -448,7 +431,7 @@ class MessagesAsked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The unchanged messages from `start` up to `stop`."""
+    """The unchanged messages ``[start:stop]``."""
 
     start: int
     stop: int
@@ -467,16 +450,16 @@ class MessagesGiven:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerAsked:
-    """Which of the candidates speaks next in the group of this manager?
+    """Which candidate speaks next in the group of the manager `agent`?
 
     Parameters
     ----------
     last
         The last speaker.
     method
-        The method of selection: the manager's model, chance, or the caller's function.
+        "auto" asks the manager's model, and "function" calls the caller's function.
     tried
-        Earlier replies of the model that named nobody or several members.
+        Earlier replies of the model, which named nobody or several members.
     """
 
     agent: str
@@ -511,7 +494,7 @@ class SpeakerGiven:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesAsked:
-    """Who may speak after `last` in the team? A question to the caller's code."""
+    """Who may speak after `last` in the team? The caller's code answers."""
 
     agent: str
     last: str
@@ -526,8 +509,8 @@ class CandidatesGiven:
 class EndingAsked:
     """Does a condition that the flow cannot evaluate end the team's run?
 
-    `number` identifies the condition; `what` is the source of the decision: the caller's function, the clock, or an
-    external request. The condition gets the first `count` messages of the team.
+    `number` identifies the condition, which gets the first `count` messages of the team. The caller's function, the
+    clock or an external request decides (`what`).
     """
 
     agent: str
@@ -546,7 +529,7 @@ class EndingJudged:
 
 @dataclass(frozen=True, slots=True)
 class SummaryAsked:
-    """What is the summary of the chat? A question to a model or the caller's code."""
+    """What is the summary of the chat? A model or the caller's code answers."""
 
     agent: str
     recipient: str

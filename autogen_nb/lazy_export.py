@@ -1,4 +1,4 @@
-"""Exports names of the package from modules that the package itself imports, on first access."""
+"""Exports names of the package from its submodules on first access, because an import would be circular."""
 
 import sys
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def lazy_export(module: str, *names: str) -> tuple[Callable[[str], Any], list[str]]:
-    """The ``__getattr__`` and the ``__all__`` of a module that exports these names."""
+    """The ``__getattr__`` and ``__all__`` for the module."""
 
     def lazy_getattr(name: str) -> Any:
         if name not in names:

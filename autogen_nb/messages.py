@@ -1,6 +1,6 @@
 """Messages and code blocks: the values that agents exchange.
 
-AgentChat's own messages are also available from here; `autogen_nb.agents.teams.team_messages` defines them.
+The module also exports AgentChat's messages, which `autogen_nb.agents.teams.team_messages` defines.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,10 +16,10 @@ Content: TypeAlias = str | list[Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message; `role` is set only if the sender gave one.
+    """A message; `role` is None unless the sender sets it.
 
-    The fields `function_call`, `tool_calls` and `tool_responses` have the format of OpenAI's chat completions API and
-    of AutoGen 0.2's combined tool message. `reasoning_details` are opaque and return to the server unchanged.
+    `function_call` and `tool_calls` have the format of OpenAI's chat completions API, and `tool_responses` has the
+    format of AutoGen 0.2. Requests return `reasoning_details` to the server unchanged.
     """
 
     content: Content = None
@@ -34,7 +34,7 @@ class Message:
 
     @classmethod
     def of(cls, value: "str | Mapping[str, Any] | Message") -> "Message":
-        """Converts text or a mapping to a message, as AutoGen does; unknown keys are dropped."""
+        """Converts text or a mapping to a message, without unknown keys."""
         if isinstance(value, Message):
             return value
         if isinstance(value, str):
@@ -44,7 +44,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text of the content; the text parts of a multimodal message are joined by newlines."""
+        """The text of the content; newlines join the text parts of a multimodal message."""
         if isinstance(self.content, list):
             parts = (part.get("text", "") for part in self.content if isinstance(part, dict))
             return "\n".join(part for part in parts if part)
@@ -60,12 +60,11 @@ class Message:
 
     @property
     def carries_calls(self) -> bool:
-        """True if the message contains function or tool calls."""
         return bool(self.function_call or self.tool_calls)
 
     @property
     def calls(self) -> "tuple[FunctionCall, ...]":
-        """The function or tool calls in the message; malformed ones are skipped."""
+        """The function or tool calls in the message, without malformed ones."""
         if isinstance(self.function_call, Mapping):
             return (FunctionCall.of(self.function_call, None),)
         tool_calls = (each for each in self.tool_calls or () if isinstance(each, Mapping))
@@ -76,15 +75,15 @@ class Message:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are set, and always `content`."""
+        """The fields that are not None, and `content` in any case."""
         values = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in values.items() if value is not None or key == "content"}
 
     def stored(self, sender: str, *, own: bool) -> dict[str, Any]:
         """The message in the history of its sender (`own`) or of its recipient.
 
-        As in AutoGen 0.2, it has the role assistant in the sender's history and user in the recipient's. Function and
-        tool messages, and messages with calls, have the same role in both.
+        As in AutoGen 0.2, the role is "assistant" in the sender's history and "user" in the recipient's. The role of
+        function and tool messages, and of messages with calls, is the same in both histories.
         """
         if self.carries_calls:
             return self.to_dict() | {"role": "assistant"}
@@ -97,7 +96,7 @@ FIELDS = tuple(each.name for each in fields(Message))
 
 
 def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The stored messages in the format of OpenAI's API, which has a message for each tool response."""
+    """The stored messages in the format of OpenAI's API, with a message for each tool response."""
     for message in messages:
         if "tool_responses" not in message and "context" not in message:
             yield message
@@ -109,9 +108,9 @@ def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """A model's reasoning before its answer, with its duration and token count; `tokens` is None if it is unknown.
+    """A model's reasoning before its answer; `tokens` is None if the count is unknown.
 
-    The log and the view include the reasoning; the code in it does not run, and requests leave it out.
+    Code in the reasoning does not run, and requests do not include the reasoning.
     """
 
     text: str
@@ -121,7 +120,7 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """A piece of code and the language of its fence, in lower case ("python", "sh", ...)."""
+    """A piece of code, and its language in lower case ("python", "sh", ...)."""
 
     language: str
     code: str
@@ -143,8 +142,6 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts from the model's server."""
-
     prompt_tokens: int = 0
     completion_tokens: int = 0
 

@@ -1,6 +1,6 @@
 """The outputs of running code, named as in Jupyter's messaging specification.
 
-All values come from the agent's kernel and are untrusted: no view may treat a bundle as safe HTML.
+All values come from the agent's kernel and are untrusted: views must sanitise their HTML.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,6 @@ Bundle: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Text that was written to a standard stream."""
-
     name: Literal["stdout", "stderr"]
     text: str
 
@@ -26,13 +24,13 @@ class Display:
     Parameters
     ----------
     display_id
-        Set if the code may update this output later.
+        The name by which the code can update this output later.
     update
         True if this output replaces the earlier ones with the same `display_id`.
     shown
-        What the person saw, in words for a model; "" if the person saw `data` unchanged.
+        A description of what the person saw, for a model; "" if the person saw `data` unchanged.
     file
-        The file with the whole output, if it is too large to show; else "".
+        The file with the whole output if it is too large to show; otherwise "".
     """
 
     data: Bundle

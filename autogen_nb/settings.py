@@ -1,8 +1,8 @@
-"""The settings of a cell and of a command, each a trait that says how to set it.
+"""The settings of a cell and of a command. Each setting is a trait; its tags say how to set it.
 
 - ``flags``: an option of ``%%autogen`` and, if `autogen_nb.cli` lists it, of the command line.
 - ``config``: a default for all cells, in ``%config AutogenMagics``.
-- ``environ``: an environment variable, which replaces that default.
+- ``environ``: an environment variable, which replaces the default of ``%config``.
 - ``check``: takes a value and the option's name, and raises ConfigError for an invalid value.
 - ``team``: the option is available with ``--team``.
 """
@@ -75,7 +75,7 @@ def _positive(value: float, option: str) -> float:
 
 
 def _budget(value: str, _: str) -> str:
-    # This import also loads `autogen_nb.models`, which takes a while.
+    # Imported late, because `autogen_nb.models` takes a while to load.
     from autogen_nb.models.wrappers.budget import Budget
 
     Budget.parse(value)
@@ -83,7 +83,7 @@ def _budget(value: str, _: str) -> str:
 
 
 class Settings(Configurable):
-    """The defaults of all cells, the options of one cell, or the values that apply to it."""
+    """The defaults of all cells, the options of one cell, or the values that apply to the cell."""
 
     options: Mapping[str, Any] = MappingProxyType({})
 
@@ -194,14 +194,14 @@ class Settings(Configurable):
         return settings
 
     def changed(self, **values: Any) -> "Settings":
-        """The options of the same cell, with other values."""
+        """The options of the cell, with these `values` replaced."""
         options = {**self.options, **values}
         return self._of(options, task=self.task, **options)
 
     def for_cell(
         self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
     ) -> "Settings":
-        """The options, then the environment, then these defaults, at least as strict as the policy."""
+        """The values for a cell: its options, else the environment, else these defaults, restricted by the policy."""
         values = {name: cell.options[name] if name in cell.options else self._usual(name) for name in OPTIONS}
         requested = values["confirm"]
         confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
@@ -234,12 +234,11 @@ class Settings(Configurable):
 
     @property
     def preimports(self) -> tuple[str, ...]:
-        """The modules that the kernels import in advance."""
         return machine_memory.preimports([name for module in self.imports.split(",") if (name := module.strip())])
 
     @property
     def where(self) -> ExecutionTarget:
-        """The default target for code, at least as restricted as the policy requires."""
+        """The default target for code, as far as the policy allows it; otherwise the sandbox of the policy."""
         images = (self.image,) if self.image else ()
         net = self.net and place_kind(self.sandbox).net
         where = ExecutionTarget(self.sandbox, net, self.kernel, images)
