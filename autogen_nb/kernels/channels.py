@@ -1,9 +1,8 @@
 """Reads the channels of a kernel and delivers each message to the request that caused it.
 
-1. Each message goes to the function that its parent request gave to `send`; other messages are dropped.
-2. No message is dropped for lack of space: without its "idle" message, a request would never end. If the request's
-   reader is slow, the channel stops reading, and messages wait in the kernel, within the kernel's memory limit (see
-   `service`).
+1. Each message goes to the function `take` of its parent request. Messages without such a function are dropped.
+2. No message is dropped for lack of space, because a request ends only with its "idle" message. While `take` is slow,
+   the channel does not read, and the messages wait in the kernel (`inside/service.py` gives it an unlimited queue).
 3. Unreadable messages are dropped, since the kernel may send anything.
 """
 
@@ -13,25 +12,24 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Protocol, TypeAlias
 
-# After this many messages the loop gets a turn, so a kernel that prints without end cannot block it.
+# After this many messages the event loop gets a turn; otherwise a kernel that prints without end would block the loop.
 _BURST = 32
 _RECONNECT_MS = 10
 _MAX_QUEUED_MESSAGES = 64
-# Seconds for the last messages of an ended kernel.
 _DRAIN_SECONDS = 0.5
 _SOCKET_TYPES = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iopub": "SUB"}
 
 
 Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
-"""Takes the name of a channel and jupyter_client's message; the awaitable ends when the channel may read on."""
+"""Receives a channel's name and a message; the channel reads the next message when the awaitable is done."""
 
 
 class MessageTaker(Protocol):
     def expects(self, kind: str, parent: str) -> bool:
-        """True if messages of this kind from this request concern a widget."""
+        """True if `take` needs messages of this type with this parent."""
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Takes an expected message of the IOPub channel; False if the message is for its request."""
+        """Handles a message of the IOPub channel; False if the message belongs to a request instead."""
 
 
 class KernelChannels(ABC):
@@ -48,7 +46,7 @@ class KernelChannels(ABC):
         take: Take | None = None,
         buffers: Sequence[Any] = (),
     ) -> str:
-        """Sends a message without waiting and returns its id; `take` takes the responses."""
+        """Sends a message without waiting and returns its id; `take` receives the responses."""
         identifier = self._send(channel, kind, content, buffers)
         if take is not None:
             self._takers[identifier] = take
@@ -88,7 +86,6 @@ class KernelChannels(ABC):
     def close(self) -> None: ...
 
     def _deliver(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
-        """Delivers a message; the awaitable ends when the channel may read on."""
         try:
             kind, parent = message["header"]["msg_type"], str(message["parent_header"].get("msg_id"))
             widgets = self.widgets if channel == "iopub" else None
@@ -123,15 +120,15 @@ class SocketChannels(KernelChannels):
     def _connect(self, manager: Any, name: str, kind: int) -> Any:
         socket = manager.context.socket(kind)
         socket.linger = 0
-        # A starting kernel has no sockets yet, and the default of 100 ms delays the connection.
+        # A starting kernel has no sockets yet; pauses of 100 ms, the default, would delay the connection.
         socket.reconnect_ivl = _RECONNECT_MS
-        # A full queue makes the kernel wait; no message is dropped (see `service`).
+        # Rule 2: when this queue is full, the messages wait in the kernel. 0 means no limit.
         socket.rcvhwm = _MAX_QUEUED_MESSAGES if name == "iopub" else 0
         if name == "iopub":
             socket.subscribe(b"")
         else:
             socket.identity = self._session.bsession
-        # Encryption keys (CurveZMQ), if the manager created some.
+        # CurveZMQ encrypts the connection if the manager has keys.
         if (public := getattr(manager, "curve_publickey", None)) is not None:
             socket.curve_secretkey = manager.curve_secretkey
             socket.curve_publickey = socket.curve_serverkey = public
@@ -162,7 +159,7 @@ class SocketChannels(KernelChannels):
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         message = self._session.msg(kind, content)
         # `Session.send` bypasses the asyncio socket, which then can miss a reply (the socket's file descriptor is
-        # edge-triggered). Nobody awaits the future: it is already done if the kernel is connected.
+        # edge-triggered). If the kernel is connected, the future of `send_multipart` is already done.
         self._sockets[channel].send_multipart([*self._session.serialize(message), *buffers])
         identifier: str = message["header"]["msg_id"]
         return identifier
@@ -171,8 +168,8 @@ class SocketChannels(KernelChannels):
         socket = self._sockets[name]
         count = 0
         while True:
-            if (room := self._read(name, await socket.recv_multipart())) is not None:
-                await room
+            if (delivered := self._read(name, await socket.recv_multipart())) is not None:
+                await delivered
             count += 1
             if count % _BURST == 0:
                 await asyncio.sleep(0)

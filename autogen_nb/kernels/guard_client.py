@@ -1,6 +1,6 @@
 """The client of the guard: sends signed permissions with each request, and receives the guard's questions.
 
-The guard itself runs in the agent's kernel (`guard`).
+The guard runs in the agent's kernel (`inside/guard.py`).
 """
 
 import json
@@ -15,7 +15,7 @@ from autogen_nb.effects import KINDS, Effect, EffectJudged, EffectKind, Permissi
 from autogen_nb.kernels.inside.guard_questions import FIELD, MARK, sign
 
 Allow: TypeAlias = Callable[[Effect, str], Awaitable[EffectJudged]]
-"""Asks a person about an effect; the second argument is the line of code that would have it."""
+"""Asks a person about an effect; the second argument is the line of code with this effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # An active guard gets all permissions for this block only: code that outlives the block loses them.
+            # An earlier block has activated the guard, so this block gets all permissions, until its end.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope
@@ -63,7 +63,7 @@ class GuardClient:
         return {FIELD: {"text": text, "signature": sign(self.secret, text)}}
 
     def parse_question(self, prompt: str) -> GuardQuestion | None:
-        """The guard's question in a stdin prompt; None if the prompt is not a signed question."""
+        """The guard's question in a stdin prompt; None for other prompts."""
         if not prompt.startswith(MARK):
             return None
         signature, _, text = prompt[len(MARK) :].partition(" ")
@@ -71,7 +71,7 @@ class GuardClient:
             return None
         fields = json.loads(text)
         kind = fields["kind"] if fields["kind"] in KINDS else "unknown"
-        # A file name may contain deceptive characters.
+        # The words may contain a file name with deceptive characters.
         words = visible(fields["words"]).replace("\n", "[U+000A]")
         effect = Effect(cast("EffectKind", kind), fields["target"], words)
         return GuardQuestion(fields["number"], effect, int(fields["line"]))

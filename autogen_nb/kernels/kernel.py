@@ -1,9 +1,9 @@
 """An agent's kernel: started, used and stopped on one asyncio loop.
 
 1. One request runs at a time; others wait for their turn.
-2. If a request is abandoned (its task is cancelled), its code is interrupted, and the next
-   request begins only when the kernel is idle. If the code does not stop within the grace period, the kernel is killed,
-   unless a person can decide about it; the caller does not wait for the decision.
+2. If the task of a request is cancelled, the code is interrupted, and the next request begins only when the kernel is
+   idle. If the code does not stop within the grace period, a person decides; without a person, the kernel is killed.
+   The cancelled task does not wait for the decision.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
 4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
    half loaded, so the kernel is replaced and the module is skipped.
@@ -116,7 +116,6 @@ class Kernel(VariableExchange):
         )
 
     async def start(self) -> None:
-        """Starts the kernel if none runs; concurrent callers share one start."""
         await self._life.start()
 
     async def execute(
@@ -129,14 +128,13 @@ class Kernel(VariableExchange):
         silent: bool = False,
         permissions: BlockPermissions = None,
     ) -> BlockOutcome:
-        """Runs code, and emits outputs as they arrive."""
-        room = float("inf") if silent or self.limits.output is None else self.limits.output
+        remaining = float("inf") if silent or self.limits.output is None else self.limits.output
 
         def emit_within_limit(output: Output) -> Awaitable[object] | None:
-            nonlocal room
-            if room >= 0 and (room := room - size(output)) < 0:
+            nonlocal remaining
+            if remaining >= 0 and (remaining := remaining - size(output)) < 0:
                 request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
-            return emit(output) if room >= 0 or isinstance(output, Failure) else None
+            return emit(output) if remaining >= 0 or isinstance(output, Failure) else None
 
         request = await self._open(
             code, emit_within_limit, timeout=timeout, ask=ask, silent=silent, permissions=permissions
@@ -177,7 +175,7 @@ class Kernel(VariableExchange):
     async def _open(
         self, code: str, emit: Emit[Output], *, silent: bool, permissions: BlockPermissions, **more: Any
     ) -> ExecuteRequest:
-        """Waits for the turn and sends a request to a running kernel; `more` is passed to `ExecuteRequest`."""
+        """Waits for its turn, starts the kernel if none runs, and sends a request."""
         await self._turn.acquire()
         try:
             handle = self._life.handle
@@ -233,17 +231,17 @@ class Kernel(VariableExchange):
                 with suppress(Exception):
                     await request.wait()
                     break
-            # The next request reports the reason if the kernel died, but it cannot know that the code did not stop.
+            # The next request can report the death of the kernel, but not that this code did not stop.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
         finally:
             self._end_turn()
         if not self.alive and self._ending is None:
-            # The next request waits for this start; the caller who abandoned the request does not.
+            # Only the next request waits for this start.
             self._life.begin()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
-        # The system may have ended the block because of a limit.
+        # The system may have killed the block's processes at a limit.
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
         outcome = classify(request, self._ending, reached)
         if request.end == "stuck":
@@ -263,7 +261,7 @@ class Kernel(VariableExchange):
         if (handle := self._life.handle) is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LIST_TIMEOUT):
-                    # The kernel reads the control channel in its own thread, even while code runs.
+                    # ipykernel reads the control channel in a separate thread, so it replies while code runs.
                     reply = await handle.channels.ask("control", "autogen_nb_variables", {})
                     if (listed := reply.get("variables")) is not None:
                         variables = parse_variables(listed)
@@ -282,7 +280,7 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # `prepare` needs the packed modules; packing takes time at the first start only.
+        # Packing takes time at the first start, and runs at the same time as `launch`; `prepare` uses the result.
         self._in_background(pack_modules())
         for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
             handle = await launch(self._place, launch_spec)
@@ -308,7 +306,6 @@ class Kernel(VariableExchange):
         return handle
 
     async def _import_ahead(self, handle: KernelHandle) -> None:
-        """Rule 4: imports modules in advance, as long as the kernel has no state to lose."""
         for name in with_parents(self._imports):
             async with self._turn:
                 if not self._is_fresh or not handle.alive:

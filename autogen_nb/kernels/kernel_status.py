@@ -1,4 +1,4 @@
-"""The status of a kernel, for a person."""
+"""The status of a kernel, and the decision about a block that does not stop."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,15 +14,15 @@ class StuckBlock:
 
 
 StuckAnswer: TypeAlias = Literal["wait", "kill", "later"]
-"""The decision about a block that does not stop; "later" means that nobody can be asked before the next cell."""
+"""The decision about a block that does not stop; "later" if nobody can decide before the next cell."""
 OnStuck: TypeAlias = Callable[[StuckBlock], Awaitable[StuckAnswer]]
 
 
 @dataclass(frozen=True, slots=True)
 class KernelStatus:
-    """The status of a kernel: `seconds` since its start, number of `blocks` it ran, `memory` in bytes.
+    """`seconds` and `blocks` count from the kernel's start. `memory` is in bytes, with child processes.
 
-    `memory` includes the kernel's child processes; it is None if they are not on this machine.
+    `memory` is None if the kernel's processes are not visible on this machine.
     """
 
     state: Literal["off", "starting", "idle", "busy"]

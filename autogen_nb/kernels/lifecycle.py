@@ -31,7 +31,7 @@ class KernelLifecycle:
         return self._starting is not None
 
     async def start(self) -> KernelHandle:
-        """Starts the kernel if none runs, and returns it; concurrent callers share one start."""
+        """Starts the kernel if none runs, and returns it."""
         if self._starting is None and self.handle is not None and self.handle.alive:
             return self.handle
         starting = self.begin()
@@ -56,7 +56,7 @@ class KernelLifecycle:
             await asyncio.wait([self._starting])
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel, if there is one; its code has `grace` seconds for cleanup."""
+        """Ends the kernel, if there is one; the code has `grace` seconds for cleanup."""
         handle, self.handle = self.handle, None
         if handle is not None:
             await handle.end(grace)
@@ -70,7 +70,7 @@ class KernelLifecycle:
         if self._starting is task:
             self._starting = None
         if not task.cancelled():
-            task.exception()  # marks the exception as seen; callers of `start` receive it
+            task.exception()  # prevents asyncio's warning; callers of `start` receive the exception
 
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
@@ -109,7 +109,7 @@ def _read_tail(folder: Path) -> str:
 
 
 def _describe_deleted(cwd: Path) -> str:
-    """Describes the missing working directory, this process's or the kernel's; "" if both exist."""
+    """Names the deleted working directory, of this process or of the kernel; "" if both exist."""
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -10,7 +10,7 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:
-    """The output in a message of this type; None for types without one."""
+    """The output in a message; None for message types without output."""
     match kind:
         case "stream":
             return Stream("stderr" if content.get("name") == "stderr" else "stdout", _text(content.get("text")))
@@ -41,7 +41,7 @@ def failure(content: Mapping[str, Any]) -> Failure:
 
 
 def exit_code(evalue: str) -> int | None:
-    """The exit code of a SystemExit with this text; None if the text is a message, which means 1."""
+    """The exit code of a SystemExit with this text; None if the text is a message (Python then exits with 1)."""
     if evalue in ("", "None", "False"):
         return 0
     if evalue == "True":
@@ -53,7 +53,7 @@ def exit_code(evalue: str) -> int | None:
 
 
 def size(output: Output) -> int:
-    """The approximate size of an output in bytes; a bundle's size is the length of its text."""
+    """The approximate size of an output in bytes."""
     match output:
         case Stream(text=text):
             return len(text)

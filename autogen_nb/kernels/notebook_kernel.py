@@ -10,8 +10,8 @@ from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
 _READY_TIMEOUT = 60.0
+# After half of this time, jupyter_client sends SIGTERM, on which the kernel still removes its folders.
 _SHUTDOWN_SECONDS = 10.0
-"""Seconds for the kernel to end by itself; after half of them it gets SIGTERM, and can still remove its folders."""
 
 
 class NotebookKernel:
@@ -39,7 +39,7 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """Starts a kernel in the folder `cwd` with this environment; ends it on exit, within seconds."""
+    """Starts a kernel in the folder `cwd`, and ends it on exit."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 

@@ -11,12 +11,10 @@ from pathlib import Path, PurePath
 from autogen_nb.kernels.request import ExecuteRequest
 from autogen_nb.outputs import Failure
 
+# Exit codes of blocks, as a shell and `timeout` report them.
 LIMITED = 137
-"""The exit code of a block that passed a limit."""
 TIMED_OUT = 124
-"""The exit code of a block at its time limit."""
 INTERRUPTED = 130
-"""The exit code of an interrupted block."""
 LOST = "its variables are lost"
 
 _SIGNAL_BASE = 128
@@ -74,7 +72,7 @@ def describe_end(code: int) -> str:
 
 
 def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
-    """A hint, for code that failed because an environment variable is withheld from it; "" for other failures."""
+    """A hint if the code failed for lack of a withheld environment variable; otherwise ""."""
     match = _QUOTED.fullmatch(failure.evalue.strip())
     if failure.ename != "KeyError" or match is None or match[2] not in dropped:
         return ""
@@ -87,7 +85,7 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
 
 
 def read_only_hint(failure: Failure, own_folder: str) -> str:
-    """A hint, for code that failed because it may write in one folder only; "" for other failures."""
+    """A hint if the code failed to write outside of `own_folder`; otherwise ""."""
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""
     return (
@@ -97,7 +95,7 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
 
 
 def shorter_name_hint(output: str, work_dir: Path) -> str:
-    """A hint that the file missing in a traceback is in the working directory under a shorter name; "" if it is not."""
+    """A hint if the missing file of a traceback exists under a shorter name; otherwise ""."""
     if (missing := _MISSING_FILE.search(output)) is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]

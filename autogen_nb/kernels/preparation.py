@@ -26,7 +26,7 @@ _GUARD = {
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORT_TIMEOUT = 60.0
-"""Seconds for importing a module in advance; matplotlib's first list of fonts may take long to build."""
+"""Seconds for importing a module in advance; matplotlib's first import builds a list of fonts, which takes long."""
 
 
 async def pack_modules() -> bytes:
@@ -62,7 +62,7 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
 
 
 async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
-    """Imports a module; False if the import failed, which may leave the module half loaded."""
+    """Imports a module; False if the import fails. A failed import may leave the module half loaded."""
     source = f'__import__("sys").modules["autogen_nb_service"].import_ahead({name!r})'
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
     try:
@@ -74,7 +74,7 @@ async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
 
 
 def with_parents(names: Sequence[str]) -> list[str]:
-    """The modules, each preceded by its parent packages."""
+    """The names of the modules, each after the names of its parent packages."""
     parents = [
         ".".join(parts[:end]) for name in names for parts in [name.split(".")] for end in range(1, len(parts) + 1)
     ]

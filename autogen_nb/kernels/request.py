@@ -4,15 +4,15 @@
    the process has died, or when the code did not stop within the grace period after an interrupt.
 2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
-4. An interrupt of ipykernel's own code makes it drop the request and become idle without a reply. The kernel replies in
-   order, so the reply to a later request proves that the earlier request was dropped.
+4. If an interrupt hits ipykernel's own code, ipykernel drops the request and becomes idle without a reply. The kernel
+   replies in order, so the reply to a later request proves that the earlier request was dropped.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
    inside its own hooks. A request whose code does not stop within the grace period ends as "stuck". If a person sent
    the interrupt, the person decides first; meanwhile the code gets no further interrupts.
 6. Outputs go to `emit` as soon as their message arrives; `wait` may be cancelled and called again.
-7. A question on stdin waits, for a limited time, until earlier output has arrived on IOPub, which is another socket. To
-   detect this, the client sends a request on the control channel, which the kernel handles while code runs, and waits
-   for the idle status of that request on IOPub.
+7. A question on stdin waits a moment for earlier output, because IOPub is another socket. The client sends a request
+   on the control channel, which the kernel handles while code runs. The idle status of this request on IOPub follows
+   the earlier output.
 8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
    the code's later questions at once, and rule 5 applies if the code does not stop.
 9. A request ends only after its interrupts have arrived, since a late interrupt would stop the next request.
@@ -35,11 +35,10 @@ Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 """Asks a person for input; takes the prompt, and True for a password. EOFError means the end of the input."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
 Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
-"""Asks the person who interrupted the code what to do if it does not stop."""
+"""Asks a person what to do about code that does not stop."""
 
 _END_OF_FILE = "\x04"
-_OUTPUT_WAIT = 1.0
-"""Seconds that a question waits for earlier output."""
+_OUTPUT_WAIT = 1.0  # rule 7
 
 
 def ignore(_: Output) -> None:
@@ -78,7 +77,7 @@ class ExecuteRequest:
         self._interrupts: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        self._reminder: asyncio.TimerHandle | None = None
+        self._next_interrupt: asyncio.TimerHandle | None = None
         self._begun = False
         self._idle = False
         self._reply: dict[str, Any] | None = None
@@ -102,7 +101,7 @@ class ExecuteRequest:
                 "store_history": not silent,
                 "user_expressions": {},
                 "allow_stdin": ask is not None,
-                # Otherwise the kernel may drop the request after a failed one.
+                # With True, the failure of this request would make the kernel drop the requests in its queue.
                 "stop_on_error": False,
                 **(fields or {}),
             },
@@ -130,13 +129,13 @@ class ExecuteRequest:
                 raise error
             await self._changed.wait()
             self._changed.clear()
-        self._stop_reminding()
+        self._stop_repeating()
         if self._interrupts:
             await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
 
     def interrupt(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
-        """Interrupts the code as soon as it has begun; `stuck` is the action if it does not stop in time."""
+        """Interrupts the code as soon as it has begun; `stuck` is the action if the code does not stop in time."""
         self.interrupted = True
         if self._begun:
             self._send_interrupt()
@@ -161,10 +160,10 @@ class ExecuteRequest:
         """Rule 5: repeats the interrupt, and decides about code that does not stop."""
         if self.asking.is_set() and stuck != "kill":
             return
-        if self._reminder is None:
+        if self._next_interrupt is None:
             # Without a person to decide, the code gets more time before the next interrupt.
             pause = self._grace if stuck == "wait" else self._grace / 2
-            self._reminder = self._loop.call_later(pause, self._repeat_interrupt, pause)
+            self._next_interrupt = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":
             self._call_later(self._grace, self._finish, "stuck")
         elif stuck != "wait":
@@ -176,12 +175,12 @@ class ExecuteRequest:
     def _repeat_interrupt(self, pause: float) -> None:
         if self.end is None:
             self._send_interrupt()
-            self._reminder = self._loop.call_later(2 * pause, self._repeat_interrupt, 2 * pause)
+            self._next_interrupt = self._loop.call_later(2 * pause, self._repeat_interrupt, 2 * pause)
 
-    def _stop_reminding(self) -> None:
-        if self._reminder is not None:
-            self._reminder.cancel()
-            self._reminder = None
+    def _stop_repeating(self) -> None:
+        if self._next_interrupt is not None:
+            self._next_interrupt.cancel()
+            self._next_interrupt = None
 
     def _send_interrupt(self) -> None:
         task = self._spawn(self.handle.interrupt())
@@ -191,7 +190,7 @@ class ExecuteRequest:
     def _ask_person_about_stuck(self, stuck: Stuck) -> None:
         if not self.asking.is_set() and self.end is None:
             self.asking.set()
-            self._stop_reminding()
+            self._stop_repeating()
             # The person's decision replaces the time limit.
             self._clock.pause()
             self._spawn(self._ask_whether_to_wait(stuck))
@@ -199,12 +198,12 @@ class ExecuteRequest:
     async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
         answer = await stuck()
         self.asking.clear()
-        # After Stop no later cell asks the person, so the code is killed.
+        # After Stop, no later cell asks the person, so "later" ends the code, too.
         if answer == "kill" or (answer == "later" and self._stopped.done()):
             self._finish("stuck")
 
     def _take(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
-        kind, content, room = message["header"]["msg_type"], message["content"], None
+        kind, content, emitted = message["header"]["msg_type"], message["content"], None
         if self.end is not None:
             return None
         if channel == "stdin":
@@ -220,15 +219,15 @@ class ExecuteRequest:
         elif kind == "execute_input":
             self._begin()
         elif (item := output(kind, content)) is not None:
-            room = self._take_output(item)
+            emitted = self._take_output(item)
         if self._reply is not None and self._idle:
             self._finish("idle")
-        return room
+        return emitted
 
     def _become_idle(self) -> None:
         self._idle = True
         if self.interrupted and self._reply is None:
-            # Rule 4: if the kernel did not drop the request, it replies to the request before this probe.
+            # Rule 4: if the kernel has not dropped the request, its reply arrives before the reply to this probe.
             self._identifiers.append(self.handle.channels.send("shell", "kernel_info_request", {}, self._take))
 
     def _take_output(self, item: Output | None) -> Awaitable[object] | None:
@@ -255,7 +254,7 @@ class ExecuteRequest:
         """Rule 7: handles a stdin message after the earlier outputs."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
-            # Code can send a stdin message although nobody will answer; the time limit then must not pause.
+            # Code can send a stdin message although nobody will answer. Such a message must not pause the time limit.
             return
         self._clock.pause()
         with suppress(TimeoutError):
@@ -272,8 +271,8 @@ class ExecuteRequest:
         elif self._stopped.done():
             self.handle.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
-            # Code that asks for input has survived the last interrupt, so it is not repeated.
-            self._stop_reminding()
+            # Code that asks for input has survived the last interrupt, so the interrupt is not repeated.
+            self._stop_repeating()
             if self._question is not None:
                 self._question.cancel()
             self._question = self._spawn(self._answer(self._ask, prompt, password))
@@ -314,7 +313,7 @@ class ExecuteRequest:
     @contextmanager
     def _paused(self) -> Iterator[None]:
         self._open_questions += 1
-        # The clock may run again here: a question that this one replaced resumed it.
+        # `_forward_question` pauses the clock, but the cancellation of an earlier question resumes it.
         self._clock.pause()
         try:
             yield
@@ -347,7 +346,7 @@ class ExecuteRequest:
 
     def _close(self) -> None:
         self._clock.pause()
-        self._stop_reminding()
+        self._stop_repeating()
         for timer in self._timers:
             timer.cancel()
         for task in self._tasks:
@@ -358,8 +357,6 @@ class ExecuteRequest:
 
 
 class _Clock:
-    """A countdown that can be paused."""
-
     def __init__(self, seconds: float | None, call: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._remaining = seconds

@@ -1,4 +1,4 @@
-"""Runs shell blocks as processes next to the kernel, with their output in order."""
+"""Runs shell blocks as processes next to the kernel."""
 
 import asyncio
 import codecs
@@ -21,11 +21,10 @@ from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.outputs import Output, Stream
 
 _CHUNK = 2**16
-# The capacity of a pipe is at most 1 MiB, unless root changes it.
+# The capacity of a pipe is at most 1 MiB, unless root raises the maximum.
 _READS_PER_PIPE = 2**20 // _CHUNK
 _SIGNAL_BASE = 128
 _REPEAT_SECONDS = 0.2
-# Seconds during which a person's interrupt is repeated.
 _INTERRUPT_SECONDS = 1.0
 
 
@@ -86,7 +85,6 @@ class Shell:
         self._background: set[Job] = set()
 
     async def run(self, argv: Sequence[str], limit: float | None, emit: Emit[Output]) -> BlockOutcome:
-        """Runs a program, and emits its text as it arrives."""
         job = await self._place.spawn(argv, self._cwd, self._environ, self._limits)
         program = _Program(job)
         self._running.add(program)
@@ -94,14 +92,14 @@ class Shell:
         if isinstance(job, LocalJob) and self._limits != Limits():
             watch = LimitWatch(job, self._limits, lambda limit, _: program.end_at(limit))
             watch.begin()
-        room = float("inf") if self._limits.output is None else self._limits.output
+        remaining = float("inf") if self._limits.output is None else self._limits.output
         try:
             async with aclosing(self._read_text(program, limit)) as pieces:
                 async for text in pieces:
-                    if room >= 0 and (room := room - len(text)) < 0:
+                    if remaining >= 0 and (remaining := remaining - len(text)) < 0:
                         program.end_at(f"output limit of {readable(self._limits.output or 0)}")
-                    if room >= 0 and (slow := emit(Stream("stdout", text))) is not None:
-                        await slow
+                    if remaining >= 0 and (emitted := emit(Stream("stdout", text))) is not None:
+                        await emitted
         finally:
             if watch is not None:
                 watch.stop()
@@ -109,7 +107,7 @@ class Shell:
                 await asyncio.shield(program.end(self._grace))
             if job.exited.result() != 0 and (reached := await job.reached_limit()):
                 program.passed = program.passed or reached
-                # Remaining processes count for the limit, and may keep the next block from starting.
+                # The block's remaining processes count for the limit, so the next block might not start.
                 await job.kill()
             await self._close(program)
         return program.outcome

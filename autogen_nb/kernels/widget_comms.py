@@ -26,13 +26,13 @@ TARGET = "jupyter.widget"
 _HANDLING_SECONDS = 10.0
 _MAX_WIDGETS = 5_000
 _MAX_BYTES = 64 * 2**20
+# An Output widget keeps only its newest outputs.
 _MAX_OUTPUTS = 50
-"""The number of outputs that an Output widget keeps, the newest ones."""
 
 
 @dataclass(slots=True)
 class Widget:
-    """The state of one widget, with `Output` objects in `outputs`, and the keys that changed since the last `read`."""
+    """The state of one widget, and the keys that changed since the last `read`; `state["outputs"]` has `Output`s."""
 
     state: dict[str, Any]
     changed: set[str]
@@ -71,7 +71,6 @@ class WidgetComms:
         return identifier in self._widgets
 
     def state(self, identifier: str) -> Mapping[str, Any]:
-        """Returns a widget's state; empty for an unknown widget."""
         return self._widgets[identifier].state if identifier in self._widgets else {}
 
     def read(self) -> tuple[dict[str, dict[str, Any]], set[str]]:
@@ -88,20 +87,18 @@ class WidgetComms:
         return changes, closed
 
     def send(self, identifier: str, data: dict[str, Any], buffers: Sequence[Any] = ()) -> None:
-        """Sends a page's message to a widget."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._send, identifier, data, buffers)
 
     # These methods are called on the kernel's loop:
 
     def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
-        """Connects a new kernel, which has no widgets yet."""
         self.disconnect()
         self._loop, self._channels, self._interrupt = asyncio.get_running_loop(), channels, interrupt
         channels.widgets = self
 
     def disconnect(self) -> None:
-        """Closes all widgets, because their kernel has ended."""
+        """Closes all widgets after the end of their kernel."""
         for sending in self._sending.values():
             if sending.timer is not None:
                 sending.timer.cancel()
@@ -115,11 +112,9 @@ class WidgetComms:
         self._notify()
 
     def expects(self, kind: str, parent: str) -> bool:
-        """True if messages of this kind from this request concern a widget."""
         return kind.startswith("comm_") or parent in self._capturers or (kind == "status" and bool(self._sending))
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Takes an expected message of the kernel's IOPub channel; False if it concerns no widget."""
         kind, content = message["header"]["msg_type"], message["content"]
         parent = message["parent_header"].get("msg_id")
         match kind:

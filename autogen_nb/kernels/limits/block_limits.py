@@ -36,7 +36,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Limits":
-        """The usual limits with changes; a number of bytes may be text such as "2 GB"."""
+        """The usual limits, changed by `settings`; sizes may be text such as "2 GB"."""
         names = [field.name for field in fields(cls)]
         for name in settings:
             if name not in names:

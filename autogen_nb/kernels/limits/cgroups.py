@@ -2,8 +2,8 @@
 
 1. The cgroup is inside or next to this process's own cgroup. If it cannot be created, only `limit_watch` enforces the
    limits.
-2. The cgroup's limits are up to a quarter higher than those of `limit_watch`, which can then interrupt the code first.
-   After an interrupt, the kernel keeps its variables.
+2. The cgroup's limits are up to a quarter higher than the configured ones, so that `limit_watch` interrupts the code
+   before the system kills the kernel.
 3. This process removes the cgroup after the kernel has ended. If this process has died, the supervisor removes it.
 """
 
@@ -24,7 +24,7 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 _MOUNT_POINT = Path("/sys/fs/cgroup")
 
 
-# The line of `memory.events` and `pids.events` that counts how often the limit was reached.
+# The counters in `memory.events` and `pids.events` that increase at the limit.
 _EVENTS = {"memory": "oom_kill", "pids": "max"}
 
 
@@ -62,9 +62,9 @@ class Cgroup:
         return next((self._names[name] for name in now if now[name] > self._before.get(name, 0)), "")
 
     def remove(self) -> None:
-        """Removes the cgroup; the system may take a moment to notice the end of its processes."""
         until = time.monotonic() + _REMOVAL_SECONDS
         while self.folder.exists() and time.monotonic() < until:
+            # The system may need a moment to notice the end of the last process.
             with suppress(OSError):
                 self.folder.rmdir()
                 return
@@ -79,7 +79,7 @@ class Cgroup:
 
 
 def parse_counter(text: str, name: str) -> int:
-    """The number in the line of `name`; 0 if there is none."""
+    """The value of the counter `name`; 0 if the text does not contain it."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 
@@ -91,7 +91,7 @@ def _can_delegate(folder: Path, mounted: Path) -> bool:
         delegated = (folder / "cgroup.subtree_control").read_text("ascii").split()
     except (OSError, ValueError):
         return False
-    # A process can move to another cgroup only with write access to their common ancestor.
+    # Moving a process between two cgroups needs write access to their common ancestor.
     return _EVENTS.keys() <= set(delegated) and os.access(folder / "cgroup.procs", os.W_OK)
 
 
@@ -103,7 +103,7 @@ def _create_folder(folder: Path, values: Mapping[str, int]) -> bool:
     try:
         for name, value in values.items():
             (folder / f"{name}.max").write_text(str(value), "ascii")
-        # The limit on memory does not include swap.
+        # `memory.max` does not limit swap.
         if "memory" in values:
             with suppress(OSError):
                 (folder / "memory.swap.max").write_text("0", "ascii")

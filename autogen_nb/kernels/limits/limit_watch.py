@@ -1,10 +1,10 @@
 """Measures the processes of a kernel or another program, and enforces its limits.
 
 1. A watch measures ten times a second while a block runs, and otherwise every two seconds.
-2. At a limit, the watch interrupts the block. At the memory limit, it also kills the largest process except the kernel;
-   at the limit on processes, all processes except the kernel.
-3. The watch kills a kernel that stays above the memory limit for a second, or exceeds it by a quarter.
-4. The watch reports the limits that a cgroup has enforced, too.
+2. At a limit, the watch interrupts the block. At the memory limit, the watch also kills the largest process, unless
+   this is the kernel. At the limit on processes, the watch also kills all processes except the kernel.
+3. The watch kills a kernel that exceeds the memory limit for a second, or by a quarter.
+4. If a cgroup has enforced a limit, the watch reports this limit.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
 
-# Receives the name of an exceeded limit, and the action for the running code.
+# Receives the name of the exceeded limit, and the action.
 OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]
 
 _BUSY_INTERVAL = 0.1
 _IDLE_INTERVAL = 2.0
-# A measurement takes at most 5 % of the time.
+# The watch spends at most 5 % of its time on measurements.
 _COST_FACTOR = 20
 _GRACE_SECONDS = 1.0
 _KILL_FACTOR = 1.25
@@ -60,7 +60,7 @@ class LimitWatch:
         self._wake.set()
 
     def end(self) -> None:
-        """Kills the processes that the block has left behind if they exceed the limit."""
+        """Kills the block's remaining processes if they exceed the limit on processes."""
         self._busy = False
         if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
             usage = measure(self._root_pid)
@@ -96,7 +96,7 @@ class LimitWatch:
             self._end_others(usage)
             self._report(names["pids"])
         elif reached:
-            # The system has killed the process that used the memory.
+            # The system has killed a process to free memory.
             self._report(reached)
         elif self._busy and usage.cpu - self._cpu_at_start > cpu:
             self._report(f"processor time limit of {cpu:g} s")

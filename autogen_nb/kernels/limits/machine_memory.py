@@ -1,4 +1,4 @@
-"""The memory of this machine, and the modules that a kernel imports in advance."""
+"""The memory of this machine, and the modules that kernels import in advance if there is enough memory."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,12 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 @cache
 def memory() -> int:
-    """Bytes of the machine's memory, or of a smaller cgroup limit."""
+    """The machine's memory in bytes, or the memory limit of a cgroup if that is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN_CGROUP, _CGROUPS)])
 
 
 def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
-    """The memory limits of the process's cgroup and of its parents."""
     folder = own_cgroup(own, mounted)
     for step in () if folder is None else (folder, *folder.parents):
         if step.is_relative_to(mounted):
@@ -36,7 +35,6 @@ def own_cgroup(own: Path, mounted: Path) -> Path | None:
 
 
 def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:
-    """The modules to import in advance: all with at least 2 GiB of memory, the first with at least 1 GiB."""
     total = memory() if total is None else total
     return tuple(modules) if total >= 2 * _GIB else tuple(modules[:1]) if total >= _GIB else ()
 

@@ -26,7 +26,7 @@ class ResourceUsage:
 
 
 def measure(root: int) -> ResourceUsage:
-    """Measures quickly, but counts shared memory once for each process."""
+    """Measures quickly, but counts shared memory several times: once for each process."""
     return _by_proc(root) if _has_children_files() else _by_psutil(root)
 
 
@@ -45,10 +45,10 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The ids of the nested `bwrap` processes and of the program in them; only `pid` without a sandbox."""
+    """The ids of the sandbox's `bwrap` processes and of the program in it; without a sandbox, only `pid`."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process in a sandbox also adopts orphans, which come after its own child in this file.
+        # The first process in a sandbox adopts orphans, too, but the file lists its own child first.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
     return tuple(processes)
@@ -71,7 +71,7 @@ def _by_proc(root: int) -> ResourceUsage:
         if pid in pids:
             continue
         with suppress(OSError, ValueError, IndexError):
-            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  # faster, and called ten times a second
+            threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  # faster than pathlib
             for thread in threads:
                 with suppress(OSError):
                     new += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
@@ -84,7 +84,7 @@ def _by_proc(root: int) -> ResourceUsage:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:  # noqa: PTH123  # faster, as above
+    with open(path, "rb") as file:  # noqa: PTH123  # faster than pathlib
         return file.read()
 
 

@@ -17,10 +17,10 @@ class Program(Protocol):
     exited: asyncio.Future[int]
 
     async def signal(self, name: str) -> bool:
-        """Sends a signal such as "SIGINT", or none for ""; returns False if the process group has ended."""
+        """Sends a signal such as "SIGINT", or none for ""; False if the process group has ended."""
 
     async def kill(self) -> None:
-        """Kills the process and its descendants."""
+        """Kills the program and its descendants."""
 
     async def reached_limit(self) -> str:
         """The limit on memory or processes that the system has enforced; "" if none."""

@@ -1,4 +1,4 @@
-"""Signals and ends a command with its descendants; on Linux, they also end when this process ends."""
+"""Signals and kills a command and its descendants. On Linux, a supervisor kills them if this process ends."""
 
 import asyncio
 import atexit
@@ -104,11 +104,11 @@ class Lifeline:
         self.exited.cancel()
         atexit.unregister(self._end_at_exit)
         if self.cgroup is not None:
-            # `remove` may have to wait.
+            # `remove` may wait for the system.
             try:
                 threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
             except RuntimeError:
-                # From 3.12 on, Python starts no threads while it exits.
+                # From 3.12 on, Python starts no threads at its exit.
                 self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:
@@ -119,7 +119,7 @@ class Lifeline:
 
     def _cut_lifeline(self) -> None:
         if self._writing >= 0:
-            # A forked child of this process may keep the pipe open, but the supervisor also ends after a byte.
+            # A forked child of this process may keep the pipe open, so a byte tells the supervisor to end.
             with suppress(OSError):
                 os.write(self._writing, b".")
             os.close(self._writing)

@@ -1,7 +1,7 @@
 """Private temporary folders, which this process removes when it ends.
 
-A process keeps its folders locked. An unlocked folder belongs to a killed process; the next process that creates a
-folder removes it.
+A process keeps its folders locked. A process that creates a folder also removes unlocked folders, whose processes were
+killed.
 """
 
 import atexit
@@ -81,7 +81,7 @@ def _make_locked(folder: Path) -> int | None:
         with suppress(FileNotFoundError):
             if (descriptor := _lock_folder(folder, require_lock=False)) is not None or not is_new:
                 return descriptor
-        # Another process removes the new folder because it was not locked yet.
+        # Another process may have removed the new folder before this process could lock it.
         time.sleep(_PAUSE)
     return None
 

@@ -11,13 +11,13 @@ from typing import Any
 
 
 def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.Future[int]":
-    """The future of a process's exit code; with `group`, the end of the process also kills its process group."""
+    """The future of a process's exit code. With `group`, the process's group is killed when the process ends."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[int] = loop.create_future()
 
     def wait() -> None:
         if hasattr(os, "waitid"):
-            # Until the process is reaped, no other process group can get its id.
+            # WNOWAIT keeps the process's id, so that `signal_group` cannot kill a new group with the same id.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         else:
@@ -35,7 +35,6 @@ def watch_exit(process: "subprocess.Popen[bytes]", *, group: bool) -> "asyncio.F
 
 
 def has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """True if the process has ended, perhaps before `watch_exit` notices."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -47,7 +46,7 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def signal_group(pid: int, name: str) -> bool:
-    """Sends a signal such as "SIGINT", or none for ""; returns False if the process group has ended."""
+    """Sends a signal such as "SIGINT", or none for ""; False if the process group has ended."""
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):

@@ -87,14 +87,14 @@ def _start(command: list[str], cgroups: list[str]) -> int:
         if os.getppid() != supervisor:
             os._exit(1)
         signal.set_wakeup_fd(-1)
-        # Python ignores these signals, and child processes inherit this.
+        # Python ignores these signals, and the child would inherit that.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         # Writing a core dump of gigabytes would take long.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for cgroup in cgroups:
-            # The owner enforces the limits, too.
+            # Without the cgroup, the owner still enforces the limits.
             with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
                 file.write("0")
         # ipykernel exits if this variable differs from its parent's process id.
@@ -111,10 +111,10 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
         import shutil
 
         for folder in folders:
-            # `private_folders` removes a tree that is too deep for `rmtree`.
+            # A tree that is too deep for `rmtree` stays, until `private_folders` of a later process removes the tree.
             with suppress(RecursionError):
                 shutil.rmtree(folder, ignore_errors=True)
-    # An owner that exits may have no time to remove the cgroup.
+    # The owner may exit before it has removed the cgroup.
     until = time.monotonic() + 1
     for folder in cgroups:
         while os.path.isdir(folder) and time.monotonic() < until:  # noqa: PTH112 - as above
@@ -126,11 +126,12 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    """The poll object, and the owner's pidfd or -1; a child of the owner may keep the lifeline open."""
+    """Returns the poll object, and the owner's pidfd or -1."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(wake_reader, select.POLLIN)
     owner_pidfd = -1
+    # A forked child of the owner may keep the lifeline open after the owner's end.
     with suppress(OSError):
         owner_pidfd = os.pidfd_open(owner)
         poll.register(owner_pidfd, select.POLLIN)
@@ -153,16 +154,15 @@ def _reap() -> dict[int, int]:
 
 
 def _end_all() -> dict[int, int]:
-    """Kills all descendants, and returns their exit codes."""
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
     while (alive := _descendants()) and time.monotonic() < begun + _KILL_SECONDS:
-        # Resource trackers of multiprocessing and loky remove the semaphores and shared memory of the others.
+        # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
             alive = {pid for pid in alive if not _is_tracker(pid)}
         fresh = alive - seen
-        # A running process could fork faster than it is killed, so all are stopped first.
+        # A running process could fork faster than this loop kills, so the loop stops all processes first.
         for pid in fresh or alive:
             with suppress(OSError):
                 os.kill(pid, signal.SIGSTOP if fresh else signal.SIGKILL)
