@@ -28,7 +28,7 @@ def decode(folder: HeldFolder) -> Any:
         with folder.open("manifest.json") as file:
             size = os.fstat(file.fileno()).st_size
             require(size <= _MAX_MANIFEST)
-            # `read(n)` allocates n bytes.
+            # `read(n)` allocates n bytes, so n is the size of the file.
             text = file.read(size)
         return ValueReader(folder, _FORMS).value(json.loads(text, parse_constant=_refuse_constant))
     except TransferError:

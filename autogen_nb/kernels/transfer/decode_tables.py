@@ -9,7 +9,7 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 
 UNITS = ("s", "ms", "us", "ns")
-# Before 14.0.1, pyarrow unpickles types in a file (CVE-2023-47248).
+# The first safe major version: before 14.0.1, pyarrow unpickles types in a file (CVE-2023-47248).
 _SAFE_PYARROW = 15
 
 
@@ -22,7 +22,7 @@ def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
 
 
 def _exact_series(values: Any, **options: Any) -> Any:
-    # Without the dtype, pandas would convert a column of objects to strings.
+    # Without `dtype`, pandas would convert objects to strings.
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
 
@@ -39,7 +39,7 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
         else:
             require(kind == "column")
             result[position] = _exact_series(_column(reader, content))
-    # `names` may be a range with more items than fit in memory.
+    # Compare the lengths first: `names` may be a range whose items do not fit in memory.
     require(len(result) == len(names) and set(result) == set(range(len(names))))
     require(all(len(column) == len(rows) for column in result.values()))
     frame = _pd().DataFrame(
@@ -155,7 +155,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
         raise
     except BaseException as error:
         # The `PanicException` of polars is not an Exception.
-        raise TransferError(f"it is not in the form of a frame ({type(error).__name__})") from error
+        raise TransferError(f"its file is not a valid polars frame ({type(error).__name__})") from error
 
 
 def _polars_series(reader: ValueReader, file: Any) -> Any:

@@ -23,7 +23,7 @@ _SCALARS = (str, bytes, int, float, bool, complex, type(None))
 
 
 def describe(name: str, value: Any, *, share: Share = "schema") -> str:
-    """A line such as "`df`: DataFrame, 3 rows x 1 columns: a (int64); 160 bytes", and with "rows" the first rows."""
+    """A line such as "`df`: DataFrame, 3 rows x 1 columns: a (int64); 160 bytes"; "rows" adds the first rows."""
     size = size_of(value)
     memory = (
         f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or _kind(value) in _TABLES) else ""
@@ -40,7 +40,7 @@ def variables_text(descriptions: Sequence[str]) -> str:
 
 
 def size_of(value: Any) -> int | None:
-    """The approximate size of a value in bytes, from a sample of its items; None if it is unknown."""
+    """The approximate size of a value in bytes, from a sample of its items; None if the size is unknown."""
     try:
         return _size(value, 1)
     except Exception:  # noqa: BLE001 - the value's class computes its size, and may raise any exception

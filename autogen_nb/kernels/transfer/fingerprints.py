@@ -36,20 +36,20 @@ class Fingerprint:
 
 
 class _Full(Exception):
-    """The hash has reached its limit of bytes."""
+    """The pickle is longer than the limit of `_Hash.dump`."""
 
 
 class _Hash:
     def __init__(self) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
-        self._room = math.inf
+        self._remaining = math.inf
         self.is_complete = True
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
-        self._hash.update(view if view.nbytes <= self._room else view[: int(self._room)])
-        self._room -= view.nbytes
-        if self._room < 0:
+        self._hash.update(view if view.nbytes <= self._remaining else view[: int(self._remaining)])
+        self._remaining -= view.nbytes
+        if self._remaining < 0:
             raise _Full
         return view.nbytes
 
@@ -57,10 +57,10 @@ class _Hash:
         for part in parts:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
-    def dump(self, value: Any, room: float = math.inf) -> None:
-        """Hashes the first `room` bytes of the value's pickle; without a limit, also its buffers."""
-        self._room = room
-        callback = None if room == math.inf else self.buffer
+    def dump(self, value: Any, limit: float = math.inf) -> None:
+        """Hashes the value's pickle; with a limit, only its first bytes, and a sample of each large buffer."""
+        self._remaining = limit
+        callback = None if limit == math.inf else self.buffer
         pickle.Pickler(self, protocol=5, buffer_callback=callback).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
@@ -124,10 +124,10 @@ def _rows(frame: Any) -> tuple[Any, bool]:
     numpy = sys.modules["numpy"]
     spread = min(count, max(_END_ROWS, _SPREAD_ROWS // max(1, frame.shape[1])))
     ends = numpy.arange(min(_END_ROWS, count))
-    places = numpy.unique(
+    positions = numpy.unique(
         numpy.concatenate([ends, count - 1 - ends, numpy.linspace(0, count - 1, spread).astype("i8")])
     )
-    return frame.take(places), len(places) == count
+    return frame.take(positions), len(positions) == count
 
 
 def _read_array(array: Any, into: _Hash) -> None:
@@ -138,8 +138,8 @@ def _read_array(array: Any, into: _Hash) -> None:
         return
     if array.nbytes > _MAX_BYTES and not array.flags.forc:
         into.is_complete = False
-        places = numpy.linspace(0, array.size - 1, _SPREAD_ROWS).astype("i8")
-        array = array.flat[places]
+        positions = numpy.linspace(0, array.size - 1, _SPREAD_ROWS).astype("i8")
+        array = array.flat[positions]
     into.buffer(_bytes_of(array))
 
 

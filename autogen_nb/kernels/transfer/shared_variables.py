@@ -1,4 +1,4 @@
-"""The variables of a notebook that the agent's kernel has copies of."""
+"""Records which of the notebook's variables have copies in the agent's kernel."""
 
 from collections.abc import Callable, Mapping
 from weakref import ref
@@ -16,7 +16,7 @@ class SharedVariables:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all shared variables, including those of earlier kernels."""
+        """The names of all variables with copies, also in earlier kernels."""
         return frozenset(self._identity_tests)
 
     def clear(self) -> None:
@@ -24,7 +24,7 @@ class SharedVariables:
         self._fingerprints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Records copies of values in the kernel; returns the names of the agent's variables that they replaced."""
+        """Records that the kernel has copies of `values`; returns the agent's variables that the copies replaced."""
         if self._current_pid() != self._pid:
             self.clear()
             self._pid = self._current_pid()

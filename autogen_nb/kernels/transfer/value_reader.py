@@ -1,4 +1,4 @@
-"""Reads nested values and their files for `decode`, and checks all types, sizes and file names."""
+"""Reads nested values and their files for `decode`, and checks types, sizes and file names."""
 
 import base64
 import math
@@ -25,7 +25,7 @@ def require(condition: bool) -> None:
 
 
 def exactly(kind: type[T], value: Any) -> T:
-    """The value; raises an error if its type is not exactly `kind`."""
+    """Returns the value if its type is exactly `kind`."""
     require(type(value) is kind)
     result: T = value
     return result

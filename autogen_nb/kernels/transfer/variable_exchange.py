@@ -38,8 +38,7 @@ class VariableExchange(ABC):
     _life: KernelLifecycle
 
     @abstractmethod
-    async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome:
-        """Runs code, and emits outputs as they arrive."""
+    async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome: ...
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
         _check_names(values)
@@ -52,7 +51,7 @@ class VariableExchange(ABC):
         return await asyncio.to_thread(Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable. With `unpickle`, its class may run code here; without, it must be data."""
+        """Returns a copy of a variable, which must be data. `unpickle` accepts any class, which may run code here."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:
@@ -75,7 +74,7 @@ class VariableExchange(ABC):
                 return await asyncio.to_thread(_read_pickled if unpickle else _read, name, held)
 
     async def variables(self) -> tuple[HandedVariable, ...]:
-        """The variables of the agent's code, except modules, functions, classes and names with an underscore."""
+        """The variables of the agent's code, except private names, modules, functions and classes."""
         return parse_variables(await self._call(await self._python_kernel(), "variables"))
 
     async def _python_kernel(self) -> KernelHandle:
@@ -112,10 +111,7 @@ class VariableExchange(ABC):
 
 
 def _call_source(function: str, arguments: Mapping[str, Any], reply: Path) -> str:
-    """Source that calls a function of `service`, which writes the result to the file `reply`.
-
-    The arguments are JSON in a string literal, so no value runs as code.
-    """
+    # The arguments are JSON in a string literal, so no value runs as code.
     arguments_source = f"{function!r}, {json.dumps(arguments)!r}, {str(reply)!r}"
     return f'__import__("sys").modules["autogen_nb_service"].answer({arguments_source})'
 
@@ -142,7 +138,6 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
-    """Reads the reply of `pickles.load_all`."""
     fields = reply if isinstance(reply, dict) else {}
     if "name" in fields:
         raise TransferError(

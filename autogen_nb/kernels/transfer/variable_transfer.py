@@ -49,9 +49,9 @@ class Handed:
 
 def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
     estimated = {name: size_of(value) for name, value in values.items()}
-    room = min(limit, shutil.disk_usage(into).free)
-    if sum(size or 0 for size in estimated.values()) > room:
-        raise _too_large(estimated, room)
+    available = min(limit, shutil.disk_usage(into).free)
+    if sum(size or 0 for size in estimated.values()) > available:
+        raise _too_large(estimated, available)
     stems = {name: str(into / str(number)) for number, name in enumerate(values)}
     left = limit
     for name, value in values.items():
@@ -83,7 +83,6 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
 
 
 def missing_variable(name: str, existing: Any) -> TransferError:
-    """The error for a name that is not in the list of existing ones."""
     names = list(filter(str.isidentifier, map(str, existing if isinstance(existing, list) else ())))
     near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
@@ -93,7 +92,7 @@ def missing_variable(name: str, existing: Any) -> TransferError:
 
 
 def printable(value: Any) -> str:
-    """Text of the kernel as one short line without control characters."""
+    """The kernel's text as one short line without control characters."""
     text = "".join(char if char.isprintable() else " " for char in str(value)[: 2 * _MAX_TEXT])
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
 
