@@ -1,9 +1,9 @@
-"""Places: this machine, a sandbox, a container or a server, where an agent's code runs (jupyter_client's provisioner).
+"""The places where an agent's code runs: this machine, sandboxes, containers and servers.
 
-To add a place, subclass `place.Place` and `place.KernelHandle` in a new module, and add a row to `PLACES`. The
-functions of a row import the module, so that unused places are not loaded. A new kind of address also needs changes in
-`settings`, `cli.run_command` and `agents.parts.agent_config`; a new sandbox needs a rank in
-`core.policy.organisation_policy.WALLS`.
+A place is what jupyter_client calls a provisioner. To add a place, subclass `place.Place` and `place.KernelHandle` in a
+new module, and add a row to `PLACES`. Import the module in the functions of the row, so that it is loaded only if it is
+used. A new kind of address also needs changes in `settings`, `cli.run_command` and `agents.parts.agent_config`. A new
+sandbox also needs a rank in `core.policy.organisation_policy.WALLS`.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ class PlaceOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlaceKind:
-    """A row of `PLACES`; `lacks` is a phrase such as "on a server" and the options that are not supported there."""
+    """A row of `PLACES`; `lacks` has a phrase such as "on a server", and the unsupported options."""
 
     make: Callable[[PlaceOptions], Any]
     check: Callable[[PlaceOptions], object] | None = None
@@ -53,7 +53,7 @@ def _bubblewrap(options: PlaceOptions) -> Any:
 
 
 def _check_bubblewrap(options: PlaceOptions) -> None:
-    # `wrapped` raises an error if the sandbox cannot have this working directory.
+    # `wrapped` raises an error for an unsuitable working directory.
     _bubblewrap(options).wrapped([], options.cwd)
 
 

@@ -55,7 +55,7 @@ class BubblewrapPlace(LocalPlace):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         spec = manager.kernel_spec
-        # SIGINT would end bwrap; an interrupt_request reaches the kernel.
+        # SIGINT would end bwrap, so interrupts are messages.
         spec.interrupt_mode = "message"
         spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
         kernel = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
@@ -65,7 +65,7 @@ class BubblewrapPlace(LocalPlace):
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()
         hidden = _hidden_homes()
-        # Other kernels have their sockets in temporary folders.
+        # The sandbox hides temporary folders, because they contain other kernels' sockets.
         for folder in (*hidden, *_temporary_folders()):
             if folder == cwd or cwd in folder.parents:
                 raise ExecutionError(
@@ -145,7 +145,7 @@ def _hidden_homes() -> list[Path]:
     import pwd
 
     own = [os.environ.get("HOME", "")]
-    # In a container, the user often has no name.
+    # In a container, the user often has no entry.
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     homes = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}

@@ -3,8 +3,8 @@
 1. The first kernel or program of a place creates the container.
 2. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders;
    all have the same paths as on this machine. By default the code has no network.
-3. By default the container ends with the place or with this process, even after a crash: its main program reads a
-   stream that this process keeps open. The engine then removes the container.
+3. By default the engine removes the container after `close`, and after the end or a crash of this process: the main
+   program of the container reads a stream that this process keeps open.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
 
-# The container after `close`: removed, stopped or running.
+# The state of the container after `close`: removed, stopped or running.
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
 # The container's main program is a shell, which sends the signals that it reads from its input stream, such as
-# "INT 12" for the process group 12. At the limit on processes, the engine could not start a program for this.
+# "INT 12" for the process group 12. At the limit on processes, the engine cannot start a program such as `kill`.
 _SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
@@ -99,12 +99,12 @@ class ContainerPlace(Place):
 
     async def why_no_kernel(self) -> str:
         if self._why_no_kernel is None:
-            # On other systems, containers run in a virtual machine, without access to this machine's Unix sockets.
+            # Except on Linux, containers run in a virtual machine, without access to this machine's Unix sockets.
             job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
             has_kernel = False
             if job is not None:
                 try:
-                    # If the caller is cancelled, the reading thread must still be able to set the future.
+                    # After a cancellation, the thread of `Exec` must still be able to set the future.
                     has_kernel = await asyncio.shield(job.exited) == 0
                 finally:
                     os.close(job.pipe)
@@ -120,7 +120,7 @@ class ContainerPlace(Place):
         spec: Sequence[str] = manager.kernel_spec.argv
         own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
         options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
-        # Older kernels write to their connection file.
+        # Older versions of ipykernel write to the connection file, so they get a copy in the outbox.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
@@ -150,7 +150,7 @@ class ContainerPlace(Place):
         limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
         log: Path | None = None,
     ) -> Exec:
-        """Starts a program in the container, which writes its output to `log` or to the job's pipe."""
+        """Starts a program in the container, with its output in `log` or in the job's pipe."""
         async with self._lock:
             if self._container is None or not await asyncio.to_thread(_is_running, self._container):
                 self._container, self._stdin = await asyncio.to_thread(self._make)
@@ -208,7 +208,7 @@ class ContainerPlace(Place):
             raise ExecutionError(f"the container of {self.image!r} could not be started: {error}{way_out}") from error
 
     def _create_container(self, mounts: Sequence[Any], limits: Limits) -> tuple[Any, Any]:
-        # A shell reaps orphans, as the first process of a container must do.
+        # The first process of a container must reap orphans, as a shell does.
         container = self._client.containers.create(
             self.image,
             ["sh", "-c", _FOREVER if self._leaves == "running" else _SIGNAL_LOOP],
@@ -254,7 +254,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # Keeps the locale and variables that the user named; all others describe this machine.
+        # A variable that `scrub_environment` drops was named by the user. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
@@ -279,7 +279,7 @@ def _end(container: Any, stdin: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """How often the container reached its limits on memory and processes; None if unknown."""
+    """Counts how often the container reached its limits on memory and processes; None if the counters are unknown."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone

@@ -20,7 +20,6 @@ def engine_error() -> type[Exception]:
 
 
 def connect_engine() -> Any:
-    """A client of the engine at DOCKER_HOST; raises an error if the engine does not answer."""
     try:
         docker = import_module("docker")
     except ImportError as error:
@@ -30,12 +29,12 @@ def connect_engine() -> Any:
     address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
     socket = address.removeprefix("unix://")
     try:
-        # For a missing file, the library would leave a socket open.
+        # If the file is missing, docker would leave a socket open.
         if socket != address and not Path(socket).exists():
             raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - reported below, like other errors
         client = docker.from_env()
         client.ping()
-    # The library does not wrap errors of requests.
+    # docker does not wrap the exceptions of `requests`.
     except Exception as error:
         raise ConfigError(
             f"no container engine answers ({error}): {_ADVICE}, or run code without a container (use_docker=False)"

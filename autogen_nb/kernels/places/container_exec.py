@@ -15,7 +15,7 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _numbers = itertools.count()
-# A background process can keep the stream open after the program's end, so the engine is asked for the state.
+# A background process can keep the stream open after the program's end, so `_forward` polls the program's state.
 _POLL_SECONDS = 0.25
 _CHUNK = 2**16
 _HEADER = 8
@@ -44,7 +44,7 @@ class Exec:
         begin = [_BEGIN, str(self._pid_file)] if log is None else [_BEGIN_LOGGED, str(self._pid_file), str(log)]
         try:
             await asyncio.to_thread(self._begin, ["sh", "-c", *begin, *argv], str(cwd), dict(environ))
-        # The library does not wrap errors of requests.
+        # docker does not wrap the exceptions of `requests`.
         except Exception as error:
             os.close(self.pipe)
             os.close(self._write_end)
@@ -88,7 +88,7 @@ class Exec:
             close_stream(stream)
 
     def _may_write(self, exec_id: str) -> bool:
-        # The engine reports "not running" also before the start, when the program has not written its process id.
+        # The engine also reports "not running" before the start. Until then, there is no file with the process id.
         state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 
@@ -117,12 +117,12 @@ def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None
     with suppress(BrokenPipeError):
         while True:
             if not select.select([stream], [], [], _POLL_SECONDS)[0]:
-                # Output may have arrived before the program ended, so the loop reads once more.
+                # The program may have written more output just before its end, so the loop reads once more.
                 if ended:
                     return
                 ended = not may_write()
                 continue
-            # Reads all data, since `select` does not see data that TLS has already decrypted.
+            # `recv` takes all decrypted data, because `select` would not see data that stays in the buffer of TLS.
             if not (data := stream.recv(_CHUNK)):
                 return
             rest += data

@@ -1,4 +1,4 @@
-"""Selects the environment variables for the agent's kernel: well-known names, but no secrets."""
+"""Selects the environment variables for the agent's kernel: well-known ones without secrets."""
 
 import os
 import re

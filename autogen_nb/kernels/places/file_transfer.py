@@ -1,4 +1,4 @@
-"""Transfers files to and from a kernel on another machine, in chunks, by requests to the kernel."""
+"""Transfers files to and from a kernel on another machine, by requests to the kernel."""
 
 import ast
 import base64
@@ -9,7 +9,7 @@ from typing import Any
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.places.place import KernelFiles, KernelHandle
 
-# The name of the module `remote_side` in the kernel.
+# The name of `inside/remote_side.py` as a module in the kernel.
 REMOTE_SIDE = "autogen_nb_remote_side"
 _SOURCE = Path(__file__).parent.parent / "inside" / "remote_side.py"
 # A server accepts messages of up to 10 MiB, and base64 adds a third.
@@ -29,7 +29,7 @@ def save_source(name: str, code: str) -> str:
 class ChannelTransfer(KernelFiles):
     """Copies files between the kernel's folder on this machine and a folder on the kernel's machine.
 
-    The result of each request is in the execute reply, because servers may drop printed output.
+    Results are in the execute replies, because servers may drop printed output.
     """
 
     is_remote = True

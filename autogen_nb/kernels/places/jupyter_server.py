@@ -115,7 +115,7 @@ class ServerKernel(KernelHandle):
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # While a server restarts a dead kernel, it may refuse or ignore the request.
+            # A server that is restarting a dead kernel may refuse or ignore the request.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if await self._is_gone():
@@ -124,14 +124,14 @@ class ServerKernel(KernelHandle):
             self.exited.set_result(1)
 
     async def _close(self) -> None:
-        # A server restarts a dead kernel that is not deleted.
+        # The server would restart a dead kernel.
         await self._kill()
 
     async def _is_gone(self) -> bool:
-        # If the server cannot be reached, more requests are of no use.
         with suppress(ExecutionError):
             await self._server.ask("DELETE", self._path)
         try:
             return await self._server.ask("GET", self._path) == b""
         except ExecutionError:
+            # More requests would fail, too.
             return True

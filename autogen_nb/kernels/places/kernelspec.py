@@ -30,7 +30,7 @@ class KernelspecPlace(LocalPlace):
 
         # Uses TCP, because not every kernel supports Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        # jupyter_client has this trait since 8.10, and encrypts only if the kernelspec supports it.
+        # jupyter_client 8.10 introduced this trait. With "auto", it encrypts if the kernelspec supports encryption.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):
@@ -60,6 +60,6 @@ class ProvisionedKernel(KernelHandle):
         await self._manager.cleanup_resources()
 
     async def _poll(self) -> None:
-        while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - it sends no notification
+        while (code := await self._manager.provisioner.poll()) is None:  # noqa: ASYNC110 - provisioners send no notification
             await asyncio.sleep(_POLL)
         self.exited.set_result(code)

@@ -1,4 +1,4 @@
-"""Runs kernels of the current interpreter, and programs, on this machine."""
+"""Runs kernels of the current interpreter and other programs on this machine."""
 
 import logging
 import os
@@ -18,7 +18,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
-# The path of a Unix socket has at most 104 bytes on macOS; 40 are for names in the folder.
+# The path of a Unix socket has at most 104 bytes on macOS. The names in the folder need the rest.
 _LONGEST_FOLDER = 60
 
 
@@ -34,7 +34,7 @@ class LocalKernel(KernelHandle):
 
     @property
     def pid(self) -> int:
-        """The kernel's process id, or its supervisor's until the supervisor reports the kernel's."""
+        """The process id of the kernel; of its supervisor until the supervisor has started the kernel."""
         return self._lifeline.command_pid
 
     @property
@@ -94,7 +94,7 @@ def is_local(manager: Any) -> bool:
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
-    """A parent with a short path for folders with sockets; None if the temporary folder has a short path."""
+    """The parent for folders with sockets: None for the system's temporary folder, unless its path is too long."""
     is_long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if is_long else None  # noqa: S108 - the folder below it is new and private
 

@@ -14,7 +14,7 @@ from autogen_nb.kernels.places.local import LocalPlace, folder_for_sockets
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.processes import private_folders
 
-# A Unix socket's path has at most 104 bytes on macOS; 70 of them are left for the sockets of libraries below it.
+# The path of a Unix socket has at most 104 bytes on macOS. Libraries create sockets in the overlay, with long names.
 _LONGEST_FOLDER = 34
 
 
@@ -25,7 +25,7 @@ class Overlay:
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
-        """A new overlay, in which the place lets code write; None if the place is not on this machine."""
+        """A new overlay, to which code in the place can write; None if the place is not on this machine."""
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()
@@ -56,7 +56,7 @@ def _copy_fonts(target: Path) -> None:
         for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
             for source in folder.glob(pattern):
                 copy = target / source.relative_to(folder)
-                # The copy only makes the first plot faster, so errors are ignored.
+                # The copy is optional: it makes the first plot faster.
                 with suppress(OSError):
                     copy.parent.mkdir(mode=0o700, exist_ok=True)
                     shutil.copyfile(source, copy)

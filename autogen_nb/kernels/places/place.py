@@ -1,4 +1,4 @@
-"""The base classes of places, which start kernels and other programs in the same sandbox."""
+"""The base classes of places. A place starts kernels and other programs, all in the same sandbox."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -27,26 +27,26 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """The files of a kernel; a subclass copies them if the kernel does not use this machine's disk."""
+    """Transfers a kernel's files; does nothing, because most kernels use this machine's disk."""
 
     is_remote = False
 
     def with_remote_paths(self, source: str) -> str:
-        """Replaces paths in source code by the paths on the kernel's machine."""
+        """Replaces this machine's paths in source code by the kernel's."""
         return source
 
     async def send(self, path: Path) -> None:
         """Copies a file or folder to the kernel's machine."""
 
     async def fetch(self, path: Path) -> None:
-        """Moves a file or folder from the kernel's machine to this one."""
+        """Moves a file or folder from the kernel's machine to this machine."""
 
     async def drop(self, path: Path) -> None:
         """Removes the copy that `send` made."""
 
 
 class KernelHandle(ABC):
-    """A running kernel; `folder` has files for the kernel, and the kernel writes files in `outbox`."""
+    """A running kernel, which reads files in `folder`, and writes files in `outbox`."""
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
@@ -75,7 +75,7 @@ class KernelHandle(ABC):
 
     @property
     def own_pids(self) -> tuple[int, ...]:
-        """The ids of the sandbox's processes and the kernel's; empty if they are not on this machine."""
+        """The process ids of the sandbox and of the kernel; empty if they are unknown."""
         return () if self.pid is None else sandbox_pids(self.pid)
 
     @property
@@ -87,10 +87,10 @@ class KernelHandle(ABC):
         return not self.exited.done()
 
     async def await_answer(self, repeat_after: float) -> None:
-        """Waits until the kernel has answered on the shell and the IOPub channel, and sets `language`.
+        """Waits until the kernel answers on its shell and IOPub channels, and sets `language`.
 
-        Outputs are lost before the IOPub subscription is active. During its start, ipykernel 7 may answer
-        a request only after the next one, so this sends one every `repeat_after` seconds.
+        The kernel's outputs are lost until the IOPub subscription is active. A starting ipykernel 7 may answer a
+        request only after a second request, so this method repeats the request every `repeat_after` seconds.
         """
         reply: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         identifiers = []
@@ -143,7 +143,7 @@ class KernelHandle(ABC):
         if not self.exited.done():
             await self._kill()
             await asyncio.wait([self.exited])
-        # An unfinished request still gets the kernel's last messages.
+        # An unfinished request gets the kernel's last messages.
         await self.channels.drain()
         self.channels.close()
         await self._close()
@@ -168,7 +168,7 @@ class KernelHandle(ABC):
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """The settings of a new kernel; if this process dies, the supervisor removes `folder` and `folders`."""
+    """The settings of a new kernel. If this process dies, the supervisor removes `folder` and `folders`."""
 
     cwd: Path
     environ: Mapping[str, str]
@@ -183,8 +183,6 @@ class LaunchSpec:
 
 
 class Place(ABC):
-    """Starts kernels and programs; `walls` is the name of their sandbox."""
-
     is_local = False
     runs_programs = True
     shares_disk = True
@@ -194,21 +192,21 @@ class Place(ABC):
 
     @property
     def own_folder(self) -> str:
-        """The only folder of the working directory that code can write in; "" if code can write everywhere in it."""
+        """The folder in the working directory to which code's writing is restricted; "" without a restriction."""
         return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
     def folders(self) -> Path | None:
-        """The parent of the kernels' `folder`; None for the system's temporary folder."""
+        """The parent of each kernel's `folder`; None for the system's temporary folder."""
         return None
 
     @property
     def outboxes(self) -> Path | None:
-        """The parent of the kernels' `outbox`; None for the kernel's `folder`."""
+        """The parent of each kernel's `outbox`; None for the kernel's `folder`."""
         return None
 
     async def why_no_kernel(self) -> str:
-        """The reason if no kernel can start here, so that each block runs as a program; "" otherwise."""
+        """Returns why no kernel can start here, and all blocks run as programs; "" if kernels can start."""
         return ""
 
     @abstractmethod
@@ -229,7 +227,7 @@ class Place(ABC):
 
 
 def with_signal_codes(exited: "asyncio.Future[int]") -> "asyncio.Future[int]":
-    """A future of the same exit code; codes above 128 become negative signal numbers, as in `subprocess`."""
+    """Converts exit codes above 128 to negative signal numbers, as in `subprocess`."""
     converted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def convert(done: "asyncio.Future[int]") -> None:

@@ -5,7 +5,8 @@
 3. A broken connection may lose messages. After a reconnection, the client sends a kernel_info_request. The kernel
    replies in order, so an execute request without a reply by then ends with an error. The client does not send it
    again, because its code could run twice.
-4. The kernel has ended if the client cannot reconnect within `patience` seconds, or if the server says so.
+4. The kernel counts as ended if the client cannot reconnect within `patience` seconds, or if the server reports "dead"
+   or a restart.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ class WebSocketChannels(KernelChannels):
         from jupyter_client.session import Session
 
         super().__init__()
-        # The default is the person's user name.
+        # By default, messages contain the person's user name.
         self._session = Session(username="autogen_nb")
         self._address = f"{address}?session_id={self._session.session}"
         self._headers = headers
@@ -87,8 +88,8 @@ class WebSocketChannels(KernelChannels):
             assert connection is not None
             self._ping()
             while (data := await connection.read_message()) is not None:
-                if (room := self._read(data)) is not None:
-                    await room
+                if (delivered := self._read(data)) is not None:
+                    await delivered
             self._connection = None
             connection.close()
             deadline, pause = loop.time() + self._patience, _FIRST_PAUSE
@@ -110,7 +111,7 @@ class WebSocketChannels(KernelChannels):
             asyncio.ensure_future(self._conclude(set(self._unfinished))).add_done_callback(_retrieve_exception)
 
     async def _conclude(self, waiting: set[str]) -> None:
-        """Ends the requests without a reply (rule 3)."""
+        """Rule 3: ends the requests without a reply."""
         await self.ask("shell", "kernel_info_request", {}, until=("reply", "idle"))
         for identifier in waiting & set(self._unfinished):
             missing = set(self._unfinished[identifier])
@@ -154,7 +155,6 @@ class WebSocketChannels(KernelChannels):
             if not isinstance(message["content"], dict) or not isinstance(message["header"]["msg_type"], str):
                 return None
             self._note_progress(channel, message)
-        # The client ignores malformed messages.
         except Exception as error:  # noqa: BLE001 - a malformed message can raise anything
             _log.debug("a message was dropped: %r", error)
             return None
@@ -164,7 +164,7 @@ class WebSocketChannels(KernelChannels):
         parent = str((message.get("parent_header") or {}).get("msg_id"))
         state = message["content"].get("execution_state") if message["header"]["msg_type"] == "status" else None
         if state in _DEAD and channel == "iopub":
-            self._end(f"the server says that it is {state}")
+            self._end(f"the server reports that the kernel is {state}")
         missing = self._unfinished.get(parent)
         if missing is not None:
             missing.discard("idle" if state == "idle" else channel)
@@ -178,7 +178,7 @@ class WebSocketChannels(KernelChannels):
 
 
 def _retrieve_exception(done: "asyncio.Future[Any]") -> None:
-    # asyncio warns about exceptions that nobody retrieves; `_read_forever` notices the broken connection.
+    # Prevents asyncio's warning; `_read_forever` handles a broken connection.
     with suppress(asyncio.CancelledError):
         done.exception()
 

@@ -1,4 +1,4 @@
-"""The part of the working directory in which sandboxed code can write: one folder, or all if the person allows it."""
+"""The part of the working directory in which sandboxed code can write: one folder, or all if the person agrees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """A sandbox calls these functions at each start; `everywhere` returns True if code can write in all folders."""
+    """Each start calls these functions; `everywhere` returns True if code can write in the whole working directory."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
@@ -20,7 +20,7 @@ class Writable:
         make_folder(cwd, own)
         if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
-        # Code cannot replace a mount point by a link.
+        # Each parent is a mount point, which code cannot replace by a link.
         parents = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
         return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*parents, cwd / own))]
@@ -34,6 +34,6 @@ def make_folder(cwd: Path, folder: str) -> None:
 
 
 def split_path(cwd: Path, folder: str) -> tuple[Path, str]:
-    """Splits a path into a parent that code in the sandbox cannot replace, and the path below this parent."""
+    """Splits a path into a parent that sandboxed code cannot replace, and the path below this parent."""
     path = PurePath(folder)
     return (Path(path.parent), path.name) if path.is_absolute() else (cwd, folder)
