@@ -1,1 +1,1 @@
-"""Modules that run inside the agent's kernel; they are sent there as source, so they import nothing of this package."""
+"""Modules that run in the agent's kernel. They import nothing of this package, which the kernel may not have."""

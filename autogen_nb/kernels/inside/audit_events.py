@@ -1,10 +1,10 @@
-"""Returns the actions that Python's audit events report and that need a permission, such as reading a file.
+"""Translates Python's audit events to actions that need a permission, such as reading a file.
 
-1. Reading the interpreter's files, installed packages, fonts and shared system data needs none. Neither does using
-   `/dev/null` and similar devices, or the chat's private folder with caches and temporary files.
-2. Changes of the environment and calls through ctypes count for the agent's own code, but not for a library.
+1. No permission is needed for reading the interpreter's files, installed packages, fonts and shared system data, for
+   devices such as `/dev/null`, and for the chat's private folder with caches and temporary files.
+2. The agent's own code needs a permission to change the environment and to use ctypes; libraries do not.
 3. Links in paths are resolved. Writing a file with several hard links needs a permission even in the chat's own
-   folder, because its other names may be outside of the folder.
+   folder, because the file's other names may be outside of the folder.
 """
 
 import os
@@ -48,7 +48,7 @@ _INSTALLER = re.compile(
 # Matches shell syntax, but not the `>=` and `<=` of version specifiers.
 _SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
 _PIP = f"{sys.executable} -m pip "
-# Options that name no package; the value of any other option may name one.
+# Options without a package; the value of any other option may be a package.
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
@@ -77,10 +77,10 @@ def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
     bits = flags if type(flags) is int else 0
     reads = type(mode) is str and mode == "r"
     if not name:
-        yield "unknown", "", "opens a file by a name that cannot be read"
+        yield "unknown", "", "opens a file whose name cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
         yield from _actions_of_read(name, view)
-    # Opening a folder writes nothing; creating a file in the folder is another event.
+    # Opening a folder writes nothing.
     elif not view.is_folder(view.path(name, None, resolve_last=True)):
         yield from _actions_of_change("write", name, view)
 
@@ -105,7 +105,7 @@ def _on_list(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # Imports often list installed folders, and walking the call stack is slow.
+    # `is_in_library` is slow, and imports often list installed folders.
     if not _is_installed(name, view) and not view.is_in_library():
         yield from _actions_of_read(name, view)
 
@@ -118,7 +118,7 @@ def _actions_of_change(
     path = view.path(name, folder, resolve_last=resolve_last)
     own = kind == "write" and view.owner_of(path) == "own"
     if own and resolve_last and view.has_other_names(path):
-        yield kind, path, f"writes {view.display_path(path)}, a file that has another name, too"
+        yield kind, path, f"writes {view.display_path(path)}, a file that has a second name"
     elif not (own or _is_unrestricted(path, view)):
         yield kind, path, f"{kind}s {view.display_path(path)}"
 
@@ -139,14 +139,14 @@ def _on_link(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=True)
     if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
         yield from _actions_of_read(source, view)
-        yield "write", source, f"gives another name to {view.display_path(source)}, by which it can be changed"
+        yield "write", source, f"creates a second name for {view.display_path(source)}, which allows changes"
     yield from _actions_of_change("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
 
 
 def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     path, options = _path(arguments[0]), []
     if not path and not issubclass(type(arguments[0]), (str, bytes)):
-        yield "write", "", "opens a database by a name that cannot be read"
+        yield "write", "", "opens a database whose name cannot be read"
     if path.startswith("file:"):
         path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
         path, options = _unquote(path), query.split("&")
@@ -258,7 +258,7 @@ def _on_import(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Action]
 
 
 def _text(value: Any) -> str:
-    """The text of a str or bytes object, without calling methods of a subclass; "" for other types."""
+    """The text of a str or bytes object, without calls to methods of a subclass; "" for other types."""
     kind = type(value)
     if issubclass(kind, str):
         return str.__str__(value)
@@ -296,7 +296,7 @@ def _on_change(kind: str, path: int, folder: int, *, resolve_last: bool) -> Read
     return read
 
 
-# The index of the folder for events without a folder: it is beyond all arguments.
+# An index beyond all arguments, for events without a folder.
 _NO_FOLDER = 99
 _ROWS: tuple[tuple[str, Reader], ...] = (
     ("open", _on_open),

@@ -10,7 +10,6 @@ from typing import Any
 
 def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> None:
     inside, guard = _unpack(path)
-    # The names in these modules must not appear in the namespace of the agent's code.
     modules = {name: _make_module(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"], modules["pickles"])
     modules["repair"].install(shell)

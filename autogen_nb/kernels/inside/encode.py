@@ -1,6 +1,6 @@
 """Writes a value as data for `decode`: a JSON manifest, and arrays and tables as .npy and Arrow files, without pickles.
 
-It refuses values that `decode` could not restore exactly.
+`save` refuses values that `decode` could not restore exactly.
 """
 
 import base64
@@ -46,7 +46,7 @@ def _loaded_module(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value's files into the folder; returns the reason and the position if it refuses the value."""
+    """Writes the value's files into the folder. For a value that `decode` could not restore, returns the reason."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:
@@ -60,8 +60,7 @@ def is_data(value: Any) -> bool:
     """Checks the first items of a value for types that `save` accepts."""
     try:
         return _is_data(value, _LEVELS, iter(range(_MAX_CHECKS)))
-    # Another thread may change the value meanwhile, and its class may raise any exception.
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001  # the value's class may raise anything, and another thread may change the value
         return False
 
 
@@ -197,7 +196,7 @@ class _Writer:
                 return None
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
-        # polars raises a BaseException for a column of objects.
+        # For a column of objects, polars raises an exception that is not an Exception.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1
@@ -220,7 +219,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # String arrays of pandas have a subclass of this type.
+        # The type must be exact, because pandas' string arrays have a subclass of this type.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

@@ -1,4 +1,4 @@
-"""The guard: an audit hook in the agent's kernel that asks the person before code does what is not permitted.
+"""The guard: an audit hook in the agent's kernel that asks the person before code has an effect without permission.
 
 1. The kernel installs the guard before the agent's code runs. The guard uses its own copies of modules and built-in
    functions, so it still works after code has replaced `input`, `json`, `os.path` or the kernel's methods.
@@ -6,8 +6,8 @@
    reuse old permissions.
 3. The guard sends signed questions on the stdin channel, and accepts only signed answers. An answer is valid until the
    block ends.
-4. The guard asks only in the block's own process and while the block runs, and one question at a time in each thread.
-   It denies all other actions.
+4. The guard asks only while the block runs, only in the kernel's process, and one question at a time in each thread.
+   In other cases, the guard denies the action.
 
 The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md).
 """
@@ -38,7 +38,7 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
 
 
 def copy_module(module: ModuleType, **replacements: Any) -> ModuleType:
-    """A copy of a module; code that replaces names in the original does not change the copy's functions."""
+    """Copies a module and its functions, so that changes of the original do not affect the copy."""
     clone = ModuleType(module.__name__)
     for name, value in {**vars(module), **replacements}.items():
         if isinstance(value, FunctionType) and value.__globals__ is vars(module):
@@ -119,7 +119,6 @@ class _Guard:
         self._block: _Block | None = None
         self._number = 0
         self._pid = _getpid()
-        # The threads that are inside `judge`.
         self._judging: set[int] = set()
         self._own_thread: int | None = None
 
@@ -153,7 +152,7 @@ class _Guard:
             return
         self._number = message["number"]
         if message["permissions"] == "ours":
-            # Only this thread runs the package's code; threads of the agent's code may still run.
+            # Other threads may still run the agent's code.
             self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]
@@ -199,7 +198,7 @@ class _Guard:
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
         with block.turn(kind, target):
-            # Another thread may have asked the same question while this one waited for the lock.
+            # Another thread may have asked the same question while this thread waited for the lock.
             if block.is_allowed(kind, target):
                 return None
             if (kind, target) in block.denied:
@@ -221,7 +220,7 @@ class _Block:
         self._turns: dict[tuple[str, str], Any] = {}
 
     def turn(self, kind: str, target: str) -> Any:
-        # Threads with the same action ask once.
+        # Threads with the same action share one question.
         return self._turns.setdefault((kind, target), _allocate_lock())
 
     def is_allowed(self, kind: str, target: str) -> bool:

@@ -1,4 +1,4 @@
-"""Resolves paths and inspects the call stack for the guard, without calling functions that code may have replaced."""
+"""Resolves paths and inspects the call stack for the guard, without functions that code may have replaced."""
 
 import os
 import sys
@@ -20,7 +20,7 @@ _getpid, _getppid, _getcwd, _readlink, _lstat, _fstat = (
     os.fstat,
 )
 _open, _read, _close, _READING = os.open, os.read, os.close, os.O_RDONLY
-_getframe = sys._getframe  # noqa: SLF001  # the only access to the frames
+_getframe = sys._getframe  # noqa: SLF001  # the only access to the call stack
 _get_ident = __import__("_thread").get_ident
 _getaddrinfo = __import__("_socket").getaddrinfo
 _gethostname = __import__("_socket").gethostname
@@ -48,7 +48,7 @@ class ProcessView:
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._guard_builtins = builtins
         self.begin(scope)
-        # Threads in which the guard itself calls a function with audit events.
+        # The threads in `_call_unjudged`.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
@@ -57,7 +57,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path with links resolved; without `resolve_last`, a link at the end of the path stays."""
+        """The absolute path with all links resolved; without `resolve_last`, all except the last part of the path."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
@@ -111,7 +111,7 @@ class ProcessView:
         return False
 
     def is_own_process_file(self, path: str) -> bool:
-        """True for this process's files without secrets in /proc. Libraries may read the parent's command line, too."""
+        """True for this process's files in /proc without secrets, and in a library for the parent's command line."""
         if path.startswith(f"/proc/{_getpid()}/"):
             return not path.endswith(_SECRET_FILES)
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
@@ -122,7 +122,7 @@ class ProcessView:
     def is_in_library(self) -> bool:
         """True if the nearest frame outside of the standard library belongs to an installed package."""
         for file, _ in self._frames():
-            # The packages may be in a subfolder of the standard library.
+            # Packages come first, because they may be in a subfolder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):
@@ -158,7 +158,7 @@ class ProcessView:
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The number of the block's current line; 0 outside of the block's `thread`."""
+        """The number of the block's current line; 0 in other threads than the block's `thread`."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):
@@ -166,7 +166,7 @@ class ProcessView:
         return number
 
     def _call_unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls a C function, whose audit events the guard ignores; returns None if it fails."""
+        """Calls a C function without judging its audit events; returns None if the function fails."""
         thread = _get_ident()
         self.busy.add(thread)
         try:
@@ -182,7 +182,7 @@ class ProcessView:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._guard_builtins):
-                # The file name may be an instance of a subclass of str that the agent's code defines.
+                # The file name may be of a subclass of str that the agent's code defines.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 
@@ -201,7 +201,7 @@ def _outermost_file() -> str:
 
 
 def resolve_links(path: str) -> str:
-    """Resolves all links, like `os.path.realpath`."""
+    """Works like `os.path.realpath`, which the agent's code may have replaced."""
     done: list[str] = []
     rest = (path if path.startswith("/") else f"{_getcwd()}/{path}").split("/")[::-1]
     links = 0

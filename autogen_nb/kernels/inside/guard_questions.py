@@ -11,8 +11,9 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-# The field of an execute request with the permissions, and the prefix of a question's prompt.
+# The field of an execute request that contains the permissions.
 FIELD = "autogen_nb_guard"
+# The prefix of a question's prompt.
 MARK = "autogen_nb guard "
 _POLL_MS = 50
 _FLUSH_SECONDS = 0.5
@@ -25,7 +26,7 @@ def sign(secret: bytes, text: str) -> str:
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """The JSON scanner of the C extension: it returns the value at a position of a text, and the next position."""
+    """Returns json's C function, which returns the value at a position of a text, and the position after the value."""
     scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
     return scanner
 
@@ -58,7 +59,7 @@ class Asker:
         with self._turn:
             self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
-            # Only one of the waiting threads reads the socket; it stores the answers for all.
+            # One of the waiting threads reads the socket, and stores the answers for all threads.
             if self._turn.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
@@ -80,8 +81,7 @@ class Asker:
             if message["signature"] == sign(self._secret, message["text"]):
                 answer: dict[str, Any] = self._decode(message["text"], 0)[0]
                 self._answers[answer["number"]] = answer
-        # Ignore invalid messages.
-        except Exception:  # noqa: BLE001, S110
+        except Exception:  # noqa: BLE001, S110  # ignore invalid messages
             pass
 
     def _put(self, block: Any, prompt: str) -> None:
@@ -106,7 +106,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits until the output is sent, but not long: the sender may need a lock that this thread holds."""
+        """Waits half a second at most until the output is sent: the sender may need a lock of this thread."""
         done = _allocate_lock()
         done.acquire()
 

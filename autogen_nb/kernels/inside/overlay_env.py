@@ -1,7 +1,7 @@
 """Creates a virtual environment in which this interpreter's packages are visible, too.
 
-The environment has folders for caches and temporary files, because the agent's code could plant files in the person's
-own folders that later run in the person's kernel. The code supports the older Pythons of containers.
+The environment has folders for caches and temporary files. In the person's folders, the agent's code could plant files
+that later run in the person's kernel. The module supports the older Pythons of containers.
 """
 
 import os
@@ -51,14 +51,14 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
-    # pip does not change packages outside of its environment.
+    # pip does not change packages that come from a .pth file, because they are outside of its environment.
     _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Activates the environment, unless one for the interpreter at `prefix` is active; returns the active folder."""
+    """Activates the environment in `folder`, unless another one is active. Returns the folder of the active one."""
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))
     is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")

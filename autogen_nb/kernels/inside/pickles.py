@@ -2,8 +2,8 @@
 
 1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
    only changed pages are copied.
-2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses them if
-   they use a global variable that is not transferred as well.
+2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses a
+   function that uses a global variable without a transfer of this variable.
 """
 
 import dis
@@ -41,7 +41,7 @@ class _CountingWriter:
         if self._budget[0] < 0:
             raise TooLarge
         while rest:
-            # An unbuffered file may write a part of the data.
+            # An unbuffered file may write only a part of the data.
             rest = rest[self._file.write(rest[:_PIECE_BYTES]) :]
         self.position += length
         return length
@@ -78,11 +78,11 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
     with open(f"{stem}.json", encoding="ascii", opener=opener) as table:
         spans = json.load(table)
     with open(f"{stem}.pickle", "rb", opener=opener) as file:
-        return pickle.load(file, buffers=_map_buffers(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts it
+        return pickle.load(file, buffers=_map_buffers(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts the file
 
 
 def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
-    """Loads all values into `names`, or none; returns the names that had a value, or the reason of a failure."""
+    """Loads all values or none into `names`; returns the names that had a value before, or the reason of a failure."""
     values = {}
     for name, stem in files.items():
         try:

@@ -17,9 +17,9 @@ import tempfile
 
 
 def make() -> str:
-    """Creates a private folder, and removes those of killed kernels."""
+    """Creates a private folder, and removes the folders of killed kernels."""
     new_folder = tempfile.mkdtemp(prefix="agn-new-")
-    # The lock stays until the kernel ends, since nothing closes the descriptor.
+    # The lock stays until the kernel ends, because the descriptor stays open.
     _lock(new_folder)
     # `private_folders` uses the same prefix and locks, and removes unlocked folders.
     prefix = os.path.join(tempfile.gettempdir(), f"agn-{os.getuid()}-")
@@ -52,7 +52,7 @@ def folder(path: str) -> str:
 
 
 def write(path: str, data: str) -> str:
-    """Appends bytes in base64 to a file; creates the file and its folder if necessary."""
+    """Appends base64 data to a file; creates the file and its folder if necessary."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "ab") as file:
         file.write(base64.b64decode(data))

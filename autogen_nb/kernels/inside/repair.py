@@ -32,7 +32,7 @@ def install(shell: Any) -> None:
         for name in _DISPLAY_FUNCTIONS:
             if name in shell.user_ns and not callable(shell.user_ns[name]):
                 del shell.user_ns[name]
-        # IPython hides the variable only if it is the object in `user_ns_hidden`.
+        # IPython hides this variable only if its value is the object in `user_ns_hidden`.
         shell.user_ns["get_ipython"] = shell.user_ns_hidden.get("get_ipython", shell.get_ipython)
         for number, copy in descriptors.items():
             try:

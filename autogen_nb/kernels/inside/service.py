@@ -19,8 +19,7 @@ _PIECE_LENGTH = 2**18
 
 
 def install(encode: Any, pickles: Any) -> None:
-    # The shell would import this module during the first block.
-    import IPython.core.logger  # noqa: F401  # only to load it
+    import IPython.core.logger  # noqa: F401  # otherwise the shell imports this module during the first block
 
     shell = _shell()
 
@@ -51,8 +50,8 @@ def install(encode: Any, pickles: Any) -> None:
 
 
 def import_ahead(name: str) -> None:
-    """Imports a module, and what its first use would import."""
-    # Garbage collection would take a sixth of the time, and imports create little garbage.
+    """Imports a module, with the modules that it would import at its first use."""
+    # Garbage collection would take a sixth of the time, and imports leave little garbage.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -60,7 +59,7 @@ def import_ahead(name: str) -> None:
         if name == "pandas":
             sys.modules[name].DataFrame({"": [""]})
     except ModuleNotFoundError as error:
-        # The module may be missing, but not one of its dependencies.
+        # The module itself may be missing, but none of its dependencies.
         if not f"{name}.".startswith(f"{error.name}."):
             raise
     finally:
@@ -143,7 +142,7 @@ def _flush_sooner(stream: Any) -> None:
     if buffers is None:
         return
     stream.flush_interval = _FLUSH_SECONDS
-    # On a busy machine, ipykernel would print a warning into the block's output.
+    # After its short default timeout, ipykernel would print a warning into the block's output.
     stream.flush_timeout = _FLUSH_TIMEOUT
 
     def pieces() -> Iterator[tuple[Any, str]]:
@@ -157,15 +156,15 @@ def _flush_sooner(stream: Any) -> None:
 def _queue_without_limit(kernel: Any) -> None:
     thread = getattr(kernel, "iopub_thread", None)
     if thread is not None:
-        # A ZMQ socket must be used only in its own thread.
+        # Only the thread of a ZMQ socket may use the socket.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
 
 
-def _local_page(frame: Any) -> str:
+def _local_page(iframe: Any) -> str:
     """The HTML of an IFrame; for a local file its contents, because the notebook's page cannot load the file."""
-    if not (frame.src.endswith((".html", ".htm")) and os.path.isfile(frame.src)):
-        return str(frame._repr_html_())
-    with open(frame.src, encoding="utf-8", errors="replace") as file:
+    if not (iframe.src.endswith((".html", ".htm")) and os.path.isfile(iframe.src)):
+        return str(iframe._repr_html_())
+    with open(iframe.src, encoding="utf-8", errors="replace") as file:
         return file.read()
 
 
@@ -180,7 +179,7 @@ def _with_picture(chart: Any, **options: Any) -> Any:
         from vl_convert import vegalite_to_png
 
         specification = chart.to_dict()
-        # The guard does not see the requests of vl-convert.
+        # vl-convert would load addresses without the guard's notice.
         if "://" in json.dumps({**specification, "$schema": ""}):
             return bundle
         picture = vegalite_to_png(specification, allowed_base_urls=[])
