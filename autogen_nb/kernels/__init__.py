@@ -1,1 +1,1 @@
-"""Jupyter kernels for agents: starting them, running code, transferring variables."""
+"""Starts the Jupyter kernels of agents, runs code in them, and transfers variables."""

@@ -2,8 +2,8 @@
 
 1. Each message goes to the function `take` of its parent request. Messages without such a function are dropped.
 2. No message is dropped for lack of space, because a request ends only with its "idle" message. While `take` is slow,
-   the channel does not read, and the messages wait in the kernel (`inside/service.py` gives it an unlimited queue).
-3. Unreadable messages are dropped, since the kernel may send anything.
+   the channel does not read, and the messages wait in the kernel, whose queue is unlimited (`inside/service.py`).
+3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class KernelChannels(ABC):
     async def ask(
         self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
     ) -> dict[str, Any]:
-        """Sends a message, waits until the kernel has replied, is idle again, or both, and returns the reply."""
+        """Sends a message, waits for the events in `until`, and returns the reply."""
         missing, reply = set(until), {}
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -93,7 +93,7 @@ class KernelChannels(ABC):
                 widgets is not None and widgets.expects(kind, parent) and widgets.take(message)
             ):
                 return None
-        except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
+        except Exception:  # noqa: BLE001  # rule 3
             return None
         take = self._takers.get(parent)
         return None if take is None else take(channel, message)
@@ -184,6 +184,6 @@ class SocketChannels(KernelChannels):
         try:
             _, parts = self._session.feed_identities(frames)
             message = self._session.deserialize(parts)
-        except Exception:  # noqa: BLE001  # rule 3: a kernel's message may cause any exception
+        except Exception:  # noqa: BLE001  # rule 3
             return None
         return self._deliver(name, message)

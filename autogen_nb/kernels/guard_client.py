@@ -63,7 +63,6 @@ class GuardClient:
         return {FIELD: {"text": text, "signature": sign(self.secret, text)}}
 
     def parse_question(self, prompt: str) -> GuardQuestion | None:
-        """The guard's question in a stdin prompt; None for other prompts."""
         if not prompt.startswith(MARK):
             return None
         signature, _, text = prompt[len(MARK) :].partition(" ")

@@ -45,8 +45,6 @@ _PREPARE_TIMEOUT = 10.0
 
 
 class Kernel(VariableExchange):
-    """A Jupyter kernel in a `Place`, for one owner; a new process replaces one that died."""
-
     def __init__(
         self,
         *,
@@ -89,7 +87,6 @@ class Kernel(VariableExchange):
         return self._life.handle.pid if self._life.handle is not None and self.alive else None
 
     async def language(self) -> str:
-        """The kernel's language in lower case; starts the kernel if necessary."""
         return (await self._life.start()).language
 
     @property
@@ -123,7 +120,7 @@ class Kernel(VariableExchange):
         code: str,
         emit: Emit[Output] = ignore,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109  # it interrupts the kernel, not this coroutine
+        timeout: float | None = None,  # noqa: ASYNC109  # the timeout interrupts the kernel, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
         permissions: BlockPermissions = None,

@@ -56,7 +56,6 @@ class KernelLifecycle:
             await asyncio.wait([self._starting])
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel, if there is one; the code has `grace` seconds for cleanup."""
         handle, self.handle = self.handle, None
         if handle is not None:
             await handle.end(grace)

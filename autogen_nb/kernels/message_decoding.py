@@ -10,7 +10,6 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:
-    """The output in a message; None for message types without output."""
     match kind:
         case "stream":
             return Stream("stderr" if content.get("name") == "stderr" else "stdout", _text(content.get("text")))

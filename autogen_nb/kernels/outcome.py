@@ -25,7 +25,7 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """The outcome of a block: `note` follows its outputs, and `lost` is True if the kernel's state is lost."""
+    """`note` is a sentence after the block's outputs; `lost` is True if the kernel has lost its variables."""
 
     exit_code: int
     note: str = ""

@@ -62,7 +62,6 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
 
 
 async def import_ahead(handle: KernelHandle, name: str, grace: float) -> bool:
-    """Imports a module; False if the import fails. A failed import may leave the module half loaded."""
     source = f'__import__("sys").modules["autogen_nb_service"].import_ahead({name!r})'
     request = ExecuteRequest(handle, source, grace=grace, silent=True)
     try:

@@ -157,7 +157,7 @@ class ExecuteRequest:
         self.interrupt("kill")
 
     def _escalate(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
-        """Rule 5: repeats the interrupt, and decides about code that does not stop."""
+        """Rule 5."""
         if self.asking.is_set() and stuck != "kill":
             return
         if self._next_interrupt is None:
@@ -235,7 +235,7 @@ class ExecuteRequest:
             item = self._exit_output(item)
         try:
             return None if item is None else self.emit(item)
-        except Exception as error:  # noqa: BLE001  # `wait` raises it
+        except Exception as error:  # noqa: BLE001  # `wait` raises the error
             self._fail(error)
             return None
 
@@ -251,7 +251,7 @@ class ExecuteRequest:
                 self._send_interrupt()
 
     async def _forward_question(self, question: dict[str, Any]) -> None:
-        """Rule 7: handles a stdin message after the earlier outputs."""
+        """Rule 7."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
             # Code can send a stdin message although nobody will answer. Such a message must not pause the time limit.

@@ -50,7 +50,6 @@ class _Program:
             await asyncio.wait([self.job.exited], timeout=min(_REPEAT_SECONDS, seconds))
 
     async def end(self, grace: float = 0) -> None:
-        """Interrupts the program, and kills it after the grace period."""
         await self.interrupt(grace)
         await self.job.kill()
         await asyncio.wait([self.job.exited])
@@ -147,7 +146,6 @@ class Shell:
             await program.interrupt(min(self._grace, _INTERRUPT_SECONDS))
 
     async def stop(self) -> None:
-        """Ends running programs and background processes."""
         for program in list(self._running):
             await program.end()
         for job in list(self._background):

@@ -32,7 +32,7 @@ _MAX_OUTPUTS = 50
 
 @dataclass(slots=True)
 class Widget:
-    """The state of one widget, and the keys that changed since the last `read`; `state["outputs"]` has `Output`s."""
+    """The state of one widget, and the keys that changed since the last `read`; `outputs` are `Output` objects."""
 
     state: dict[str, Any]
     changed: set[str]
@@ -48,8 +48,6 @@ class _Sending:
 
 
 class WidgetComms:
-    """The widgets of the current kernel; sends a page's messages to them."""
-
     instances: ClassVar["WeakSet[WidgetComms]"] = WeakSet()
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> Non
     modules["repair"].install(shell)
     overlay = modules["overlay_env"].enter(overlay, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}
-    exec(guard.pop("guard"), own)  # noqa: S102  # our own code
+    exec(guard.pop("guard"), own)  # noqa: S102  # the package's code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
     folders = (modules["overlay_env"].private(overlay), modules["overlay_env"].packages(overlay))
     own["install"](shell.kernel, secret, own["load"](guard), *folders)
@@ -23,13 +23,13 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> Non
 
 def _make_module(name: str, code: CodeType) -> Any:
     module = sys.modules[f"autogen_nb_{name}"] = ModuleType(f"autogen_nb_{name}")
-    exec(code, vars(module))  # noqa: S102  # our own code
+    exec(code, vars(module))  # noqa: S102  # the package's code
     return module
 
 
 def _unpack(path: str) -> list[dict[str, CodeType]]:
     with open(path, "rb") as file:
-        magic, compiled, sources = marshal.load(file)  # noqa: S302  # our own file, written before the agent's code ran
+        magic, compiled, sources = marshal.load(file)  # noqa: S302  # the package's file, from before the agent's code ran
     if magic == MAGIC_NUMBER:
         codes: list[dict[str, CodeType]] = marshal.loads(compiled)  # noqa: S302  # as above
         return codes

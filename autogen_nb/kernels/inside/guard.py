@@ -33,7 +33,7 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
     for name, code in codes.items():
         module = modules[name] = ModuleType(f"autogen_nb_{name}")
         vars(module).update(own)
-        exec(code, vars(module))  # noqa: S102  # our own code
+        exec(code, vars(module))  # noqa: S102  # the package's code
     return modules
 
 

@@ -57,7 +57,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path with all links resolved; without `resolve_last`, all except the last part of the path."""
+        """The absolute path. Links are resolved, in the last part of the path only with `resolve_last`."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
@@ -111,7 +111,10 @@ class ProcessView:
         return False
 
     def is_own_process_file(self, path: str) -> bool:
-        """True for this process's files in /proc without secrets, and in a library for the parent's command line."""
+        """True for this process's files in /proc except its environment and memory.
+
+        Libraries may read the command line of the parent process, too.
+        """
         if path.startswith(f"/proc/{_getpid()}/"):
             return not path.endswith(_SECRET_FILES)
         return path == f"/proc/{_getppid()}/cmdline" and self.is_in_library()
@@ -158,7 +161,7 @@ class ProcessView:
         self._addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
-        """The number of the block's current line; 0 in other threads than the block's `thread`."""
+        """The block's current line number; 0 outside of the block's `thread`."""
         number = 0
         for file, frame in self._frames() if thread == _get_ident() else ():
             if not file.startswith((*self._stdlib, *self._packages)):

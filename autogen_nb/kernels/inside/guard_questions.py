@@ -26,7 +26,7 @@ def sign(secret: bytes, text: str) -> str:
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """Returns json's C function, which returns the value at a position of a text, and the position after the value."""
+    """The C function of `json` that parses the value at a position of a text, and returns it with the next position."""
     scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
     return scanner
 
@@ -106,7 +106,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits half a second at most until the output is sent: the sender may need a lock of this thread."""
+        """Waits for a moment until the output is sent. The sender may need a lock that this thread holds."""
         done = _allocate_lock()
         done.acquire()
 

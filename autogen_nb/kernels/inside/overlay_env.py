@@ -1,7 +1,7 @@
 """Creates a virtual environment in which this interpreter's packages are visible, too.
 
 The environment has folders for caches and temporary files. In the person's folders, the agent's code could plant files
-that later run in the person's kernel. The module supports the older Pythons of containers.
+that later run in the person's kernel. The module supports older Pythons, which containers may have.
 """
 
 import os
@@ -58,7 +58,10 @@ def make(folder: str) -> None:
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Activates the environment in `folder`, unless another one is active. Returns the folder of the active one."""
+    """Activates the environment in `folder`, unless an environment for the interpreter at `prefix` is active.
+
+    Returns the folder of the active environment.
+    """
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))
     is_active = variables(current)["TMPDIR"] == os.environ.get("TMPDIR")

@@ -3,7 +3,7 @@
 1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
    only changed pages are copied.
 2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses a
-   function that uses a global variable without a transfer of this variable.
+   function if it uses a global variable that is not transferred, too.
 """
 
 import dis

@@ -50,7 +50,7 @@ def install(encode: Any, pickles: Any) -> None:
 
 
 def import_ahead(name: str) -> None:
-    """Imports a module, with the modules that it would import at its first use."""
+    """Imports a module, and the modules that its first use imports."""
     # Garbage collection would take a sixth of the time, and imports leave little garbage.
     was_enabled = gc.isenabled()
     gc.disable()
@@ -68,7 +68,6 @@ def import_ahead(name: str) -> None:
 
 
 def answer(function: str, arguments: str, reply: str) -> None:
-    """Calls a function with JSON arguments, and writes its result to the file `reply`."""
     result = _FUNCTIONS[function](**json.loads(arguments))
     with open(f"{reply}.part", "w", encoding="ascii") as file:
         json.dump(result, file)

@@ -37,7 +37,7 @@ class Cgroup:
 
     @classmethod
     def create(cls, limits: Limits, own: Path = _OWN_CGROUP, mounted: Path = _MOUNT_POINT) -> "Cgroup | None":
-        """Creates a cgroup for the limits on memory and processes; None if that is not possible."""
+        """Creates a cgroup for the limits; None if the system does not allow it."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:

@@ -1,7 +1,7 @@
 """Runs kernels and programs in Linux namespaces created by bubblewrap.
 
 1. The code can read the system's files, except home folders and files in `/etc` that not every user can read. It has
-   temporary folders, `/run` and `/proc` of its own.
+   its own temporary folders, `/run` and `/proc`.
 2. The code can write only in the working directory, or in one folder of it, in the kernel's outbox and in the overlay.
 3. By default the code has no network, not even this machine's own ports.
 4. All processes of the code end with this process.
@@ -145,7 +145,7 @@ def _hidden_homes() -> list[Path]:
     import pwd
 
     own = [os.environ.get("HOME", "")]
-    # In a container, the user often has no entry.
+    # In a container, the user often has no entry in `/etc/passwd`.
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     homes = {Path(path).resolve() for path in (*_HOMES, *own) if path and Path(path).is_dir()} - {Path("/")}

@@ -115,7 +115,7 @@ class ServerKernel(KernelHandle):
     async def _kill(self) -> None:
         if not self._deleted:
             self._deleted = True
-            # A server that is restarting a dead kernel may refuse or ignore the request.
+            # A server that is restarting a dead kernel may refuse or ignore the deletion.
             for pause in _PAUSES:
                 await asyncio.sleep(pause)
                 if await self._is_gone():
@@ -124,7 +124,7 @@ class ServerKernel(KernelHandle):
             self.exited.set_result(1)
 
     async def _close(self) -> None:
-        # The server would restart a dead kernel.
+        # Without the deletion, the server would restart a dead kernel.
         await self._kill()
 
     async def _is_gone(self) -> bool:

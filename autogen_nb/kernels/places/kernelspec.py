@@ -30,7 +30,7 @@ class KernelspecPlace(LocalPlace):
 
         # Uses TCP, because not every kernel supports Unix sockets.
         manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
-        # jupyter_client 8.10 introduced this trait. With "auto", it encrypts if the kernelspec supports encryption.
+        # jupyter_client has this trait from 8.10 on. "auto" encrypts if the kernelspec supports encryption.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):

@@ -34,7 +34,7 @@ class LocalKernel(KernelHandle):
 
     @property
     def pid(self) -> int:
-        """The process id of the kernel; of its supervisor until the supervisor has started the kernel."""
+        """The kernel's process id; before the start of the kernel, the supervisor's."""
         return self._lifeline.command_pid
 
     @property
@@ -71,7 +71,6 @@ LOCAL = LocalPlace()
 
 
 async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
-    """Starts the kernel of a jupyter_client manager, with its standard streams in the log file."""
     lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
@@ -94,7 +93,7 @@ def is_local(manager: Any) -> bool:
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
-    """The parent for folders with sockets: None for the system's temporary folder, unless its path is too long."""
+    """The parent of folders with sockets; None for the system's temporary folder."""
     is_long = len(os.fsencode(tempfile.gettempdir())) > longest
     return "/tmp" if is_long else None  # noqa: S108 - the folder below it is new and private
 

@@ -27,7 +27,7 @@ NO_LIMITS = Limits()
 
 
 class KernelFiles:
-    """Transfers a kernel's files; does nothing, because most kernels use this machine's disk."""
+    """Transfers files to and from a kernel. For a kernel on this machine's disk, there is nothing to do."""
 
     is_remote = False
 
@@ -127,7 +127,6 @@ class KernelHandle(ABC):
             task.cancel()
 
     async def reached_limit(self) -> str:
-        """The limit on memory or processes that the system has enforced during the last block; "" if none."""
         return "" if self._job is None else await self._job.reached_limit()
 
     async def interrupt(self) -> None:
@@ -192,7 +191,7 @@ class Place(ABC):
 
     @property
     def own_folder(self) -> str:
-        """The folder in the working directory to which code's writing is restricted; "" without a restriction."""
+        """The only folder of the working directory in which code can write; "" without such a restriction."""
         return "" if self.writable is None or self.writable.everywhere() else self.writable.folder()
 
     @property
@@ -206,7 +205,7 @@ class Place(ABC):
         return None
 
     async def why_no_kernel(self) -> str:
-        """Returns why no kernel can start here, and all blocks run as programs; "" if kernels can start."""
+        """The reason why no kernel can start here; "" if kernels can start. Without kernels, blocks run as programs."""
         return ""
 
     @abstractmethod

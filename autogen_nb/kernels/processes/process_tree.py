@@ -46,7 +46,6 @@ def has_ended(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def signal_group(pid: int, name: str) -> bool:
-    """Sends a signal such as "SIGINT", or none for ""; False if the process group has ended."""
     try:
         os.killpg(pid, signal.Signals[name] if name else 0)
     except (ProcessLookupError, PermissionError):

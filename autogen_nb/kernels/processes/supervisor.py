@@ -3,8 +3,8 @@
 The owner is the process that started the script. The script starts often, so it imports little.
 
 1. The supervisor is a child subreaper: orphaned descendants become its children.
-2. Standard input is a pipe from the owner, the lifeline. When it closes or data arrives, or the owner ends, the
-   supervisor kills all descendants, removes the cgroups and ends. If the owner has ended, it also removes the folders.
+2. Standard input is a pipe from the owner, the lifeline. When the pipe closes or data arrives, or the owner ends, the
+   supervisor kills all descendants, removes the cgroups and ends. After the owner's end, it also removes the folders.
 3. When the child ends, the supervisor kills the other descendants, and ends with the child's exit code or signal. With
    `keep`, it waits for the other descendants instead.
 4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
@@ -41,7 +41,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, lambda *_: None)
     child = _start(command, cgroups)
-    # Readers of the output must notice when the child closes it.
+    # The supervisor closes its own copies of the output, so that readers notice when the child closes the output.
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(null, stream)
@@ -61,7 +61,7 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
         ended = _reap()
         if child in ended and code is None:
             code = ended[child]
-            # The owner may have ended.
+            # The report fails if the owner has ended.
             with suppress(OSError):
                 os.write(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
         must_end = _LIFELINE in ready or owner_pidfd in ready or signal.SIGTERM in signals
@@ -126,7 +126,6 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
 
 
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
-    """Returns the poll object, and the owner's pidfd or -1."""
     poll = select.poll()
     poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(wake_reader, select.POLLIN)

@@ -16,7 +16,7 @@ class SharedVariables:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all variables with copies, also in earlier kernels."""
+        """The names of all variables with a copy, in this kernel or an earlier one."""
         return frozenset(self._identity_tests)
 
     def clear(self) -> None:

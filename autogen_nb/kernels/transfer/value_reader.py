@@ -25,7 +25,6 @@ def require(condition: bool) -> None:
 
 
 def exactly(kind: type[T], value: Any) -> T:
-    """Returns the value if its type is exactly `kind`."""
     require(type(value) is kind)
     result: T = value
     return result
