@@ -128,7 +128,6 @@ class SocketChannels(KernelChannels):
             socket.subscribe(b"")
         else:
             socket.identity = self._session.bsession
-        # CurveZMQ encrypts the connection if the manager has keys.
         if (public := getattr(manager, "curve_publickey", None)) is not None:
             socket.curve_secretkey = manager.curve_secretkey
             socket.curve_publickey = socket.curve_serverkey = public

@@ -1,7 +1,4 @@
-"""The client of the guard: sends signed permissions with each request, and receives the guard's questions.
-
-The guard runs in the agent's kernel (`inside/guard.py`).
-"""
+"""Sends signed permissions to the guard in the agent's kernel (`inside/guard.py`), and receives its questions."""
 
 import json
 import secrets

@@ -254,7 +254,6 @@ class Kernel(VariableExchange):
     async def _ask_person(self) -> StuckAnswer:
         assert self.on_stuck is not None
         variables = None
-        # The kernel may already be ending.
         if (handle := self._life.handle) is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LIST_TIMEOUT):
@@ -277,7 +276,7 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # Packing takes time at the first start, and runs at the same time as `launch`; `prepare` uses the result.
+        # `prepare` uses the result; packing takes time only at the first start.
         self._in_background(pack_modules())
         for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
             handle = await launch(self._place, launch_spec)
@@ -310,7 +309,6 @@ class Kernel(VariableExchange):
                 if await import_ahead(handle, name, self._grace):
                     continue
                 self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
-                # Another caller may have ended this kernel already.
                 if self._life.handle is handle:
                     self._ending = None
                     await self._life.end(grace=0)

@@ -73,7 +73,6 @@ class KernelLifecycle:
 
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
-    """Starts a kernel and waits until it answers."""
     folder = private_folders.make(place.folders or folder_for_sockets())
     handle, launch_spec = None, replace(launch_spec, folder=folder, outbox=_make_outbox(place.outboxes or folder))
     try:

@@ -39,7 +39,6 @@ class NotebookKernel:
 
 @asynccontextmanager
 async def notebook_kernel(cwd: Path, environment: Mapping[str, str]) -> AsyncIterator[NotebookKernel]:
-    """Starts a kernel in the folder `cwd`, and ends it on exit."""
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
 

@@ -72,7 +72,6 @@ def describe_end(code: int) -> str:
 
 
 def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
-    """A hint if the code failed for lack of a withheld environment variable; otherwise ""."""
     match = _QUOTED.fullmatch(failure.evalue.strip())
     if failure.ename != "KeyError" or match is None or match[2] not in dropped:
         return ""
@@ -85,7 +84,6 @@ def missing_variable_hint(failure: Failure, dropped: Collection[str]) -> str:
 
 
 def read_only_hint(failure: Failure, own_folder: str) -> str:
-    """A hint if the code failed to write outside of `own_folder`; otherwise ""."""
     if not own_folder or failure.ename != "OSError" or f"[Errno {errno.EROFS}]" not in failure.evalue:
         return ""
     return (
@@ -95,7 +93,6 @@ def read_only_hint(failure: Failure, own_folder: str) -> str:
 
 
 def shorter_name_hint(output: str, work_dir: Path) -> str:
-    """A hint if the missing file of a traceback exists under a shorter name; otherwise ""."""
     if (missing := _MISSING_FILE.search(output)) is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]

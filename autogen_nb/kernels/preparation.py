@@ -26,11 +26,10 @@ _GUARD = {
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
 _IMPORT_TIMEOUT = 60.0
-"""Seconds for importing a module in advance; matplotlib's first import builds a list of fonts, which takes long."""
+"""matplotlib's first import builds a list of fonts, which takes long."""
 
 
 async def pack_modules() -> bytes:
-    """The contents of the file that `prepare` sends to kernels; built once, in a thread."""
     return await asyncio.to_thread(_pack)
 
 

@@ -227,7 +227,7 @@ class ExecuteRequest:
     def _become_idle(self) -> None:
         self._idle = True
         if self.interrupted and self._reply is None:
-            # Rule 4: if the kernel has not dropped the request, its reply arrives before the reply to this probe.
+            # Rule 4
             self._identifiers.append(self.handle.channels.send("shell", "kernel_info_request", {}, self._take))
 
     def _take_output(self, item: Output | None) -> Awaitable[object] | None:
@@ -254,7 +254,7 @@ class ExecuteRequest:
         """Rule 7."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
-            # Code can send a stdin message although nobody will answer. Such a message must not pause the time limit.
+            # The agent's code has sent this message itself, which must not pause the time limit.
             return
         self._clock.pause()
         with suppress(TimeoutError):

@@ -67,10 +67,7 @@ class _Program:
 
 
 class Shell:
-    """Runs shell blocks and other programs, on the running asyncio loop.
-
-    Background processes of a block continue until `stop`.
-    """
+    """Background processes of a block continue until `stop`."""
 
     def __init__(
         self, *, cwd: Path, environ: Mapping[str, str], grace: float, place: Place, limits: Limits | None

@@ -26,7 +26,6 @@ TARGET = "jupyter.widget"
 _HANDLING_SECONDS = 10.0
 _MAX_WIDGETS = 5_000
 _MAX_BYTES = 64 * 2**20
-# An Output widget keeps only its newest outputs.
 _MAX_OUTPUTS = 50
 
 
@@ -96,7 +95,6 @@ class WidgetComms:
         channels.widgets = self
 
     def disconnect(self) -> None:
-        """Closes all widgets after the end of their kernel."""
         for sending in self._sending.values():
             if sending.timer is not None:
                 sending.timer.cancel()

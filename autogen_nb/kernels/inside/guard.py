@@ -220,7 +220,6 @@ class _Block:
         self._turns: dict[tuple[str, str], Any] = {}
 
     def turn(self, kind: str, target: str) -> Any:
-        # Threads with the same action share one question.
         return self._turns.setdefault((kind, target), _allocate_lock())
 
     def is_allowed(self, kind: str, target: str) -> bool:

@@ -79,7 +79,6 @@ class Cgroup:
 
 
 def parse_counter(text: str, name: str) -> int:
-    """The value of the counter `name`; 0 if the text does not contain it."""
     lines = (line.split() for line in text.splitlines())
     return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 

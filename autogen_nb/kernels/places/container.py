@@ -1,9 +1,8 @@
 """Runs kernels and programs in a container of Docker or Podman.
 
-1. The first kernel or program of a place creates the container.
-2. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders;
+1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders;
    all have the same paths as on this machine. By default the code has no network.
-3. By default the engine removes the container after `close`, and after the end or a crash of this process: the main
+2. By default the engine removes the container after `close`, and after the end or a crash of this process: the main
    program of the container reads a stream that this process keeps open.
 """
 
@@ -279,7 +278,7 @@ def _end(container: Any, stdin: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """Counts how often the container reached its limits on memory and processes; None if the counters are unknown."""
+    """Counts how often the container reached its limits on memory and processes."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone

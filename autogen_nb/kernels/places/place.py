@@ -161,8 +161,7 @@ class KernelHandle(ABC):
             await self._job.kill()
 
     @abstractmethod
-    async def _close(self) -> None:
-        """Releases resources after the kernel's end."""
+    async def _close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

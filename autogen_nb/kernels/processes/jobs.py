@@ -19,8 +19,7 @@ class Program(Protocol):
     async def signal(self, name: str) -> bool:
         """Sends a signal such as "SIGINT", or none for ""; False if the process group has ended."""
 
-    async def kill(self) -> None:
-        """Kills the program and its descendants."""
+    async def kill(self) -> None: ...
 
     async def reached_limit(self) -> str:
         """The limit on memory or processes that the system has enforced; "" if none."""
