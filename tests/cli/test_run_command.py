@@ -1,5 +1,4 @@
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -71,24 +70,16 @@ def test_the_time_for_the_whole_run_ends_it(folder: Path, model: FakeOpenAI) -> 
 def test_a_signal_ends_everything_and_keeps_what_there_is(
     sent: signal.Signals, code: int, folder: Path, model: FakeOpenAI
 ) -> None:
-    model.add(*[python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)")] * 5)
-    took = []
-    for number in range(5):
-        arguments = ("run", "Wait.", "-o", f"r{number}.ipynb", "--confirm", "never")
-        with started(*arguments, cwd=folder, **asked(model)) as process:
-            assert process.stdout is not None
-            kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
-            begun = time.monotonic()
-            process.send_signal(sent)
-            assert gone([kernel])
-            took.append(time.monotonic() - begun)
-            out, err = process.communicate(timeout=TIMEOUT)
+    model.add(python("import os, time\nprint('kernel', os.getpid(), flush=True)\ntime.sleep(600)"))
 
-        assert process.returncode == code
-        assert "Traceback" not in out + err
-        assert f"autogen-nb run: stopped; r{number}.ipynb has the results so far\n" in err
-        assert any(f"kernel {kernel}" in text for text in texts(book(folder / f"r{number}.ipynb").cells[-1]))
-        if took[-1] < 5:
-            break
+    with started("run", "Wait.", "-o", "r.ipynb", "--confirm", "never", cwd=folder, **asked(model)) as process:
+        assert process.stdout is not None
+        kernel = next(int(line.split()[1]) for line in process.stdout if line.startswith("kernel "))
+        process.send_signal(sent)
+        assert gone([kernel])
+        out, err = process.communicate(timeout=TIMEOUT)
 
-    assert min(took) < 5
+    assert process.returncode == code
+    assert "Traceback" not in out + err
+    assert "autogen-nb run: stopped; r.ipynb has the results so far\n" in err
+    assert any(f"kernel {kernel}" in text for text in texts(book(folder / "r.ipynb").cells[-1]))

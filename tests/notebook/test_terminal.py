@@ -1,4 +1,3 @@
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -56,11 +55,9 @@ def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     terminal.until("looping\r\n(?!while)")
     terminal.interrupt()
     stopped = terminal.prompt()
-    pressed = time.monotonic()
     terminal.cell("%%autogen --confirm never Go on.")
     after = terminal.prompt()
 
     assert "Stopped." in stopped
     assert "Traceback" not in stopped
     assert "still here" in after
-    assert time.monotonic() - pressed < 5
