@@ -1,1 +1,1 @@
-"""Model clients behind one protocol, `autogen_nb.core.ports.Model`."""
+"""Implementations of the protocol `autogen_nb.core.ports.Model`."""

@@ -15,7 +15,7 @@ from autogen_nb.trusted import owned_files
 
 @dataclass(frozen=True)
 class RequestUsage:
-    """The tokens of a request, as counted by the server."""
+    """The tokens of a request, from the server's count."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -48,7 +48,7 @@ class Image(BaseModel):
 
     @classmethod
     def from_uri(cls, uri: str) -> "Image":
-        """An image by its URL."""
+        """An image from its URL."""
         return cls(uri=uri)
 
     @classmethod
@@ -58,7 +58,7 @@ class Image(BaseModel):
 
     @classmethod
     def from_file(cls, file_path: str | Path) -> "Image":
-        """An image from a file; raises `ConfigError` for an unreadable file or a name without an image extension."""
+        """An image from a file; raises `ConfigError` if the file is unreadable or its name has no image extension."""
         media_type = guess_type(str(file_path))[0] or ""
         if not media_type.startswith("image/"):
             raise ConfigError(f"{str(file_path)!r} has no image extension; use a name such as 'figure.png'")
@@ -84,7 +84,7 @@ class SystemMessage(BaseModel):
 
 
 class UserMessage(BaseModel):
-    """A message by a person, or by another agent."""
+    """A message from a person or from another agent."""
 
     content: str | list[str | Image]
     source: str
@@ -92,7 +92,7 @@ class UserMessage(BaseModel):
 
 
 class AssistantMessage(BaseModel):
-    """A message by the model: text, or function calls."""
+    """A message from the model: text, or function calls."""
 
     content: str | list[FunctionCall]
     source: str
@@ -111,7 +111,7 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Functio
 
 
 class CreateResult(BaseModel):
-    """A model's reply: text, or calls; `thought` is text that accompanies calls, or reasoning that precedes text."""
+    """A model's reply: text or calls; `thought` is the reasoning before the text, or the text beside the calls."""
 
     finish_reason: str
     content: str | list[FunctionCall]
@@ -121,7 +121,7 @@ class CreateResult(BaseModel):
 
 
 def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The messages in the form of OpenAI's chat completions API; mappings pass unchanged."""
+    """The messages in the form of OpenAI's chat completions API; a mapping must already have this form."""
     for message in messages:
         match message:
             case SystemMessage(content=content):

@@ -1,4 +1,4 @@
-"""Models behind a program's own client class, AutoGen 0.2's ``model_client_cls`` of a config list's entry."""
+"""Models behind a user's client class, which AutoGen 0.2's ``model_client_cls`` names in a config list."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -12,7 +12,7 @@ from autogen_nb.messages import Message, Usage
 class CustomClientModel:
     """A model behind an object with ``create``, ``message_retrieval``, ``cost`` and ``get_usage``.
 
-    The client of an entry is a class's name until `register_client` replaces it.
+    ``model_client_cls`` is the name of a class until `register_client` replaces it by a client.
     """
 
     identity = None
@@ -54,7 +54,7 @@ class CustomClientModel:
 
 
 def register_client(llm_config: Any, client_cls: type, **settings: Any) -> dict[str, Any]:
-    """The `llm_config` with a client in place of the class's name in the first entry with that name."""
+    """The `llm_config` with a new client in the first entry that names `client_cls`."""
     name = client_cls.__name__
     config = dict(llm_config) if isinstance(llm_config, Mapping) else {}
     entries = list(config.get("config_list") or [config])

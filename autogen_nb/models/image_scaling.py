@@ -1,4 +1,4 @@
-"""Scales the images of code's output to the width that models use; only the request changes, not the chat."""
+"""Scales the images from the output of code to the width that models use, in requests only."""
 
 import io
 import warnings
@@ -18,12 +18,12 @@ _TOO_LARGE = {"type": "text", "text": "[a picture is left out here: it is too la
 
 
 def fit_images(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) -> Iterator[Mapping[str, Any]]:
-    """The messages for a request: images from code are scaled, and all images are removed if `vision` is False."""
+    """The messages with scaled images from code, or without any images if `vision` is False."""
     for message in messages:
         content = message.get("content")
         if isinstance(content, list) and vision is False:
             yield {**message, "content": [dict(_NO_VISION) if _is_image(part) else part for part in content]}
-        # The caller's own images are sent unscaled.
+        # The caller's own images stay unscaled.
         elif isinstance(content, list) and content and _is_report(content[0]):
             yield {**message, "content": [fitted(part) if _is_image(part) else part for part in content]}
         else:
@@ -31,9 +31,9 @@ def fit_images(messages: Iterable[Mapping[str, Any]], *, vision: bool | None) ->
 
 
 def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
-    """The part with its image scaled to a width of at most 768 pixels; other parts are unchanged.
+    """The part, with its image scaled to at most 768 pixels in width, or a text instead of an image above 1.5 MB.
 
-    Without pillow, or for an unreadable image, the image is unchanged. An image above 1.5 MB is left out.
+    Without pillow, and for an unreadable image, the image keeps its size.
     """
     match part:
         case {"type": "image_url", "image_url": {"url": str(url)}} if url.startswith("data:image/"):
@@ -44,9 +44,9 @@ def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)  # each request contains the whole conversation
 def _scaled(url: str) -> str:
-    """The scaled image as a data URL; "" if it is too large."""
+    """The scaled image as a data URL; "" if the image is too large."""
     head, _, data = url.partition(",")
-    # Pillow may raise anything for an invalid image. Decompression bombs are an error instead of a warning.
+    # Pillow may raise anything for an invalid image. It warns about a decompression bomb; here the warning is an error.
     with suppress(Exception), warnings.catch_warnings(action="error"):
         from PIL import Image
 

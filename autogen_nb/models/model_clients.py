@@ -1,7 +1,6 @@
 """AgentChat's model clients, for the agents of a team and for direct requests by a program.
 
-A client is also an `autogen_nb.core.ports.Model`; `create` and `create_stream` run in the caller's event loop.
-Token counts come from the server.
+A client is also an `autogen_nb.core.ports.Model`. `create` and `create_stream` run in the caller's event loop.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ _FAMILIES = ("gpt-5", "gpt-4.1", "gpt-4o", "gpt-45", "gpt-4", "gpt-35", "o1", "o
 
 
 class ChatCompletionClient(ABC):
-    """The base class of model clients; a custom client implements `model`."""
+    """The base class of model clients; a subclass implements `model`."""
 
     def __init__(self, model_info: Mapping[str, Any] | None = None) -> None:
         self._info = dict(model_info or {})
@@ -36,17 +35,17 @@ class ChatCompletionClient(ABC):
 
     @abstractmethod
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model for requests with these extra parameters."""
+        """The model for requests with the parameters `extra`."""
 
     # The interface for agents
 
     @property
     def name(self) -> str:
-        """The name of the model."""
+        """The model's name."""
         return self.model({}).name
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Pieces of text as they arrive, then the `Completion`."""
+        """Yields pieces of text as they arrive, then the `Completion`."""
         return self._count_usage(self.model({}), request)
 
     # The interface for programs
@@ -61,7 +60,7 @@ class ChatCompletionClient(ABC):
         extra_create_args: Mapping[str, Any] | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> CreateResult:
-        """The model's reply; the parameters are those of `create_stream`."""
+        """Returns the model's reply; for the parameters, see `create_stream`."""
         stream = self.create_stream(
             messages,
             tools=tools,
@@ -86,7 +85,7 @@ class ChatCompletionClient(ABC):
         extra_create_args: Mapping[str, Any] | None = None,
         cancellation_token: CancellationToken | None = None,
     ) -> AsyncGenerator[str | CreateResult, None]:
-        """Pieces of text as they arrive, then the whole reply.
+        """Yields pieces of text as they arrive, then the whole reply.
 
         Parameters
         ----------
@@ -135,15 +134,15 @@ class ChatCompletionClient(ABC):
         return {**capabilities, "family": family, **self._info}
 
     def total_usage(self) -> RequestUsage:
-        """The tokens of all replies so far."""
+        """The tokens of all replies, cached ones too."""
         return _client_usage(self._total)
 
     def actual_usage(self) -> RequestUsage:
-        """The tokens of the replies that did not come from a cache."""
+        """The tokens of all replies that did not come from a cache."""
         return _client_usage(self._actual)
 
     def count_tokens(self, messages: Sequence[LLMMessage | Mapping[str, Any]], *, tools: Sequence[Any] = ()) -> int:
-        """The approximate number of tokens of the messages, estimated from their length."""
+        """The number of tokens of the messages and tools, estimated from their length."""
         return of_request(ModelRequest(tuple(on_the_wire(messages)), tuple(map(definition, tools)))) // _PER_TOKEN
 
     async def _count_usage(self, model: Model, request: ModelRequest) -> AsyncGenerator[Part, None]:
@@ -191,7 +190,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         return f"<{type(self).__name__} {self._settings['model']!r}>"
 
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model with these extra parameters; it is created once."""
+        """The model for requests with the parameters `extra`; later calls return the same model."""
         key = repr(sorted(extra.items(), key=str))
         if key not in self._models:
             self._models[key] = entry_model({**self._settings, **extra})

@@ -1,10 +1,10 @@
-"""The cost of tokens, by the price list in the installed `genai-prices` package, without network access.
+"""The cost of tokens, from the price list in the package `genai-prices`, without network access.
 
-1. A model that is not on the list has an unknown cost, never 0. This includes models of other vendors, and models of
-   the same name on other servers.
+1. The cost of a model that is not on the list is unknown, never 0. This includes models of other vendors, and models
+   with a listed name on other servers.
 2. A price from the user takes precedence over the list.
-3. The list has the prices of the standard service tier. Discounts for the server's prompt cache are not deducted, so a
-   cost may be slightly too high.
+3. The list has the prices of the standard service tier, without discounts for the server's prompt cache, so a cost may
+   be slightly too high.
 """
 
 from typing import TypeAlias
@@ -19,21 +19,21 @@ _HOSTS = (".api.openai.com", ".openai.azure.com", ".cognitiveservices.azure.com"
 
 
 def is_listed_at(url: str | None) -> bool:
-    """True if the list covers the server at this address: OpenAI's (None) or Azure's."""
+    """True if the list has the prices of the server: OpenAI (also for None) or Azure."""
     return url is None or f".{urlsplit(url).hostname}".endswith(_HOSTS)
 
 
 def price_at(model: str, url: str | None = None) -> Price | None:
-    """The price of a short request at this address; None for a model that is not on the list.
+    """The price of a short request; None for a model that is not on the list.
 
-    A dated snapshot of a model has the price of the model, unless the list has a price for the snapshot.
+    A dated snapshot has the price of its model, unless the list has a price for the snapshot.
     """
-    # Some models cost more per token above a certain length of the request; 1,000 tokens are below each such length.
+    # Some models cost more per token in long requests; 1,000 tokens are short for all of them.
     return _listed(model, Usage(1000, 1000), url)
 
 
 def cost_of(model: str, usage: Usage, price: Price | None = None, *, url: str | None = None) -> float | None:
-    """The cost of a reply in US dollars; None if it is not known."""
+    """The cost of a reply in US dollars; None if it is unknown."""
     if price is not None:
         return cost_at(usage, price)
     costs = _listed(model, usage, url)
@@ -41,7 +41,6 @@ def cost_of(model: str, usage: Usage, price: Price | None = None, *, url: str | 
 
 
 def cost_at(usage: Usage, price: Price) -> float:
-    """The cost of the tokens at this price, in US dollars."""
     return (usage.prompt_tokens * price[0] + usage.completion_tokens * price[1]) / 1000
 
 

@@ -1,6 +1,6 @@
-"""The size of a request in characters, without a tokenizer and without serialising the request.
+"""The size of a request in characters.
 
-Each part that is not text (an image, a sound) counts as `PART` characters, whatever the length of its data.
+A part that is not text, such as an image, counts as `PART` characters, whatever the length of its data.
 """
 
 import json
@@ -13,7 +13,7 @@ PART = 4000
 """Characters of a part that is not text: about 1,000 tokens, the cost of a medium-sized image."""
 
 _FRAME = 16
-"""Characters for the server's own tokens around each message."""
+"""Characters for the tokens that the server adds to each message."""
 
 
 def of_request(request: ModelRequest) -> int:

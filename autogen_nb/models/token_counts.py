@@ -1,4 +1,4 @@
-"""Token counts under AutoGen 0.2's names, by the package tiktoken."""
+"""Token counts under AutoGen 0.2's names, from the package tiktoken."""
 
 import json
 import re
@@ -17,13 +17,13 @@ _LIMITS = {
     r"gpt-?4(-0314|-0613)?": 8192,
     r"gpt-?4(o|-turbo|-.*preview).*": 128000,
 }
-"""The context windows of OpenAI's models of AutoGen 0.2's time."""
+"""The context windows, in tokens, of the OpenAI models that AutoGen 0.2 knows."""
 
 _DEFAULT = "gpt-3.5-turbo-0613"
 
 
 def tokenizer(model: str = _DEFAULT) -> Any:
-    """The tokenizer of an OpenAI model, or the one of gpt-4 for other models; tiktoken downloads it at first use."""
+    """The tokenizer of an OpenAI model, or gpt-4's tokenizer for other models; tiktoken downloads it at first use."""
     try:
         tiktoken: Any = import_module("tiktoken")
     except ModuleNotFoundError:
@@ -35,7 +35,7 @@ def tokenizer(model: str = _DEFAULT) -> Any:
 
 
 def count_text(content: Any) -> int:
-    """The tokens of the text in a content, a message, or a list of those."""
+    """The tokens of the text in the content of a message, in a message, or in a list of messages."""
     match content:
         case str():
             return len(tokenizer().encode(content))
@@ -47,7 +47,7 @@ def count_text(content: Any) -> int:
 
 
 def count_token(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGen's name
-    """The tokens of a text, of a message, or of a list of messages with what separates them."""
+    """The tokens of a text, of a message, or of a list of messages, with the tokens that separate messages."""
     encoding = tokenizer(model)
     if isinstance(input, str):
         return len(encoding.encode(input))
@@ -59,7 +59,7 @@ def count_token(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoG
 
 
 def get_max_token_limit(model: str = _DEFAULT) -> int:
-    """The context window of an OpenAI model; KeyError for other models."""
+    """The context window of an OpenAI model; raises KeyError for other models."""
     limit = next((limit for pattern, limit in _LIMITS.items() if re.fullmatch(pattern, model)), None)
     if limit is None:
         raise KeyError(model)
@@ -71,5 +71,5 @@ def token_left(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGe
 
 
 def percentile_used(input: Any, model: str = _DEFAULT) -> float:  # noqa: A002 - AutoGen's name
-    """The fraction of the context window that the input takes."""
+    """The part of the context window that the input takes, as a fraction of 1."""
     return count_token(input, model) / get_max_token_limit(model)

@@ -1,1 +1,1 @@
-"""Selects models: accounts, configuration lists, entries, servers on this machine."""
+"""Selects models, and configures their servers and keys."""

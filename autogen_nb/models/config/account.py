@@ -1,7 +1,6 @@
-"""The server and the key of requests: explicit settings, completed from the environment at the first request.
+"""The server and the key of requests, from settings and the environment.
 
-A key from the environment is sent only to the environment's address, to OpenAI, or to Azure, and never to another
-server that the code names.
+A key from the environment is sent only to OpenAI, to Azure, or to the server that the environment names.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.config.address import checked_url, without_secrets
 
 PLACEHOLDER = "no-key"
-"""Sent to a server that needs no key, since the openai library requires one."""
+"""The key for a server that needs none, because the openai library requires a key."""
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -39,12 +38,12 @@ _COMPATIBLE = {
     "ollama": "http://localhost:11434/v1",
     "together": "https://api.together.xyz/v1",
 }
-"""OpenAI-compatible addresses, from the vendors' manuals, for the vendors that have a client in AutoGen 0.2."""
+"""The OpenAI-compatible addresses of vendors for which AutoGen 0.2 has a client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and credentials; the environment supplies those that are None."""
+    """A server's address and credentials; `complete` replaces None by the value of the environment."""
 
     api_type: Literal["openai", "azure"]
     url: str | None = field(repr=False)
@@ -57,7 +56,7 @@ class Account:
     project: str | None = None
 
     def checked(self) -> "Account":
-        """The same account; raises a `ConfigError` for credentials that exclude each other, or are only for Azure."""
+        """The same account; raises `ConfigError` for several credentials, and for Azure's settings elsewhere."""
         keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
         names = [name for name, value in keys.items() if value]
         if len(names) > 1:
@@ -75,13 +74,13 @@ class Account:
 
     @property
     def address(self) -> str | None:
-        """The explicit address, or else the environment's; None for the address of OpenAI."""
+        """The address from the settings, else from the environment; None for OpenAI's address."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 
     @property
     def identity(self) -> dict[str, str]:
-        """The server of a cached reply, without a name, a password or a key."""
+        """The server's part in the key of a cached reply, without credentials."""
         parts = urlsplit(self.address or "")
         server = f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}"
         azure = {"api_version": self.api_version, "azure_deployment": self.deployment}
@@ -89,7 +88,7 @@ class Account:
         return {"server": server, "api_type": self.api_type, **explicit}
 
     def complete(self, model: str) -> "Account":
-        """The account completed for a request; errors name `model`."""
+        """The account with the values of the environment; errors name `model`."""
         if self.api_type == "azure":
             return self._azure(model)
         if self.url:
@@ -128,7 +127,7 @@ class Account:
 
 
 def azure_name(model: str) -> str:
-    """Azure's name of a model: "gpt-35" instead of "gpt-3.5"; the names of later models are the same."""
+    """Azure's name of a model, which has "gpt-35" instead of "gpt-3.5"."""
     return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 
@@ -144,7 +143,7 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
 
 
 def checked_key(key: str | None, what: str) -> str | None:
-    """The key without surrounding spaces; raises a `ConfigError` that names `what` for an invalid key."""
+    """The key without surrounding spaces; raises `ConfigError` for an invalid key, and names it `what`."""
     if key is not None and not isinstance(key, str):
         raise ConfigError(f"{what} is text, not {type(key).__name__}")
     stripped = key.strip() if key else ""
@@ -163,7 +162,7 @@ def checked_address(base_url: str | None, azure_endpoint: str | None, api_type: 
 
 
 def checked_provider(provider: TokenProvider | str | None) -> Callable[[], Awaitable[str]] | None:
-    """Awaits the token of a function; "DEFAULT" is AutoGen 0.2's name for the function of azure-identity."""
+    """An async function for the token; "DEFAULT" is AutoGen 0.2's name for the provider of azure-identity."""
     if provider is None:
         return None
     if callable(provider):
@@ -193,14 +192,14 @@ def _azure_token() -> Any:
 
 async def _token(provider: TokenProvider) -> str:
     try:
-        # A sync provider may wait for the network; in a thread, it does not block the loop's other chats.
+        # A sync provider may wait for the network, so it runs in a thread.
         is_async = iscoroutinefunction(provider)
         result: Any = provider() if is_async else await asyncio.to_thread(provider)
         token = await result if isawaitable(result) else result
         if isinstance(token, str) and token.isascii() and token.isprintable() and token.strip():
             return token.strip()
         fault = f"returned {'an invalid token' if isinstance(token, str) else type(token).__name__}"
-    # The error is not chained, because it may contain a secret.
+    # ModelRefused does not chain the provider's exception, which may contain a secret.
     except Exception as error:  # noqa: BLE001 - a provider may raise anything
         fault = f"raised {type(error).__name__}: {without_secrets(str(error))}"
     raise ModelRefused(f"the request was not sent: azure_ad_token_provider {fault}", model="")

@@ -1,4 +1,4 @@
-"""Parses server addresses; a name and password in an address are sent to the server, and never shown."""
+"""Parses server addresses, and hides their names and passwords from messages."""
 
 import re
 from base64 import b64encode
@@ -8,10 +8,10 @@ from urllib.parse import unquote, urlsplit
 from autogen_nb.errors import ConfigError
 
 HIDDEN = "****"
-"""Replaces a password in a shown address."""
+"""Shown instead of a password."""
 
 LONGEST_READ = 4_000
-"""Characters of a server's message that are searched: a regular expression may take quadratic time."""
+"""The characters of a server's message to search; for more, a regular expression may take quadratic time."""
 
 _LONGEST_TEXT = 400
 _SHORTEST_KEY = 4
@@ -26,7 +26,7 @@ _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL 
 
 
 def checked_url(url: str | None, what: str) -> str | None:
-    """The address without surrounding spaces; for an invalid one, raises a `ConfigError` that names `what`."""
+    """The address without surrounding spaces; raises `ConfigError` for an invalid address, and names it `what`."""
     if url is None:
         return None
     text = url.strip() if isinstance(url, str) else ""
@@ -39,7 +39,7 @@ def checked_url(url: str | None, what: str) -> str | None:
     if not text:
         shown = "empty" if isinstance(url, str) else repr(url)
         raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
-    # An invalid address may still contain a password (with a slash in it), or be an API key.
+    # An invalid address may contain a password with a slash, or may be an API key.
     shown = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
     near = _NO_SCHEME.fullmatch(text)
     if near is None:
@@ -49,7 +49,7 @@ def checked_url(url: str | None, what: str) -> str | None:
 
 
 def checked_base(url: str) -> str:
-    """The base URL that a person typed; raises `ConfigError` for an address that cannot be a base URL."""
+    """The base URL that a person typed; raises `ConfigError` for other addresses."""
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
@@ -63,7 +63,7 @@ def checked_base(url: str) -> str:
 
 
 def server_of(url: str | None) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address; a key is sent only to the server that it was entered for."""
+    """Scheme, host and port of an address."""
     try:
         parts = urlsplit((url or "").strip())
         return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -72,7 +72,6 @@ def server_of(url: str | None) -> tuple[str, str, int | None]:
 
 
 def host_of(url: str | None) -> str:
-    """The host and port of an address, for messages."""
     return _LOGIN.sub(r"\1", url or "").partition("//")[2].partition("/")[0]
 
 
@@ -85,7 +84,7 @@ def is_loopback(url: str) -> bool:
 
 
 def login_of(url: str) -> str:
-    """The `name:password` of an address, undecoded; "" without one."""
+    """The `name:password` of an address, still percent-encoded; "" without one."""
     match = _LOGIN.match(url)
     return match[2] if match else ""
 
@@ -95,20 +94,20 @@ def without_login(url: str) -> str:
 
 
 def basic_auth(login: str) -> str:
-    """The `Authorization` header for a name and a password."""
+    """The `Authorization` header for a `name:password`."""
     name, _, password = login.partition(":")
     return "Basic " + b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
 
 
 def shown_url(url: str) -> str:
-    """The address without its query; hides its password, or its name if it has no password."""
+    """The address without its query and its password; without its name if it has no password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
     return re.split(r"[?#]", _LOGIN.sub(lambda match: f"{match[1]}{login}", url))[0]
 
 
 def revealed(typed: str, earlier: str | None) -> str:
-    """The address that a person typed, with the hidden password of the earlier address restored."""
+    """The address that a person typed, with the password of `earlier` in place of `HIDDEN`."""
     if earlier and typed == shown_url(earlier):
         return earlier
     if HIDDEN not in login_of(typed):
@@ -119,10 +118,10 @@ def revealed(typed: str, earlier: str | None) -> str:
 
 
 def without_secrets(text: str, url: str = "", key: str = "") -> str:
-    """A server's message, shortened, without the key, the address's login, markup and control characters."""
+    """A server's message on one line, shortened, without the key, the login in the address, and markup."""
     login = login_of(url)
     for secret in (key, login, login.partition(":")[2], basic_auth(login)[6:] if login else ""):
-        # A shorter text is no secret, and would match in many places.
+        # A shorter secret would match in many places.
         if len(secret) >= _SHORTEST_KEY:
             text = text.replace(secret, "[key]")
     text = _KEY_IN_TEXT.sub("[key]", _TAG.sub(" ", text[:LONGEST_READ]))

@@ -1,4 +1,4 @@
-"""The certificates that a model's server must have."""
+"""The certificates that verify a model's server."""
 
 import os
 import ssl
@@ -11,14 +11,14 @@ _VARIABLES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 def trusted_certificates(ca_bundle: str | PathLike[str] | None = None) -> ssl.SSLContext:
-    """The certificates of `ca_bundle`, else of the environment's file or folder, else of the system."""
+    """The TLS context with the certificates of `ca_bundle`, else of the environment, else of the system."""
     sources = {"ca_bundle": ca_bundle, **{name: os.environ.get(name) for name in _VARIABLES}}
     name, location = next(((name, each) for name, each in sources.items() if each), ("", None))
     if location is None:
         import truststore
 
         return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # OpenSSL takes a list of folders as one string.
+    # OpenSSL accepts several folders in one string.
     if name != "ca_bundle" and any(Path(part).is_dir() for part in str(location).split(os.pathsep)):
         return ssl.create_default_context(capath=str(location))
     try:

@@ -1,7 +1,7 @@
-"""Reads, makes and filters AutoGen 0.2's lists of models and keys, from the environment or files.
+"""Reads and filters AutoGen 0.2's config lists, which hold models and keys.
 
-Lists are secret: no message quotes them, and no error chains a parser's exception, which contains their text. The
-environment is never changed.
+Config lists are secret. Messages do not quote them, and errors do not chain the parser's exception, which contains the
+text of the list.
 """
 
 import json
@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 from autogen_nb.errors import ConfigError
 
 LIST = "OAI_CONFIG_LIST"
-"""AutoGen's name for the variable or file."""
+"""AutoGen's name for the environment variable, and for the file, of a config list."""
 
 AZURE_VERSION = "2024-02-01"
-"""The version of Azure's API for keys from files, as in AutoGen 0.2.40."""
+"""The default version of Azure's API, as in AutoGen 0.2.40."""
 
 _OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
 _AZURE = ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_BASE")
-"""In both tuples, the variable for a key comes first, then the variables for an address."""
+"""Both tuples have the variable of the key first, then the variables of the address."""
 
 _VARIABLE = re.compile(r"""\s*(?:export\s+)?(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)'|((?:[^\s]|\s(?!#))*))""")
 
@@ -38,9 +38,9 @@ def config_list_from_json(
     Parameters
     ----------
     env_or_file
-        The name of an environment variable that holds the JSON or a file's path, or the name of a file.
+        The name of a file, or of an environment variable with the JSON or with the path of a file.
     file_location
-        The folder of that file.
+        The folder of the file named by `env_or_file`.
     filter_dict
         As in `filter_config`.
 
@@ -63,7 +63,7 @@ def config_list_from_json(
 
 
 def find_list(name: str, environ: Mapping[str, str], folder: Path) -> Entries | None:
-    """The list in the variable, or in the file in the folder; None if there is neither."""
+    """The config list in the environment variable `name`, or else in the file `name`; None if neither exists."""
     if value := environ.get(name):
         path = Path(value)
         if value.lstrip()[:1] in ("[", "{"):
@@ -84,10 +84,10 @@ def filter_config(
     Parameters
     ----------
     filter_dict
-        For each key the accepted values. If an entry's value is a list, such as its tags, one of its items must match.
+        For each key, the accepted values. If an entry's value is a list, such as ``tags``, one of its items must match.
         An entry without the key matches only if None is an accepted value.
     exclude
-        Returns the entries that match none of the criteria instead.
+        If True, the function returns the entries that match none of the criteria.
     """
     criteria = [(key, _values(values)) for key, values in (filter_dict or {}).items()]
     return [
@@ -101,7 +101,7 @@ def get_config_list(
     api_type: str | None = None,
     api_version: str | None = None,
 ) -> Entries:
-    """An entry for each non-empty key, with the address at the same index, and the common settings.
+    """An entry for each non-empty key, with the URL at the same index, `api_type` and `api_version`.
 
     Raises
     ------
@@ -127,17 +127,18 @@ def config_list_openai_aoai(
     aoai_api_base_file: str | None = "base_aoai.txt",
     exclude: str | None = None,
 ) -> Entries:
-    """Entries without a model for the keys of OpenAI, then for those of Azure.
+    """An entry without a model for each key of OpenAI, then for each key of Azure.
 
-    Keys and addresses come from the environment (OPENAI_API_KEY and OPENAI_BASE_URL or OPENAI_API_BASE,
-    AZURE_OPENAI_API_KEY and AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_API_BASE), or else from the files, one on each line.
+    The keys are in the environment (OPENAI_API_KEY, AZURE_OPENAI_API_KEY), or else in the files, one on each line. The
+    addresses are in the environment (OPENAI_BASE_URL or OPENAI_API_BASE, AZURE_OPENAI_ENDPOINT or
+    AZURE_OPENAI_API_BASE), or else in the files.
 
     Parameters
     ----------
     key_file_path
         The folder of the files.
     exclude
-        "openai" or "aoai" to leave out these keys.
+        "openai" to leave out the keys of OpenAI, "aoai" to leave out the keys of Azure.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def config_list_from_models(
     exclude: str | None = None,
     model_list: Sequence[str] | None = None,
 ) -> Entries:
-    """The entries of `config_list_openai_aoai`, repeated for each model.
+    """The entries of `config_list_openai_aoai` for each model of `model_list`.
 
     Raises
     ------
@@ -214,8 +215,8 @@ def config_list_from_dotenv(
 ) -> Entries:
     """An entry for each model whose key is in the environment, or else in a file of ``KEY=value`` lines.
 
-    The file is by default the first ``.env`` in the working directory and the folders above it. `model_api_key_map` has
-    the variable of each model's key, or a dict of settings with it as ``api_key_env_var``.
+    By default, the file is the first ``.env`` in the working directory and the folders above it. `model_api_key_map`
+    has, for each model, the variable of its key, or a dict of settings with the variable as ``api_key_env_var``.
     """
     here = Path.cwd()
     paths = [Path(dotenv_file_path)] if dotenv_file_path else [folder / ".env" for folder in (here, *here.parents)]
@@ -242,7 +243,7 @@ def _parsed(text: str, where: str) -> Entries:
         if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
             return entries
         fault = "is not a list of dicts such as [{'model': 'gpt-4o-mini'}]"
-    # Raised outside of the `except` block: the parser's error contains the whole text.
+    # Raised outside the `except` block, because the parser's error contains the whole text.
     raise ConfigError(f"the config list {where} {fault}")
 
 
@@ -260,7 +261,7 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except (OSError, ValueError):
-        # The text is too long for a path, or contains a null character.
+        # The path is too long, or contains a null character.
         return False
 
 
@@ -273,7 +274,7 @@ def _meets(value: Any, values: Sequence[Any]) -> bool:
 
 
 def _criteria_text(filter_dict: Mapping[str, Any] | None) -> str:
-    # The values of a filter may be keys and addresses; models and tags are not secret.
+    # The values may be keys and addresses; only models and tags are not secret.
     criteria = []
     for key, values in (filter_dict or {}).items():
         shown = " or ".join(map(repr, _values(values)))

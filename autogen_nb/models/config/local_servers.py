@@ -1,7 +1,4 @@
-"""Finds model servers with OpenAI's API on the usual ports of this machine.
-
-Only `listening` sends requests, and only to this machine.
-"""
+"""Finds model servers with OpenAI's API on the usual ports of this machine."""
 
 import http.client
 import json
@@ -27,14 +24,11 @@ class LocalServer:
 
 
 class LocalServers:
-    """Searches the given ports."""
-
     def __init__(self, ports: Mapping[str, int] = USUAL, *, timeout: float = 1.0) -> None:
         self._ports = dict(ports)
         self._timeout = timeout
 
     def listening(self) -> tuple[LocalServer, ...]:
-        """The servers that answer now."""
         if not self._ports:
             return ()
         with ThreadPoolExecutor(len(self._ports)) as pool:
@@ -56,7 +50,7 @@ class LocalServers:
 
 
 def listed_names(listing: Any) -> tuple[str, ...] | None:
-    """The names in the JSON of ``GET /models``; None if it is not a list of models."""
+    """The names in the JSON of ``GET /models``; None if the JSON is not a list of models."""
     try:
         return tuple(str(model["id"]) for model in listing["data"])
     except (KeyError, TypeError):

@@ -1,8 +1,7 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-A name is first looked up in OAI_CONFIG_LIST, an environment variable or a file in the working directory. The entries
-with that model or tag are tried in order. Without a name, the first model of the list is used, with all of its entries.
-The list takes precedence over OPENAI_API_KEY.
+The entries of OAI_CONFIG_LIST with the cell's model or tag come first, in order; without a name, the entries with the
+model of the first entry. OPENAI_API_KEY applies only if the list has no such entry.
 """
 
 import difflib
@@ -22,7 +21,7 @@ NO_MODEL = (
     "or choose the built-in analysis with -m offline"
 )
 DEFAULT_MODEL = "gpt-4o-mini"
-"""The model if only a key is configured."""
+"""The model if a key is configured, and no model."""
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
 """The environment variables that set the server and the key."""
@@ -36,14 +35,14 @@ _SEEING = re.compile(
     r"|claude-|gemini|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
     re.IGNORECASE,
 )
-"""Models that take images, by the providers' lists as of November 2026; other models take none."""
+"""Models that accept images, from the providers' lists of November 2026."""
 
 _BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The model, key and address that a person entered; held only in memory. The key is sent only to that address."""
+    """The model, key and address that a person entered; they are never saved, and the key is only for this address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
@@ -52,7 +51,7 @@ class ModelConnection:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A configured model: its name for ``-m`` or "", the hosts of its requests, and the source of its configuration."""
+    """A configured model; `name` is its name for ``-m`` or "", and `hosts` are the hosts of its requests."""
 
     name: str
     hosts: tuple[str, ...]
@@ -60,7 +59,7 @@ class KnownModel:
 
 
 def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[str, str]) -> Any | None:
-    """The spec of a cell's model for `model_selection.model_for`; None if no model is configured."""
+    """The cell's model, as a spec for `model_selection.model_for`; None if no model is configured."""
     name = named or (entered.model if entered else "") or environ.get("AUTOGEN_NB_MODEL", "")
     if name.startswith(_SERVERLESS):
         return name
@@ -87,7 +86,7 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):
         return ModelConnection(model)
-    # An explicit address gets no key from the environment, which is for another server.
+    # The key of the environment is for another server.
     if address := entry.get("base_url") or entry.get("api_base"):
         return ModelConnection(model, entry.get("api_key"), str(address))
     key = entry.get("api_key") or environ.get("OPENAI_API_KEY")
@@ -106,12 +105,12 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def support_tools(hosts: Sequence[str]) -> bool:
-    """True if all servers of the model are known to support tools; many others refuse requests with tools."""
+    """True if all hosts are OpenAI or Azure; many other servers refuse requests with tools."""
     return bool(hosts) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in hosts)
 
 
 def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:
-    """The configured models: the default for a cell, then those of OAI_CONFIG_LIST, in order."""
+    """The configured models: the default for a cell, then the models of OAI_CONFIG_LIST."""
     default = choose(named or None, entered, environ)
     specs = [] if default is None else [(default, "the default of cells")]
     specs += [(entry, f"in {LIST}") for entry in find_list(LIST, environ, Path()) or []]
@@ -121,16 +120,13 @@ def known_models(named: str, entered: ModelConnection | None, environ: Mapping[s
 
 
 def accepts_images(spec: Any) -> bool:
-    """True if the model of a name or an `llm_config` accepts images; with several entries, all of them must.
-
-    An entry's ``vision`` (True or False) takes precedence over the list of known models.
-    """
+    """True if all models of a name or an `llm_config` accept images, by the setting ``vision``, else by their names."""
     common = spec.get("vision") if isinstance(spec, Mapping) else None
     return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
 def disclosure(host: str, *, rows: bool) -> str:
-    """A sentence on the data that the host receives; with `rows`, the first rows of tables are included."""
+    """A sentence for the person on the data that the host receives, also the first rows of tables if `rows` is True."""
     sent = "names, types and first rows" if rows else "names and types (no rows)"
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 

@@ -1,12 +1,12 @@
 """Builds the model for a name or an AutoGen 0.2 `llm_config`, with its wrappers.
 
-The wrappers from the server outwards, with the reasons for their order:
+The wrappers, from the innermost to the outermost:
 
-1. *budget*, for each entry: prices differ, and the budget counts every request that is sent, shortened ones too;
-2. *fallback* over the entries: a conversation that is too long for one model may fit the next;
-3. *truncation*, once no model takes the whole conversation;
-4. *cache*: cached replies are neither requested nor paid for, and one lookup serves all entries;
-5. *recording*: the file contains all replies that the agent gets, cached ones too.
+1. *budget*, around each entry, because the entries have different prices. It also counts shortened requests.
+2. *fallback*, around all entries. A conversation that is too long for one model may fit the next.
+3. *truncation*, for a conversation that is too long for all models.
+4. *cache*. A cached reply causes no request and no cost.
+5. *recording*. The file also contains cached replies.
 """
 
 import difflib
@@ -38,7 +38,7 @@ _NOT_SENT = (
     *("allow_format_str_template", "budget", "cache", "cache_path_root", "cache_seed", "context", "filter_func"),
     *("record", "stream", "tags"),
 )
-"""Keys of AutoGen 0.2 and of this package that configure an entry and are not sent to the server."""
+"""Keys of an entry, from AutoGen 0.2 and from this package, that are not sent to the server."""
 
 _SETTINGS = (
     *(name for name in signature(OpenAIModel).parameters if name not in ("model", "parameters")),
@@ -57,7 +57,7 @@ def model_for(
 ) -> Model:
     """The model for a name or an `llm_config`; sends no request.
 
-    AutoGen's agents accept a reply without text or calls; a cell has no use for one.
+    `empty_reply` sets whether a reply without text and calls is an error: AutoGen's agents accept it, cells do not.
     """
     if isinstance(spec, str):
         if not spec.strip():
@@ -68,11 +68,11 @@ def model_for(
     common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
     common.setdefault("empty_reply", empty_reply)
     if common.get("budget") is not None:
-        # All entries share this object.
+        # All entries share one budget.
         common["budget"] = Budget.parse(common["budget"])
     entries = [{**common, **entry} for entry in _entries(spec)]
     for entry in entries[:-1]:
-        # Few retries: the next entry is faster than a server that may take a minute.
+        # With few retries, the next entry replies sooner.
         entry.setdefault("max_retries", _RETRIES_BEFORE_FALLBACK)
     models = [_with_budget(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
@@ -114,7 +114,7 @@ def _cache(entries: Sequence[Mapping[str, Any]]) -> Cache | None:
 
 
 def entry_model(entry: Mapping[str, Any]) -> Model:
-    """The model for an entry that includes the common settings; sends no request."""
+    """The model for an entry merged with the common settings; sends no request."""
     if entry.get("model_client_cls"):
         return CustomClientModel({key: value for key, value in entry.items() if key not in _NOT_SENT})
     _check_names(entry)
@@ -138,7 +138,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
 
 
 def _check_names(entry: Mapping[str, Any]) -> None:
-    # The server would receive a misspelt setting with its value, such as the key in `api_keyy`.
+    # Unknown keys are sent to the server, so the value of a misspelt `api_keyy` would leak.
     for key in entry:
         name = str(key).lower()
         if key in _SETTINGS or key in _NOT_SENT:

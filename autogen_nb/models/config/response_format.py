@@ -1,8 +1,8 @@
-"""Converts a pydantic model to the `response_format` of a request, in the JSON Schema subset of structured output.
+"""Converts a pydantic class to the `response_format` of a request, in the JSON Schema subset of structured output.
 
 OpenAI's rules (https://platform.openai.com/docs/guides/structured-outputs): the root is an object, objects have no
 additional properties, all properties are required, ``$ref`` has no siblings, and alternatives are ``anyOf``.
-Unsupported schemas raise an error that names the class, before the server refuses the request.
+An unsupported schema raises an error that names the class.
 """
 
 import re
@@ -18,7 +18,7 @@ _UNSUPPORTED = ("allOf", "default", "discriminator", "oneOf")
 
 
 def on_the_wire(value: Any) -> Any:
-    """The `response_format` of the request: a pydantic class becomes its strict JSON schema."""
+    """The value for the request: for a pydantic class its strict JSON schema, otherwise the value itself."""
     if not isinstance(value, type):
         return value
     if not hasattr(value, "model_json_schema"):
@@ -31,7 +31,7 @@ def on_the_wire(value: Any) -> Any:
         raise ConfigError(f"response_format {value.__name__} has no JSON schema: {error}") from error
     if schema.get("type") != "object" and "$ref" not in schema:
         raise ConfigError(f"response_format {value.__name__} is no object: wrap it in a model with one field")
-    # Names of generic classes, such as Box[int], contain other characters.
+    # The name of a generic class, such as Box[int], contains invalid characters.
     name = _UNFIT.sub("_", value.__name__)[:_LONGEST_NAME]
     strict = _strict(schema, schema.get("$defs", {}), value.__name__)
     return {"type": "json_schema", "json_schema": {"name": name, "schema": strict, "strict": True}}
@@ -47,7 +47,7 @@ def _strict(
     whole = {key: value for key, value in schema.items() if key not in _UNSUPPORTED}
     if reference := whole.pop("$ref", None):
         name = reference.removeprefix("#/$defs/")
-        # A reference with siblings is replaced by its definition, except for recursive references.
+        # `$ref` must have no siblings, so the definition replaces it, unless the reference is recursive.
         if not whole or name in inlined:
             return {"$ref": reference}
         return _strict({**definitions[name], **whole}, definitions, where, (*inlined, name))

@@ -1,4 +1,4 @@
-"""Checks a person's address, key and model at the server, before a cell uses them."""
+"""Checks the address, key and model that a person entered, by requests to the server."""
 
 import asyncio
 import difflib
@@ -30,9 +30,9 @@ class CheckedConnection:
 
 
 async def check_connection(connection: ModelConnection, *, within: float = CHECK_SECONDS) -> CheckedConnection:
-    """Checks the key and the model by the server's list of models, and by the first token of a reply.
+    """Checks the model by the server's list of models, and the key by the first token of a reply.
 
-    Without a key, the list is enough. A key is proved only by a reply, because the list may be public.
+    The list may be public, so it does not prove that the key is valid.
     """
     model = OpenAIModel(
         model=connection.model or _ANY,
@@ -59,7 +59,7 @@ async def _check(model: OpenAIModel, connection: ModelConnection) -> CheckedConn
         return await check_connection(only) if only.model and only.api_key else CheckedConnection(only, server_models)
     if connection.api_key or connection.model not in server_models:
         try:
-            # Closing the connection after the first token ends the reply.
+            # After the first token, `open_reply` closes the connection, which ends the reply.
             async with open_reply(model, _TEST_REQUEST) as items:
                 await anext(items)
         except ModelRefused as error:

@@ -1,7 +1,4 @@
-"""A deterministic analyst behind the model protocol: no language model, no network, no key.
-
-It writes code that imports pandas and matplotlib, and reads the printed results.
-"""
+"""A deterministic model that analyses tables: no language model, no network, no key."""
 
 from autogen_nb.models.offline.model import OfflineModel
 

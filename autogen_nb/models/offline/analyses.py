@@ -312,7 +312,7 @@ def literal(value: object) -> str:
     """Formats a Python expression for the value; a long list has one item on each line."""
     if isinstance(value, str):
         plain = value.isprintable() and not set(value) & set("\"'\\`")
-        # A parser of the Markdown could end the block at a run of backticks.
+        # In Markdown, a run of backticks could end the code block.
         return json.dumps(value, ensure_ascii=False) if plain else ascii(value).replace("`", "\\x60")
     if not isinstance(value, list | tuple):
         return repr(value)

@@ -1,8 +1,8 @@
 """Reconstructs the state of a conversation from its messages.
 
-1. A user message with an exit code or a skip reason belongs to the block before it.
-2. Any other user message is a task.
-3. An assistant message contains a block if its code starts with a `# [step]` heading.
+1. An assistant message contains a block if its code starts with a `# [step]` heading.
+2. A user message with an exit code, or with a reason for a skip, belongs to the block before it.
+3. Any other user message is a task.
 """
 
 import json
@@ -17,7 +17,7 @@ from autogen_nb.models.offline.question import Question, Table, read_question, r
 from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
 
 LOST = "NameError"
-"""The error for variables that a restarted kernel has lost; the code itself is correct."""
+"""The error of correct code if a restarted kernel has lost its variables."""
 
 _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTILINE)
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")
@@ -60,7 +60,7 @@ class State:
 
     @property
     def last_attempts(self) -> list[Attempt]:
-        """The last attempt of each step in this turn."""
+        """The last attempt at each step in the turn."""
         return list({attempt.step: attempt for attempt in self.attempts}.values())
 
     @property
@@ -73,7 +73,7 @@ class State:
 
     @property
     def question(self) -> Question:
-        """The question in the task, or in the reason for a skipped block if that reason names an analysis."""
+        """The question in the task, or in the person's reason for a skipped block if the reason names an analysis."""
         if self.table is None:
             return Question()
         question = read_question(self.words, self.table)

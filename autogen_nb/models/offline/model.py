@@ -1,11 +1,11 @@
 """The offline model: reads the conversation, chooses the next block, and streams the reply.
 
-1. The first block for a new table reads it into a copy with proper types. Then each analysis is one block: the
-   analyses that the task names, or a general exploration.
-2. A later task about the same table reuses the copy, and plots only on request.
-3. A failed or skipped block is not repeated. If the reason for skipping it names other analyses, these follow.
-4. After a kernel restart, the code that was approved before creates the copy again.
-5. If blocks failed or plots are missing, the summary names them, and its finish reason is `INCOMPLETE`.
+1. The first block makes a copy of the table, with proper types. Each further block is one analysis: first the analyses
+   that the task names, or else a general exploration.
+2. A later task about the same table uses the same copy, and plots only on request.
+3. The model does not repeat a failed or skipped block. If the person's reason for a skip names analyses, they follow.
+4. After a restart of the kernel, the approved code makes the copy again.
+5. The summary names failed blocks and missing plots; then its finish reason is `INCOMPLETE`.
 """
 
 from collections.abc import AsyncGenerator, Iterator
@@ -23,7 +23,7 @@ INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
 _LOOKS = 3
-"""How often one turn may read the table, since a kernel may restart repeatedly."""
+"""The maximum number of blocks in a turn that read the table, because the kernel may restart repeatedly."""
 
 
 class Block(NamedTuple):
@@ -35,8 +35,8 @@ class Block(NamedTuple):
 class OfflineModel:
     """A fixed analysis of a table, without a language model.
 
-    It writes Python, reads its output, and summarises the computed numbers. It is stateless: the same messages
-    always give the same reply.
+    It writes Python code, reads the output, and summarises the computed numbers. The reply depends only on the
+    messages.
     """
 
     price = (0.0, 0.0)
@@ -46,7 +46,6 @@ class OfflineModel:
         return "offline"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Streams the reply in pieces of about a word; the last item is the complete reply."""
         state = read_state(request.messages)
         text = write_reply(request, state)
         finish = "stop" if state.is_complete or not text.endswith(END) else INCOMPLETE

@@ -1,4 +1,4 @@
-"""Finds the columns and the analyses that a task names, and the possible roles of a table's columns."""
+"""Finds the columns and the analyses that a task names, and which columns can be measures, groups or times."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _FILLERS = re.compile(
     r"their|them|then|there|these|they|thing|this|those|time|using|values?|versus|were|what|when|where|which|will|with|"
     r"without|worst|would|your"
 )
-"""Common words, which the answer does not list as unknown."""
+"""Common words, which the summary does not list as unknown."""
 
 MANY = 30
 """The maximum number of distinct values of a grouping column."""
@@ -34,7 +34,7 @@ TWO = 2
 FEW = 6
 """The maximum number of groups with distinguishable colours."""
 _TIMES = 5
-"""The minimum number of distinct years of a time axis; fewer years are groups."""
+"""The minimum number of distinct years for a time axis."""
 
 _KEY = re.compile(r"(^|[\W_])(id|index|key|uuid|unnamed\W*\d+)$|[a-z]I[dD]$", re.IGNORECASE)
 _YEAR = re.compile(r"(^|[\W_])years?$", re.IGNORECASE)
@@ -56,7 +56,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The facts about a table; `width` counts all columns, and `columns` holds only the first ones of a wide table."""
+    """The facts about a table; `width` counts all columns, but `columns` may have only the first of them."""
 
     rows: int
     width: int
@@ -94,7 +94,7 @@ class Table:
 
 
 def read_table(facts: Any) -> Table | None:
-    """Parses the facts that a block printed; None if an edited block printed something else."""
+    """Parses the facts that a block printed; None for other output, as of an edited block."""
     try:
         columns = [
             Column(str(name), str(original), str(kind), *map(int, counts))
@@ -123,7 +123,7 @@ class Question:
 def read_question(words: str, table: Table) -> Question:
     plain = " ".join(_words(words.replace("'", "")))
     named = [column for column in table.columns if _has(plain, _spoken_pattern(column))]
-    # The "max" in `temp_max` requests no maximum.
+    # The column name `temp_max` does not request a maximum.
     rest = re.sub("|".join([*(rf"\b{_spoken_pattern(column)}\b" for column in named), "(?!)"]), " ", plain)
     groups = [column.name for column in named if column.name in table.groups or _is_grouped_by(column, plain)]
     measures = [column.name for column in named if column.name in table.measures and column.name not in groups]

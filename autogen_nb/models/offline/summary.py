@@ -1,4 +1,4 @@
-"""Writes the sentences of a reply. Names from data appear only inside code spans."""
+"""Writes the sentences of a reply; names from data appear only in code spans."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ _WORDS = "mean, median, total, maximum, minimum, compare, count, correlation, tr
 
 
 def trouble(state: State) -> str:
-    """Says why the last block has no findings; "" if it has some, since the summary lists them."""
+    """The reason why the last block has no findings; "" if it has findings."""
     last = state.last
     if last is None:
         return ""

@@ -28,13 +28,13 @@ class Dataset:
 
     @property
     def clean(self) -> str:
-        """The variable that holds the copy with proper types."""
+        """The name of the variable for the copy with proper types."""
         return f"{self.raw}_clean"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task's words without file paths, and its table."""
+    """The words of a task, without file paths, and its table."""
 
     words: str
     dataset: Dataset | None = None
@@ -48,7 +48,7 @@ def read_task(text: str) -> Task:
     variables = _VARIABLE.findall(appended)
     quoted, bare = _QUOTED.search(words), _BARE.search(words)
     path = quoted[2] if quoted else bare[1] if bare else ""
-    # A file name does not name a column: "data/weather.csv" does not refer to `weather`.
+    # The file name "data/weather.csv" does not name a column `weather`.
     words = _QUOTED.sub(" ", _BARE.sub(" ", words))
     dataset = _variable_dataset(variables, words, ("DataFrame", "Table"))
     if dataset is None and path and "://" not in path:

@@ -1,4 +1,4 @@
-"""Models behind OpenAI's chat completions API, and AgentChat's client classes for them."""
+"""Models behind OpenAI's chat completions API, and AgentChat's client classes for these models."""
 
 from autogen_nb.lazy_export import lazy_export
 

@@ -1,11 +1,10 @@
 """Combines the chunks of a streamed chat completion into one reply, and accepts missing fields.
 
-1. Only choice 0 is read, or the first choice if the choices have no index. Chunks without ``choices`` or ``delta``
-   (Azure sends both kinds) contribute their other fields.
-2. The ``index`` identifies a tool call. If a server sends no index, or whole calls that all have index 0, a new id
-   starts a new call.
-3. Reasoning comes in a field of its own (`reasoning_content`, `reasoning`), or between tags in the content; both are
-   separated from the text.
+1. The reply is choice 0, or the first choice if the choices have no index. A chunk may lack ``choices`` or ``delta``,
+   as some of Azure's chunks do.
+2. The ``index`` identifies a tool call. Some servers send no index, or index 0 for all calls; then a new id starts a
+   new call.
+3. Reasoning comes in its own field (`reasoning_content`, `reasoning`), or between tags in the content.
 """
 
 import json
@@ -19,11 +18,11 @@ from autogen_nb.messages import Message, Reasoning, Usage
 
 _MOST_TOKENS = 10**12
 _JOINED = ("arguments", "text", "summary", "data")
-"""The fields that arrive in pieces; other fields arrive whole, and some servers repeat them."""
+"""The fields that arrive in pieces; some servers repeat the other fields, which arrive whole."""
 
 
 class ChunkAccumulator:
-    """The reply so far; `progress` counts its pieces, and `model` is the server's name of the model, or ""."""
+    """The reply so far; `progress` counts its pieces, and `model` is the name from the server, or ""."""
 
     def __init__(self) -> None:
         self.finish_reason = self.model = ""
@@ -45,7 +44,7 @@ class ChunkAccumulator:
         return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))) if usage else None
 
     def add(self, chunk: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds a chunk, or a whole ``chat.completion``; returns its reasoning and its text."""
+        """Adds a chunk, or a whole ``chat.completion``; returns the pieces of reasoning and text in it."""
         self.model = chunk.get("model") or self.model
         self._usage = chunk.get("usage") or self._usage
         for place, choice in enumerate(chunk.get("choices") or ()):
@@ -56,17 +55,17 @@ class ChunkAccumulator:
         return []
 
     def end(self) -> list[Reasoning | str]:
-        """Returns the end of the text, which was held back because it could have been the start of a tag."""
+        """Returns the end of the text, which `add` held back as the possible start of a tag."""
         return self._pieces(*self._splitter.end())
 
     def completion(self, model: str) -> Completion:
-        """The whole reply; `model` is the model's name if the server sent none."""
+        """The whole reply; `model` names the model if the server sent no name."""
         unopened, text = split_unopened("".join(self._texts))
         thought = "".join((*self._thoughts, unopened)).strip()
         calls = []
         for number, call in enumerate(self._calls):
             function = _function(call.get("function") or {})
-            # Some servers send no ids for calls, but a call's result needs one.
+            # Some servers send no ids, but the result of a call needs the id of the call.
             calls.append({**call, "id": call.get("id") or f"call_{number}", "type": "function", "function": function})
             del calls[-1]["index"]
         called = bool(calls or self._function)
@@ -148,7 +147,7 @@ def _name(call: Mapping[str, Any]) -> str:
 
 
 def _text(content: Any) -> str:
-    """The text of a field, or of its parts, without halves of surrogate pairs, which no file can contain."""
+    """The text of a field or of its parts, with U+FFFD instead of lone surrogates, which UTF-8 cannot encode."""
     text: str = content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

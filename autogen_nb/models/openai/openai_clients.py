@@ -1,6 +1,6 @@
-"""The openai library's clients of one model: one for each event loop, because a connection belongs to its loop.
+"""The openai library's clients for a model, one for each event loop, because a connection belongs to its loop.
 
-The library is imported at the first request, in a thread.
+The first request imports the library, in a thread.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Client
 
 
 class OpenAIClients:
-    """Creates the clients from the settings of a model; `options` are passed to each client as they are."""
+    """Creates the clients from the settings of a model; each client gets the `options`."""
 
     def __init__(self, ca_bundle: str | PathLike[str] | None, http_client: Any, **options: Any) -> None:
         self._by_loop: _ClientsByLoop = WeakKeyDictionary()
@@ -48,15 +48,15 @@ class OpenAIClients:
         """The client of the running loop."""
         clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
         if account not in clients:
-            # A connection keeps its loop alive.
+            # The connections of a closed loop would keep it alive.
             for ended in [loop for loop in self._by_loop if loop.is_closed()]:
                 del self._by_loop[ended]
-            # Importing openai and loading the certificates takes most of a second: a thread keeps the loop free.
+            # In a thread, because it takes most of a second to import openai and to load the certificates.
             client = await asyncio.to_thread(self._create, account)
             closer = _closer(client, leave_open=self._http_client is not None)
-            # The loop knows a started async generator, and closes it at shutdown.
+            # At shutdown, the loop closes the async generators that have started.
             await anext(closer)
-            # Another reply may have created a client meanwhile.
+            # Another reply may have created a client in the meantime.
             clients.setdefault(account, (client, closer))
         return clients[account][0]
 
@@ -70,7 +70,7 @@ class OpenAIClients:
         import openai
 
         if is_listed_at(account.url):
-            # Load the price list now, so that the first reply does not wait for it.
+            # Loads the price list in the thread.
             price_at("")
         # The HTTP library logs the address of each request, so the address must not contain a login.
         url, login = without_login(account.url or ""), login_of(account.url or "")
@@ -86,7 +86,7 @@ class OpenAIClients:
             )
         else:
             client = openai.AsyncOpenAI(base_url=url, **options)
-        # Otherwise the library would send the environment's values to every server.
+        # By default, the library would send the environment's values to every server.
         client.organization, client.project = account.organization, account.project
         return client
 
@@ -94,7 +94,7 @@ class OpenAIClients:
         import openai
 
         is_local = is_loopback(url)
-        # Requests to a local HTTP server need no certificates: loading them takes 16 ms, and invalid ones would fail.
+        # A local HTTP server needs no certificates. They take 16 ms to load, and invalid certificates would fail.
         is_plain = is_local and url.startswith("http:")
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else trusted_certificates(self._ca_bundle)
         options: Any = {"verify": verify, "follow_redirects": False}
@@ -114,7 +114,7 @@ async def open_stream(
     """Sends one request, and closes its response."""
     import openai
 
-    # Neither the task nor the key is sent to a host that the configuration does not name.
+    # A redirect could send the task and the key to a host that the configuration does not name.
     options: Any = {"max_retries": 0, "follow_redirects": False, **extra}
     stream_class = openai.AsyncStream[object]
     try:
@@ -124,7 +124,7 @@ async def open_stream(
     except (TypeError, ValueError) as cause:
         error = server.refused(f"got no request, because it cannot be encoded: {server.clean(str(cause))}")
     else:
-        # Closing an unfinished response closes the connection, so that the server stops writing.
+        # Closes the connection of an unfinished response, so that the server stops writing.
         async with stream:
             if stream.response.headers.get("content-type", "").startswith("text/html"):
                 raise server.refused("answered with a web page. Check base_url (it usually ends in /v1).")
@@ -149,7 +149,7 @@ async def _closer(client: "openai.AsyncOpenAI", *, leave_open: bool) -> AsyncGen
 
 
 def _close_soon(clients_by_loop: _ClientsByLoop) -> None:
-    # The garbage collector may call this in any thread.
+    # The garbage collector may call this function in any thread.
     for loop, clients in clients_by_loop.items():
         for _, closer in clients.values():
             if not loop.is_closed():

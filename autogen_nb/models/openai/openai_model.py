@@ -1,8 +1,8 @@
 """A model behind OpenAI's chat completions API, or a compatible one, with streaming.
 
 1. `OpenAIModel.reply` retries a request that may succeed later, as long as no piece of the reply has arrived.
-2. A reply without a finish reason was cut off: it is an error.
-3. Errors are raised outside of the ``except`` block of their cause, which may contain the key.
+2. A reply without a finish reason is incomplete, which is an error.
+3. Errors are raised outside the ``except`` block of their cause, because the cause may contain the key.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ from autogen_nb.run import policy
 
 _MAX_RETRIES = 3
 _SILENCE = 600.0
-"""Default timeout in seconds for the next piece of a reply."""
+"""The default timeout in seconds for the next piece of a reply."""
 
 _REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
 _NOT_IN_IDENTITY = ("extra_headers", "extra_query")
 
 
 class OpenAIModel:
-    """A model behind a chat completions API: OpenAI's, Azure's, or that of any server with a `base_url`."""
+    """A model behind the chat completions API of OpenAI, of Azure, or of the server at `base_url`."""
 
     def __init__(
         self,
@@ -112,14 +112,14 @@ class OpenAIModel:
 
     @property
     def identity(self) -> Any:
-        """The cache key: the server and the parameters, without credentials and connection settings."""
+        """The server, the model and the parameters, without credentials and connection settings."""
         parameters = {name: value for name, value in self._parameters.items() if name not in _NOT_IN_IDENTITY}
         vision = {} if self._vision is None else {"vision": self._vision}
         return {**self._account.identity, "model": self._model, **vision, **parameters}
 
     @property
     def price(self) -> Price | None:
-        """The price from the settings, else from the price list; None if neither has one."""
+        """The price from the settings, else from the price list; None if it is unknown."""
         return self._price or price_at(self._model, self._account.address)
 
     @property
@@ -133,7 +133,7 @@ class OpenAIModel:
         await self._clients.close()
 
     async def listed_models(self) -> tuple[str, ...]:
-        """The names of the server's models; none if it does not list them."""
+        """The names of the server's models; empty if the server does not list its models."""
         account, server = self._resolved()
         client = await self._clients.client(account)
         try:
@@ -145,7 +145,6 @@ class OpenAIModel:
         return ()
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Pieces of reasoning and text as they arrive, then the `Completion`."""
         account, server = self._resolved()
         if is_listed_at(account.url):
             request = _without_reasoning(request)
@@ -222,12 +221,12 @@ async def _parts(stream: Stream, reply: ChunkAccumulator, silence: float) -> Asy
 
 
 async def _whole(response: Any) -> AsyncIterator[object]:
-    """The only chunk of a server that does not stream."""
+    """The single chunk of a server that does not stream."""
     yield json.loads(await response.aread())
 
 
 def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:
-    """The error for an unusable reply; None for a good one."""
+    """The error for an unusable reply; None for a usable reply."""
     is_empty = not (completion.message.text or completion.message.carries_calls)
     match completion.finish_reason:
         case "content_filter":

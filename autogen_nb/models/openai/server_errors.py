@@ -1,6 +1,6 @@
-"""Errors of a model's server, as one sentence with a way out and without secrets.
+"""Errors of a model's server, as one sentence with a solution and without secrets.
 
-The server's message is untrusted: it is shortened and made printable.
+The server's message is untrusted, so the sentence has a short and printable form of it.
 """
 
 import re
@@ -18,7 +18,7 @@ from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, Model
 from autogen_nb.models.config.address import LONGEST_READ, host_of, is_loopback, shown_url, without_secrets
 
 _LONGEST_WAIT = 120.0
-"""Seconds; there is no retry if the server asks to wait longer."""
+"""The longest wait, in seconds, that a server may request before a retry."""
 
 _TOO_LONG = re.compile(
     r"""
@@ -42,7 +42,7 @@ _REFUSALS = (
     (re.compile("content_filter"), ContentFiltered, "stopped the request by its content filter"),
     (_TOO_LONG, ContextTooLong, "says that the request is too long"),
 )
-"""The refusals that a code or a message identifies, whatever the status: some servers use 500 for a long request."""
+"""Refusals by code or message, not by status, because some servers send status 500 for a long request."""
 
 _WAYS_OUT = {
     401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
@@ -65,7 +65,7 @@ _UNRELATED_TO_TRUST = (9, 10, 62, 63, 64)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The model, the server's address, and the key (or "") that messages must not contain."""
+    """A model's server; messages never contain the key."""
 
     model: str
     url: str
@@ -106,7 +106,7 @@ def error_of(server: Server, error: BaseException) -> ModelError:
 
 
 def wait_before_retry(error: Exception, retries: int) -> float | None:
-    """The seconds before the next retry, from the server or from the number of earlier retries; None without one."""
+    """The seconds before the next retry: the server's, else more for each earlier retry; None without a retry."""
     headers = error.response.headers if hasattr(error, "response") else {}
     wait = _requested_wait(headers)
     if wait > _LONGEST_WAIT or headers.get("x-should-retry") == "false":
@@ -115,8 +115,8 @@ def wait_before_retry(error: Exception, retries: int) -> float | None:
 
 
 def of_response(server: Server, response: Any) -> ModelError:
-    """The error for a response with an error status; the body has been read."""
-    # A provider's token is known only from the request.
+    """The error for a response with an error status, whose body must be in memory."""
+    # If a provider supplied the token, only the request has it.
     token = response.request.headers.get("authorization", "").partition(" ")[2]
     server = replace(server, key=server.key or token)
     error: ModelError
@@ -136,11 +136,11 @@ def of_response(server: Server, response: Any) -> ModelError:
 
 
 def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
-    """The error for the body of a response, or, without a status, for an event in a stream."""
+    """The error for the body of a response, or for an event in a stream, which has no status."""
     message, code = _message_and_code(body)
     reason = server.clean(message) or "it gave no reason"
     for pattern, kind, fault in _REFUSALS:
-        # A 429 is always a limit of the request rate, or the quota.
+        # Status 429 means a rate limit or the quota, whatever the message.
         if pattern.search(f"{code} {message[:LONGEST_READ]}") and (status != 429 or kind is ModelRefused):  # noqa: PLR2004 - HTTP's status "too many requests"
             return server.refused(f"{fault}{f' ({status})' if status else ''}: {reason}", kind)
     if not status:
@@ -165,7 +165,7 @@ def _connection_fault(server: Server, causes: list[BaseException]) -> str:
             if isinstance(cause, kind):
                 reason = getattr(cause, "verify_message", "") or getattr(cause, "strerror", "") or str(cause)
                 text = fault.format(server.clean(reason))
-                # Trusting the authority does not help with an expired certificate, or one for another name.
+                # Trust in the authority does not help with an expired certificate, or with another host's certificate.
                 if kind is not ssl.SSLCertVerificationError or getattr(cause, "verify_code", 0) in _UNRELATED_TO_TRUST:
                     return text
                 return f"{text}. If you trust its authority, set ca_bundle to the authority's certificate, a PEM file"
@@ -201,7 +201,7 @@ def _message_and_code(body: object) -> tuple[str, str]:
 
 
 def _requested_wait(headers: Mapping[str, str]) -> float:
-    """The seconds in the headers; 0 without a valid number."""
+    """The seconds until the retry that the headers request; 0 if they request none."""
     value, unit = headers.get("retry-after-ms"), 1000
     if value is None:
         value, unit = headers.get("retry-after", "0"), 1

@@ -1,1 +1,1 @@
-"""Models around a model: budget, cache, fallback, recording, replay."""
+"""Models that wrap other models: budget, cache, fallback, recording, truncation."""

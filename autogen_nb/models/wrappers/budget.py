@@ -1,10 +1,10 @@
-"""A budget of money or tokens, shared by models; a request that would exceed it is not sent.
+"""A budget of money or tokens for one or more models; a request that would exceed it is not sent.
 
-1. Spending is measured by the server's token counts, including the counts in an error. A whole or partial reply without
-   counts is charged by its estimate. Cached replies, and requests that failed before a reply, cost nothing.
-2. Each request is estimated before it is sent, without a tokenizer: by the ratio of characters to tokens in earlier
-   requests (initially 4). The reply is charged by its maximum length, or else by the longest reply so far.
-3. A pending request is charged by its estimate, so that concurrent chats do not exceed the budget together.
+1. The budget counts the server's tokens, also those in an error. A reply without a token count costs its estimate.
+   Cached replies, and requests that fail before a reply, cost nothing.
+2. The estimate of a request is its characters, divided by the characters per token of earlier requests (initially 4),
+   and the maximum length of the reply, or else the longest reply so far.
+3. A pending request costs its estimate, so that concurrent chats together do not exceed the budget.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _WAYS = "'0.50' for dollars or '20000 tokens'"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated usage of a request, the `basis` of its completion tokens, and `ratio` in characters per token."""
+    """The estimated usage of a request; `ratio` is characters per token, and `basis` explains the completion tokens."""
 
     usage: Usage
     dollars: float | None
@@ -41,7 +41,7 @@ class Estimate:
     basis: str
 
     def completed(self, written: int) -> Usage:
-        """The usage with a reply of this many characters."""
+        """The estimated usage if the reply has `written` characters."""
         return Usage(self.usage.prompt_tokens, math.ceil(written / self.ratio))
 
     def __str__(self) -> str:
@@ -53,24 +53,24 @@ class Estimate:
 
 
 class Budget:
-    """A limit of spending, shared by all models that have it; copies are the same object.
+    """A limit of spending for all models that share the object; a copy is the same object.
 
     Parameters
     ----------
     dollars
-        US dollars.
+        The limit in US dollars.
     tokens
-        Prompt and completion tokens together.
+        The limit in tokens, of prompts and completions together.
 
     Attributes
     ----------
     unlogged : tuple of Usage and float
-        Tokens and cost not recorded in the log.
+        The tokens and the cost that are not in the log.
 
     Raises
     ------
     ConfigError
-        Without a limit, or for a limit that is not above 0.
+        If there is no limit, or a limit is not above 0.
     """
 
     def __init__(self, dollars: float | None = None, tokens: int | None = None) -> None:
@@ -95,7 +95,7 @@ class Budget:
         return f"<Budget: {self.spent} spent>"
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
-        # AutoGen's users copy their configurations; separate copies would each allow the whole sum.
+        # AutoGen's users copy their configurations, and two copies would allow twice the sum.
         return self
 
     def __copy__(self) -> Self:
@@ -126,9 +126,9 @@ class Budget:
         return " and ".join(parts)
 
     def spend(self, usage: Usage | None, cost: float | None, *, logged: bool = True) -> None:
-        """Adds to the spending; a resumed chat adds the spending in its log.
+        """Adds to the spending; a resumed chat adds the spending from its log.
 
-        Spending that is not `logged`, such as an estimate, is kept in `unlogged` for `carry_over`.
+        Spending that is not `logged`, such as an estimate, also adds to `unlogged`.
         """
         with self._lock:
             used = usage or Usage()
@@ -139,7 +139,7 @@ class Budget:
                 self._add_unlogged(used, cost or 0.0)
 
     def carry_over(self, earlier: "Budget") -> None:
-        """Adds the unlogged spending of an earlier budget of the same chat."""
+        """Adds the unlogged spending of the chat's earlier budget."""
         used, dollars = earlier.unlogged
         with self._lock:
             self._usage += used
@@ -151,14 +151,14 @@ class Budget:
         self.unlogged = before + used, spent + dollars
 
     def measure(self, characters: int, usage: Usage) -> None:
-        """Updates the ratio of characters to tokens by a request and its usage."""
+        """Updates the ratio of characters to tokens with a request and its usage."""
         with self._lock:
             if characters and usage.prompt_tokens:
                 self._characters += characters
                 self._measured += usage
 
     def estimate(self, request: ModelRequest, *, price: Price | None, limit: int | None) -> Estimate:
-        """The estimate for a request; `price` is dollars per 1,000 tokens, `limit` the maximum tokens of the reply."""
+        """The estimate for a request; `price` is for 1,000 tokens, and `limit` is the maximum tokens of the reply."""
         characters = request_size.of_request(request)
         with self._lock:
             measured_tokens = self._measured.prompt_tokens
@@ -170,7 +170,7 @@ class Budget:
 
     @contextmanager
     def reserve(self, estimate: Estimate, model: str) -> Iterator[None]:
-        """Counts the estimate as spent inside the context; raises `BudgetReached` if the total exceeds the budget."""
+        """Counts the estimate as spent inside the context; raises `BudgetReached` if it would exceed the budget."""
         with self._lock:
             pending = [*self._pending, estimate]
             tokens = self._usage.total_tokens + sum(request.usage.total_tokens for request in pending)
@@ -207,7 +207,6 @@ class Budgeted(ModelWrapper):
             )
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The inner model's reply, which is counted before it is yielded."""
         self.check()
         estimate = self._budget.estimate(request, price=self.price, limit=self.completion_limit)
         written, is_complete = 0, False
@@ -222,7 +221,7 @@ class Budgeted(ModelWrapper):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):
-                # The server also charges for a reply that the reader closed.
+                # The server charges for a reply although the reader closed it.
                 if written and not is_complete:
                     self._spend(estimate.completed(written), None, logged=False)
                 raise
@@ -236,7 +235,7 @@ class Budgeted(ModelWrapper):
     def _count(self, reply: Completion, estimate: Estimate) -> None:
         if reply.cached:
             return
-        # A usage of 0 tokens means that the server does not count.
+        # Servers that do not count tokens may report 0.
         if reply.usage is not None and reply.usage.total_tokens:
             self._spend(reply.usage, reply.cost)
             self._budget.measure(estimate.characters, reply.usage)
@@ -253,7 +252,7 @@ class Budgeted(ModelWrapper):
 
 
 def budgeted(model: Model, budget: Budget) -> Model:
-    """The model with the budget as its innermost wrapper, for each model of a fallback."""
+    """The model with the budget as its innermost wrapper, or around each model of a fallback."""
     if isinstance(model, ModelWrapper | Fallback):
         return model.around(lambda inner: budgeted(inner, budget))
     layer = Budgeted(model, budget)

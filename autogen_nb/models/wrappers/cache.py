@@ -1,14 +1,14 @@
 """Caches replies on disk, so that each request is sent and paid for once.
 
-The store is a SQLite file of JSON texts. diskcache, which AutoGen 0.2 uses, stores pickles: anyone who can write to its
-folder can run code in the process that reads it. This cache stores only data, which is validated when it is read.
+The cache is a SQLite file of JSON texts. AutoGen 0.2's diskcache stores pickles, with which anyone who can write the
+file can run code in the process that reads it.
 
-1. The key is a hash of everything that determines the reply: the model, its parameters, its server's address, the
-   messages, the tools and the functions. Neither the messages nor API keys are stored.
-2. Only complete replies are stored. A failed or interrupted reply leaves no entry.
-3. Each access is one transaction on its own connection, which waits for other processes. SQLite uses its rollback
-   journal, because a write-ahead log does not work on network file systems, where many home folders are.
-4. An unreadable file is a miss, and a failed write only loses the entry; in both cases the reply has a note.
+1. The key is a hash of everything that determines the reply: the model, its parameters, the address of its server, the
+   messages, the tools and the functions. The file contains neither messages of requests nor API keys.
+2. Only complete replies are stored.
+3. Each access is one transaction on its own connection, and waits for other processes. SQLite uses its rollback
+   journal, because a write-ahead log does not work on network file systems.
+4. If the file cannot be read or written, the model replies, and the reply has a note.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _TROUBLE = (sqlite3.Error, OSError)
 class Cache:
     """A store of JSON values in a folder, shared by processes.
 
-    Use `Cache.disk`. The file is created with the first value, and the cache need not be closed.
+    `Cache.disk` creates it. The first value creates the file, and the cache need not be closed.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Cache:
 
     def __init__(self, folder: str | Path) -> None:
         self._shown = str(Path(folder) / FILE)
-        # Absolute, so that a change of the working directory does not change the cache.
+        # The absolute path stays valid if the working directory changes.
         self._path = Path(folder).expanduser().absolute() / FILE
 
     def __repr__(self) -> str:
@@ -97,19 +97,19 @@ class Cache:
 
     @classmethod
     def redis(cls, *_: Any, **__: Any) -> NoReturn:
-        """Raises `ConfigError`, since only caches on disk are supported."""
+        """Raises `ConfigError`, because only caches on disk are supported."""
         raise ConfigError("there is no Redis cache here: use Cache.disk(cache_seed=42), which processes can share")
 
     @classmethod
     def cosmos_db(cls, *_: Any, **__: Any) -> NoReturn:
-        """Raises `ConfigError`, since only caches on disk are supported."""
+        """Raises `ConfigError`, because only caches on disk are supported."""
         raise ConfigError("there is no Cosmos DB cache here: use Cache.disk(cache_seed=42), which processes can share")
 
     def close(self) -> None:
-        """Does nothing, since no connection stays open."""
+        """Does nothing, because no connection stays open."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of the key, or the default if there is none or it is damaged.
+        """The value of the key; `default` if there is no value, or it is damaged.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Cached(ModelWrapper):
         self._cache = cache
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The cached reply in one piece, with its original usage and cost, or the inner model's reply."""
+        """The cached reply in one piece, with its original usage and cost, else the inner model's reply."""
         key = key_of(self.inner, request)
         cached_reply, note = await asyncio.to_thread(self._look_up, key)
         if cached_reply is not None:
@@ -168,7 +168,7 @@ class Cached(ModelWrapper):
         async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion):
-                    # After a failed read, a write would fail too, after the same wait.
+                    # Writes nothing after a failed read, because the write would wait and fail, too.
                     note = note or await asyncio.to_thread(self._store, key, request, item)
                     yield replace(item, note=" ".join(filter(None, (item.note, note))))
                 else:
@@ -195,10 +195,9 @@ class Cached(ModelWrapper):
 
 
 def cached(model: Model, cache: Cache | None) -> Model:
-    """The model with this cache instead of an earlier one.
+    """The model with `cache`, which replaces the model's own cache.
 
-    A recording stays the outer wrapper, so that it contains cached replies. A replayed conversation is not cached,
-    because its replies depend on their order.
+    A recording stays the outer wrapper, so that it contains cached replies. A model without an identity gets no cache.
     """
     if cache is None:
         return model
@@ -212,12 +211,11 @@ def cached(model: Model, cache: Cache | None) -> Model:
 
 
 def key_of(model: Model, request: ModelRequest) -> str:
-    """The hash of everything that determines the reply."""
     parts = [_VERSION, identity_of(model), list(request.messages), list(request.tools), list(request.functions)]
     text = json.dumps(parts, sort_keys=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    # Values without a JSON form cannot be sent either; `repr` keeps their keys distinct.
+    # A request with such a value will fail; its key only has to be distinct.
     return dict(value) if isinstance(value, Mapping) else repr(value)

@@ -1,13 +1,12 @@
 """Shortens a conversation that is too long for its model, by removing its oldest outputs.
 
-1. Removable content: the output of code (a user message that begins with "exitcode: "), and the results of tools and
-   functions.
-2. Not removable: system messages, the task (the first message other than a system message, and the first user
-   message), and the last turn (from the last assistant message on). Without an assistant message, nothing is removable.
-3. A message keeps its place, role, name and id, so that each call keeps its result. A line with the number of removed
-   characters replaces the content, if the line is much shorter.
-4. The oldest content is removed first: half of the removable content. If the server still refuses the request, all
-   removable content is removed; if it refuses again, the error is raised.
+1. Removable content is the output of code (a user message that begins with "exitcode: "), and the results of tools and
+   functions. System messages, the task (the first message after them, and the first user message) and the last turn
+   (from the last assistant message on) are not removable.
+2. A line with the number of removed characters replaces the content, if the line is much shorter. The rest of the
+   message stays, so that each call keeps its result.
+3. The second request lacks the oldest half of the removable content. If the server refuses this request, the third
+   request lacks all removable content.
 """
 
 import re
@@ -27,10 +26,9 @@ _LEAST = 100
 
 
 class ContextTruncation(ModelWrapper):
-    """Sends a shorter request if the first one is too long for the model; the `Completion` then has a note."""
+    """Sends a shorter request if a request is too long for the model; then the `Completion` has a note."""
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The inner model's reply, to a shorter request if the whole one is too long."""
         sent = request
         for share in (0.5, 1.0, 0.0):
             has_reply = False
@@ -52,7 +50,7 @@ class ContextTruncation(ModelWrapper):
 
 
 def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
-    """The request without this share of its removable content, oldest first; None if it stays the same."""
+    """The request without the oldest part of its removable content, a `share` of it; None if nothing is removable."""
     lines = list(_removable(request))
     target = share * sum(gain for _, _, gain in lines)
     messages, saved = list(request.messages), 0
@@ -64,7 +62,7 @@ def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
 
 
 def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:
-    """The note for the person if `shorter` was sent instead of `request`."""
+    """The note for the person about the outputs that `shorter` lacks."""
     changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
     left_out = sum(request_size.of_content(message.get("content")) for message in changed)
     outputs, verb = ("1 older output", "was") if len(changed) == 1 else (f"{len(changed)} older outputs", "were")

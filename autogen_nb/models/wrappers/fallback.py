@@ -1,4 +1,4 @@
-"""A list of models as one: if a model is unavailable or refuses a request, the next model gets the request."""
+"""A model that asks several models in order until one replies."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 
 
 class Fallback:
-    """Asks models in order until one answers.
+    """Asks the next model if a model is unavailable or refuses a request.
 
-    An error after the first piece of text is final, and so is `ContentFiltered`.
+    `ContentFiltered` and an error after the first piece of text are final.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
@@ -28,7 +28,7 @@ class Fallback:
 
     @property
     def identity(self) -> Any:
-        """The identities of all models; None if one of them has none."""
+        """The identities of all models; None if one of the models has none."""
         identities = [identity_of(model) for model in self._models]
         return None if None in identities else identities
 
@@ -36,7 +36,7 @@ class Fallback:
         return Fallback([wrap(model) for model in self._models])
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The reply of the first model that answers; the `Completion` has its name."""
+        """The reply of the first model that replies; the `Completion` names the model."""
         causes: list[ModelUnavailable | ModelRefused] = []
         for model in self._models:
             has_reply = False

@@ -1,7 +1,7 @@
 """Records conversations with a model as JSON Lines, one line for each reply; `ReplayModel` replays them.
 
-A line contains the reply and a digest of the request (the number of messages, and a hash of the last one's text), but
-no keys, headers or messages.
+A line contains the reply and a digest of the request (the number of messages, and a hash of the last message's text).
+It contains no keys, headers or messages of the request.
 """
 
 import errno
@@ -31,7 +31,7 @@ _WRITE_FAILED = "The recording {!r} ends before this reply, which could not be w
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """A request in a recording: the number of its messages, and a hash of the last text."""
+    """A request in a recording: the number of its messages, and a hash of the last message's text."""
 
     messages: int
     last: str
@@ -62,7 +62,7 @@ class RecordingEntry:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "RecordingEntry":
-        """The entry from the value of `to_json`; raises ValueError, KeyError or TypeError for other values."""
+        """The entry from a result of `to_json`; raises ValueError, KeyError or TypeError for other values."""
         if value["v"] != VERSION:
             raise ValueError(f"version {value['v']!r} is not {VERSION}")
         return _entries().validate_python({"asked": value["asked"], "completion": value})
@@ -76,7 +76,7 @@ def _entries() -> "TypeAdapter[RecordingEntry]":
 
 
 class Recording(ModelWrapper):
-    """A model whose replies are appended to a file, until the first write fails."""
+    """A model that appends its replies to a file, until a write fails."""
 
     def __init__(self, model: Model, path: str | Path) -> None:
         super().__init__(model)
@@ -84,7 +84,7 @@ class Recording(ModelWrapper):
         self._has_failed = False
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # While the folder is held open, no link can redirect later writes.
+            # In a `HeldFolder`, no link can redirect later writes.
             self._folder = HeldFolder(self._path.parent)
             with self._folder.open(self._path.name, "ab") as file:
                 if os.fstat(file.fileno()).st_size:
@@ -97,14 +97,14 @@ class Recording(ModelWrapper):
         return f"<Recording of {self.inner!r} in {str(self._path)!r}>"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The recorded model's reply; interrupted replies are not recorded."""
+        """The inner model's reply; the recording leaves out interrupted replies."""
         async with open_reply(self.inner, request) as items:
             async for item in items:
                 if isinstance(item, Completion) and not self._has_failed:
                     entry = RecordingEntry(Digest.of(request), item)
                     try:
                         self._append(entry)
-                    # The reply has already cost money, so a failed write must not lose it.
+                    # After a failed write, the reply must still arrive: it has already cost money.
                     except OSError as error:
                         self._has_failed = True
                         note = _WRITE_FAILED.format(str(self._path), error.strerror or error)
@@ -114,7 +114,7 @@ class Recording(ModelWrapper):
 
     def _append(self, entry: RecordingEntry) -> None:
         line = json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
-        # Lone surrogates, which UTF-8 cannot encode, are written as JSON escapes.
+        # UTF-8 cannot encode lone surrogates, so they become JSON escapes.
         self._write(line.encode("utf-8", errors="backslashreplace"))
 
     def _write(self, data: bytes) -> None:
@@ -141,7 +141,7 @@ def _entry(line: bytes, number: int, path: Path) -> RecordingEntry:
     try:
         return RecordingEntry.from_json(json.loads(line))
     except (ValueError, KeyError, TypeError) as error:
-        # The first two lines of pydantic's error are its summary and the field; the rest may quote the reply.
+        # Only the first two lines of pydantic's error; the rest may quote the reply.
         summary = str(error).splitlines()[:2]
         raise ConfigError(
             f"line {number} of {str(path)!r} is not a recorded reply ({type(error).__name__}: {' '.join(summary)}); "

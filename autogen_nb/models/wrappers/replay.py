@@ -1,4 +1,4 @@
-"""Replays a recorded conversation: the same replies in the same order, without a server."""
+"""Replays the replies of a recorded conversation, without a server."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -14,11 +14,11 @@ from autogen_nb.models.wrappers.wrapper import pieces_of_reply
 class ReplayModel:
     """A model that streams the replies of a recording, in order.
 
-    A request that differs from the next recorded request, but equals another, gets the reply to that other request.
+    A request gets the next reply if its number of messages matches. Otherwise it gets the reply to the same request
+    elsewhere in the recording.
     """
 
-    identity = None
-    """Not cacheable: the replies depend on their order."""
+    identity = None  # not cacheable, because a reply depends on the earlier ones
 
     price = (0.0, 0.0)
 
@@ -32,11 +32,10 @@ class ReplayModel:
 
     @property
     def name(self) -> str:
-        """The name of the model for ``-m``."""
         return f"replay:{self._path}"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next recorded reply, at no cost; after an interruption, the same reply comes again."""
+        """The next recorded reply, at no cost; an interrupted reply is repeated."""
         digest = Digest.of(request)
         number = self._index_of(digest)
         if number == len(self._entries):
@@ -44,7 +43,7 @@ class ReplayModel:
                 f"{str(self._path)!r} contains {number} replies, but another one was requested", model=self.name
             )
         entry = self._entries[number]
-        # Texts are not compared, because the output of code may contain timings and other values that vary.
+        # Compares no texts, because the output of code varies, for example with timings.
         if entry.asked.messages != digest.messages:
             raise SessionError(
                 f"the conversation differs from {str(self._path)!r} at reply {number + 1}: "
@@ -57,7 +56,7 @@ class ReplayModel:
         yield replace(entry.completion, cost=0.0)
 
     def _index_of(self, digest: Digest) -> int:
-        """The index of the next reply, or of the reply to this request if a resumed conversation starts earlier."""
+        """The index of the next reply, or of another reply to the same request, for a conversation that was resumed."""
         if self._next < len(self._entries) and self._entries[self._next].asked.messages == digest.messages:
             return self._next
         same = (number for number, entry in enumerate(self._entries) if entry.asked == digest)

@@ -1,10 +1,10 @@
-"""Models around models: the base class `ModelWrapper`, and functions for streams of replies.
+"""The base class `ModelWrapper` of models around other models, and functions for streamed replies.
 
-A model may have more attributes than `core.ports.Model` requires. All of them are optional:
+Models may have optional attributes in addition to `core.ports.Model`:
 
-- `identity`: a JSON value of everything that determines a reply, except the messages. Caches use it as a key; None
+- `identity`: a JSON value of everything that determines a reply, except the messages; a part of a cache's key. None
   means that replies cannot be cached.
-- `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens; None if it is not known.
+- `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens; None if it is unknown.
 - `completion_limit`: the maximum number of tokens of a reply; None without a limit.
 """
 
@@ -22,7 +22,7 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 
 
 class ModelWrapper:
-    """A model around another one, with the name and the attributes of the inner model."""
+    """A model around an inner model, with the name and the attributes of the inner model."""
 
     def __init__(self, model: Model) -> None:
         self.inner = model
@@ -59,7 +59,7 @@ def identity_of(model: Model) -> Any:
 
 @asynccontextmanager
 async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Part], None]:
-    """The items of the model's reply; closes a reply that is a generator at the end of the context."""
+    """The parts of the model's reply; at the end of the context, closes the reply if it is a generator."""
     items = model.reply(request)
     try:
         yield items
@@ -69,12 +69,12 @@ async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Asyn
 
 
 def pieces_of(text: str) -> list[str]:
-    """The text in pieces of about a word, as a model streams it."""
+    """The text in pieces of about a word."""
     return _PIECE.findall(text)
 
 
 def pieces_of_reply(reply: Completion) -> Iterator[str | Reasoning]:
-    """The pieces of a whole reply, its reasoning first."""
+    """The pieces of a whole reply, first of its reasoning, then of its text."""
     if reply.reasoning is not None:
         yield from map(Reasoning, pieces_of(reply.reasoning.text))
     yield from pieces_of(reply.message.text)
