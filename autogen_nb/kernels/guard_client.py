@@ -50,7 +50,7 @@ class GuardClient:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         if permissions is None and self._scope is not None:
-            # An earlier block has activated the guard, so this block gets all permissions, until its end.
+            # The guard stays active after an earlier block. With all permissions, this block runs without questions.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope

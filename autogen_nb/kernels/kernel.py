@@ -276,8 +276,9 @@ class Kernel(VariableExchange):
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
-        # `prepare` uses the result; packing takes time only at the first start.
+        # `prepare` uses the packed modules. They are packed while the kernel starts.
         self._in_background(pack_modules())
+        # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.
         for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
             handle = await launch(self._place, launch_spec)
             try:
@@ -287,7 +288,6 @@ class Kernel(VariableExchange):
                 break
             except BaseException as error:
                 await handle.end(grace=0)
-                # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start.
                 if timeout is None or not isinstance(error, TimeoutError):
                     raise
         self.widgets.connect(handle.channels, handle.interrupt)

@@ -227,7 +227,7 @@ class ExecuteRequest:
     def _become_idle(self) -> None:
         self._idle = True
         if self.interrupted and self._reply is None:
-            # Rule 4
+            # Rule 4: this is the later request.
             self._identifiers.append(self.handle.channels.send("shell", "kernel_info_request", {}, self._take))
 
     def _take_output(self, item: Output | None) -> Awaitable[object] | None:

@@ -59,7 +59,7 @@ def import_ahead(name: str) -> None:
         if name == "pandas":
             sys.modules[name].DataFrame({"": [""]})
     except ModuleNotFoundError as error:
-        # The module itself may be missing, but none of its dependencies.
+        # A missing module is no error, but a missing dependency is.
         if not f"{name}.".startswith(f"{error.name}."):
             raise
     finally:

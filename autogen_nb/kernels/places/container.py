@@ -1,7 +1,7 @@
 """Runs kernels and programs in a container of Docker or Podman.
 
-1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders;
-   all have the same paths as on this machine. By default the code has no network.
+1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders.
+   These folders have the same paths as on this machine. By default the code has no network.
 2. By default the engine removes the container after `close`, and after the end or a crash of this process: the main
    program of the container reads a stream that this process keeps open.
 """
@@ -119,7 +119,7 @@ class ContainerPlace(Place):
         spec: Sequence[str] = manager.kernel_spec.argv
         own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
         options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
-        # Older versions of ipykernel write to the connection file, so they get a copy in the outbox.
+        # Older versions of ipykernel write to the connection file, so they get a copy of the file in the outbox.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())

@@ -32,7 +32,7 @@ class KernelFiles:
     is_remote = False
 
     def with_remote_paths(self, source: str) -> str:
-        """Replaces this machine's paths in source code by the kernel's."""
+        """Replaces this machine's paths in source code by paths on the kernel's machine."""
         return source
 
     async def send(self, path: Path) -> None:
