@@ -10,7 +10,7 @@ from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
 _READY_TIMEOUT = 60.0
-# After half of this time, jupyter_client sends SIGTERM, on which the kernel still removes its folders.
+# After half of this time, jupyter_client sends SIGTERM. A kernel that gets SIGTERM still removes its folders.
 _SHUTDOWN_SECONDS = 10.0
 
 

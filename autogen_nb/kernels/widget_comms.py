@@ -2,7 +2,7 @@
 
 1. Updates of a widget are merged until the page reads them, so a progress bar that moves 10,000 times is read once.
 2. An Output widget captures the outputs whose parent message is the widget's `msg_id`.
-3. The page's messages to a widget are sent to the kernel one at a time; updates that wait are merged. Code that handles
+3. The page's messages to a widget are sent to the kernel one at a time; waiting updates are merged. Code that handles
    a message for too long is interrupted.
 
 Source: version 2 of the Jupyter widgets messaging protocol (ipywidgets, `packages/schema/messages.md`).

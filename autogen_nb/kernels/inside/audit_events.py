@@ -118,7 +118,7 @@ def _actions_of_change(
     path = view.path(name, folder, resolve_last=resolve_last)
     own = kind == "write" and view.owner_of(path) == "own"
     if own and resolve_last and view.has_other_names(path):
-        yield kind, path, f"writes {view.display_path(path)}, a file that has a second name"
+        yield kind, path, f"writes {view.display_path(path)}, a file with several hard links"
     elif not (own or _is_unrestricted(path, view)):
         yield kind, path, f"{kind}s {view.display_path(path)}"
 
@@ -139,7 +139,7 @@ def _on_link(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
     source = view.path(_text(arguments[0]), _folder(arguments, 2), resolve_last=True)
     if not (view.owner_of(source) == "own" or _is_unrestricted(source, view)):
         yield from _actions_of_read(source, view)
-        yield "write", source, f"creates a second name for {view.display_path(source)}, which allows changes"
+        yield "write", source, f"creates a hard link to {view.display_path(source)}"
     yield from _actions_of_change("write", _text(arguments[1]), view, _folder(arguments, 3), resolve_last=False)
 
 
@@ -243,12 +243,12 @@ def _on_environment(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator
 def _on_ctypes(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
         name = _text(arguments[0]) if arguments else ""
-        yield "unknown", "", f"calls the C library {_short(name)}" if name else "reaches into memory by ctypes"
+        yield "unknown", "", f"calls the C library {_short(name)}" if name else "accesses memory by ctypes"
 
 
 def _on_introspection(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
-        yield "environment", "", "looks through the interpreter's own objects"
+        yield "environment", "", "inspects the interpreter's objects"
 
 
 def _on_import(arguments: tuple[Any, ...], _: "ProcessView") -> Iterator[Action]:

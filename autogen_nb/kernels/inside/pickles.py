@@ -25,7 +25,7 @@ class TooLarge(Exception):
 
 
 class MissingGlobal(Exception):
-    """A function in the value uses a global variable that is not transferred; the message is its name."""
+    """A function in the value uses a global variable that is not transferred; the message is the variable's name."""
 
 
 class _CountingWriter:
@@ -109,7 +109,7 @@ def pickler_of(available: Iterable[str]) -> Callable[..., Any]:
         return pickle.Pickler
     allowed = frozenset(available)
 
-    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # its base is made at run time
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]  # the base class exists only at run time
         def reducer_override(self, value: Any) -> Any:
             reduced = super().reducer_override(value)
             if type(value) is types.FunctionType and reduced is not NotImplemented:

@@ -16,7 +16,7 @@ _SANDBOX = b"bwrap\n"
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """Memory in bytes, number of threads, processor time in seconds, and the process id with the most memory."""
+    """Memory in bytes, number of threads, processor time in seconds, and the id of the process with the most memory."""
 
     memory: int = 0
     tasks: int = 0
@@ -48,7 +48,7 @@ def sandbox_pids(pid: int) -> tuple[int, ...]:
     """The ids of the sandbox's `bwrap` processes and of the program in it; without a sandbox, only `pid`."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process in a sandbox adopts orphans, too, but the file lists its own child first.
+        # The first process of a sandbox adopts orphans. The file lists them after the process's own child.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
     return tuple(processes)

@@ -105,7 +105,7 @@ def _answer(content: dict[str, Any]) -> str:
         why = result.get("evalue") or content.get("evalue") or "no answer"
         raise TransferError(f"a file transfer with the agent's kernel failed: {why!s:.200}") from None
     if not isinstance(text, str):
-        raise TransferError("a file transfer with the agent's kernel failed: its answer is not text")
+        raise TransferError("a file transfer with the agent's kernel failed: the kernel's answer is not text")
     return text
 
 
