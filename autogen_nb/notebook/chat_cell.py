@@ -95,7 +95,7 @@ class ChatCell:
                 await self._return_variables(chat, cell_run, done)
             finally:
                 await self._list_new_variables(chat)
-        # The chat keeps the answer in spite of the error.
+        # The cell raises an error, but the chat keeps the answer.
         if [reply.finish_reason for reply in cell_run.replies][-1:] == [INCOMPLETE]:
             raise AnswerIncomplete(
                 "Incomplete: blocks failed or plots are missing, as the answer says. Run this cell again to retry.",
@@ -288,7 +288,7 @@ class ChatCell:
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
-        """Returns the agents, with all messages before this run; if nothing has changed, those of the previous cell."""
+        """Returns agents whose histories end before this run: the previous cell's, or new ones if the setup differs."""
         settings = self._settings
         config = CodeConfig(
             conversation.executor,

@@ -1,8 +1,9 @@
 """The conversations of a notebook: their runs, one for each cell, and their kernels.
 
 1. A conversation is the sequence of its runs; the agents' histories are derived from the runs' logs.
-2. Running a cell again resumes its run if that has an open question. Otherwise it replaces the run and all later runs.
-3. A new chat takes over the name; the old one gets another name.
+2. A cell that runs again resumes its run if the run has an open question. Otherwise, the chat drops that run and all
+   later runs, and a new run begins.
+3. A new chat takes the name of the old chat, which gets another name.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +46,7 @@ class Origin:
     request: str | None = None
 
     def repeats(self, other: "Origin") -> bool:
-        """Returns whether `other` is an earlier execution of the same cell."""
+        """Returns whether `other` is another execution of the same cell."""
         return self.cell is not None and self.cell == other.cell and self.request != other.request
 
 
@@ -85,8 +86,6 @@ class ChatAgents:
 
 
 class NotebookConversation:
-    """One chat across cells."""
-
     def __init__(
         self,
         name: str,
@@ -131,10 +130,7 @@ class NotebookConversation:
         return bool(self.runs) and waits and not self._replaced
 
     def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
-        """Returns the target for the chat's code, from the options and the default `usual`.
-
-        A running chat stays where it is; options or settings that name another place are an error.
-        """
+        """Returns the target for the chat's code; a chat keeps its target after the first run."""
         target = options.target(self.where if self.runs and usual == self._usual else usual)
         if self.runs and target != self.where:
             current, requested = (place.text or "no sandbox" for place in (self.where, target))
@@ -145,7 +141,7 @@ class NotebookConversation:
         return target
 
     def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
-        """Sets the target for the chat's code, with a new kernel if `where` is another one; `usual` is the default."""
+        """Sets the target for the chat's code, and replaces the kernel if the target changes."""
         if where != self.where:
             where.check(self.cwd)
             self.end()
@@ -163,7 +159,7 @@ class NotebookConversation:
             )
         else:
             self.executor = first_kernel[1]
-            # The kernel is already starting, so the limit cannot stop it.
+            # The kernel is already starting, so the limit on kernels cannot refuse it.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.stop)
@@ -194,23 +190,23 @@ class NotebookConversation:
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
         if executor is self.executor and self.where.kind.wall and self.known_folder:
-            # If another kernel has replaced this one, it may have the folder mounted.
+            # After a restart, the new kernel's sandbox may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
-        """Records values that were copied to the kernel; returns the names of its own variables that they replaced."""
+        """Records values copied to the kernel, and returns the names of the kernel's variables that they replaced."""
         self.listed_variables |= set(values)
         return self.shared.hand(values, handed)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
-        """Copies values into the notebook; returns the names of other variables that they replaced."""
+        """Copies values into the notebook, and returns the names of the notebook's variables that they replaced."""
         replaced = tuple(name for name in values if name in namespace and not self.shared.holds(name, namespace[name]))
         namespace.update(values)
         self.hand(values)
         return replaced
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """Returns the run that a cell resumes, and the later runs that it drops."""
+        """Removes the runs after the cell's run, and returns them after it; returns None if it is not resumable."""
         index = self._index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
@@ -236,7 +232,7 @@ class NotebookConversation:
 
     def _index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
-            # Without ids, only the same task at an open question identifies the cell.
+            # Without cell ids, the same task and an open question identify the cell.
             last = len(self.runs) - 1
             same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
@@ -266,7 +262,7 @@ class Conversations:
         return iter(list(self._all.values()))
 
     def named(self, name: str | None = None) -> NotebookConversation:
-        """Returns the named conversation, which it creates if necessary, or the current one."""
+        """Returns the conversation `name` (default: the current one), which it creates if necessary."""
         name = name or self.current
         return self._all.get(name) or self._begin(name)
 
@@ -292,7 +288,7 @@ class Conversations:
         return self.named(name), old.name
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
-        """Returns the cell's conversation, which it creates if necessary, and a remark about an older one, or ""."""
+        """Returns the cell's conversation, created if necessary, and a remark if another one is renamed or deleted."""
         existing = self.find(options, origin)
         if existing is not None:
             return existing, ""

@@ -1,4 +1,4 @@
-"""Executes the magics. This module imports everything heavy, so it is imported on first use."""
+"""Executes the magics; imported on first use, because its own imports take long."""
 
 import asyncio
 import os
@@ -51,8 +51,8 @@ class _OneLine(BaseException):
         return [f"\x1b[31m{self}\x1b[0m"]
 
 
-class CellFailed(_OneLine, Exception):  # IPython shows the class name
-    """The cell has no answer; the cause is chained."""
+class CellFailed(_OneLine, Exception):
+    """The cell raised an error of the package, which is `__cause__`."""
 
 
 class CellInterrupted(_OneLine, KeyboardInterrupt):
@@ -76,7 +76,7 @@ class Session:
         self._announced: set[str] = set()
         restarts = Restarts()
         if getattr(shell, "kernel", None) is not None:
-            # The file may be missing, and an embedded kernel has none.
+            # An embedded kernel has no connection file, and the file of another kernel may be gone.
             with suppress(OSError, RuntimeError):
                 restarts = Restarts(Path(get_connection_file()))
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
@@ -91,7 +91,7 @@ class Session:
         """Imports the modules that the first cell needs."""
         chat_html.warm_up()
         if getattr(self._shell, "kernel", None) is not None:
-            import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # ipywidgets takes a while
+            import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
 
     def close(self) -> None:
         for chat in self.conversations:
@@ -156,7 +156,7 @@ class Session:
         await self._run(read_options(line, cell), waits)
 
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
-        """Runs a cell; `resumed_cell` is the id of the cell to resume ("" if it has none), or None for this cell."""
+        """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
         running = running_origin(self._shell)
         origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)
@@ -198,7 +198,7 @@ class Session:
         running: Origin,
         human_timeout: float | None = None,
     ) -> Iterator[Person]:
-        """Yields the person who answers; meanwhile, clicks arrive, and other cells can take over the chat."""
+        """Yields the person who answers, delivers clicks, and lets other cells take over the chat."""
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):
@@ -236,7 +236,7 @@ async def _awaited(work: Coroutine[Any, Any, None]) -> None:
             await work
         except Superseded:
             return
-        # ipykernel cancels an awaited cell, and interrupts a plain one.
+        # On an interrupt, ipykernel cancels an awaited cell, and raises KeyboardInterrupt in other cells.
         except (asyncio.CancelledError, KeyboardInterrupt):
             raise CellInterrupted("Stopped.") from None
 

@@ -1,4 +1,4 @@
-"""``%autogen kernel``: the status and variables of the agent's kernel; interrupts or restarts it."""
+"""``%autogen kernel``: shows the status and variables of the agent's kernel; interrupts, restarts or ends it."""
 
 import difflib
 
@@ -44,7 +44,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
-    # The engine's loop owns the kernel.
+    # A coroutine, because only the engine's loop may access the kernel.
     return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
 
 

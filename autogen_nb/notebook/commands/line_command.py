@@ -1,4 +1,4 @@
-"""``%autogen``: its subcommands, with the arguments and help that the usage and hints show."""
+"""``%autogen``: the subcommands, their arguments and their help."""
 
 import difflib
 import os
@@ -69,7 +69,7 @@ class Commands:
 
     def run(self, line: str) -> None:
         """Runs the command of a line, or lists the commands if the line is empty."""
-        # A rule may contain a quoted command line.
+        # The quotes in a rule are part of the rule.
         try:
             name, *words = (line.split() if line.split()[:1] == ["rules"] else shlex.split(line)) or [""]
         except ValueError as error:

@@ -19,7 +19,7 @@ WAITS_FOR_ANSWER = (
 
 
 def waiting_run(chat: NotebookConversation) -> CellRun | None:
-    """Returns the last run if it was interrupted at a question that a cell can repeat."""
+    """Returns the last run if it ended at a question that can be asked again."""
     return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
