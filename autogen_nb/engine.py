@@ -222,7 +222,6 @@ async def stream_items(work: Callable[[Emit[T]], Awaitable[R]]) -> AsyncGenerato
 
 
 def unwrap(entry: Entry[T]) -> T:
-    """The value of an entry; raises the error of an entry of the kind "error"."""
     kind, value = entry
     if isinstance(value, BaseException) and kind == "error":
         raise value

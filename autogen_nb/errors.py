@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 
 class AutogenError(Exception):
-    """Base class of the package's exceptions."""
+    pass
 
 
 class ConfigError(AutogenError, ValueError):
-    """A setting or an argument is wrong; raised before anything starts."""
+    pass
 
 
 class WrongType(ConfigError, TypeError):
-    """A setting or an argument has the wrong type."""
+    pass
 
 
 class InvalidCarryOverType(WrongType):
@@ -84,19 +84,19 @@ class ModelError(AutogenError):
 
 
 class ModelUnavailable(ModelError):
-    """The model's server is unreachable, timed out or is overloaded; a retry may help."""
+    pass
 
 
 class ModelRefused(ModelError):
-    """The model's server refused the request; a retry will not help."""
+    pass
 
 
 class ContentFiltered(ModelRefused):
-    """The server's content filter stopped the request or the reply."""
+    pass
 
 
 class ContextTooLong(ModelRefused):
-    """The request is longer than the model can read; a shorter one may work."""
+    pass
 
 
 class BudgetReached(ModelError):
@@ -114,19 +114,19 @@ class BudgetReached(ModelError):
 
 
 class RecordingEnded(ModelError):
-    """A replayed conversation has no further reply."""
+    pass
 
 
 class ExecutionError(AutogenError):
-    """Code could not be run at all."""
+    pass
 
 
 class TransferError(ExecutionError):
-    """A variable could not be transferred to or from the agent's kernel."""
+    pass
 
 
 class SessionError(AutogenError):
-    """A recorded log does not match the flow that replays it."""
+    pass
 
 
 class CallbackError(AutogenError):
@@ -134,7 +134,7 @@ class CallbackError(AutogenError):
 
 
 class NobodyThere(AutogenError):
-    """A question needs a person, and none is available."""
+    pass
 
 
 class NoEligibleSpeaker(AutogenError):

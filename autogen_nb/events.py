@@ -32,9 +32,6 @@ EndReason: TypeAlias = Literal[
 ]
 
 
-# Facts
-
-
 @dataclass(frozen=True, slots=True)
 class ChatStarted:
     initiator: str
@@ -79,13 +76,8 @@ class Ended:
     detail: str = ""
 
 
-# Transients
-
-
 @dataclass(frozen=True, slots=True)
 class ModelDelta:
-    """A piece of the text of a streamed reply."""
-
     agent: str
     text: str
 
@@ -109,9 +101,6 @@ class ReasoningDelta:
 class OutputAdded:
     agent: str
     output: Output
-
-
-# Questions and their answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +174,6 @@ class ApprovalAsked:
 
     @property
     def effects_for_rules(self) -> tuple[Effect, ...]:
-        """The effects for which to propose rules."""
         return () if self.always else self.effects
 
 

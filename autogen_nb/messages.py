@@ -136,7 +136,6 @@ class FunctionCall:
 
     @classmethod
     def of(cls, function: Mapping[str, Any], call_id: str | None) -> "FunctionCall":
-        """The call in a ``function`` object of OpenAI's API."""
         return cls(str(function.get("name") or ""), str(function.get("arguments") or ""), call_id)
 
 

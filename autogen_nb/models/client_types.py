@@ -156,7 +156,6 @@ def parts_of(content: Parts) -> str | list[dict[str, Any]]:
 
 
 def parts_from(content: Iterable[Any]) -> list[str | Image]:
-    """The texts and images of a message's parts, without other parts."""
     contents: list[str | Image] = []
     for part in content:
         match part:

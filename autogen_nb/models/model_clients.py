@@ -37,8 +37,6 @@ class ChatCompletionClient(ABC):
     def model(self, extra: Mapping[str, Any]) -> Model:
         """The model for requests with the parameters `extra`."""
 
-    # The interface for agents
-
     @property
     def name(self) -> str:
         """The model's name."""
@@ -47,8 +45,6 @@ class ChatCompletionClient(ABC):
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Yields pieces of text as they arrive, then the `Completion`."""
         return self._count_usage(self.model({}), request)
-
-    # The interface for programs
 
     async def create(
         self,
@@ -119,8 +115,6 @@ class ChatCompletionClient(ABC):
 
     async def close(self) -> None:  # noqa: B027 - not every client has connections
         """Closes connections; the next request opens new ones."""
-
-    # Properties and usage
 
     @property
     def model_info(self) -> Mapping[str, Any]:

@@ -17,13 +17,11 @@ _FRAME = 16
 
 
 def of_request(request: ModelRequest) -> int:
-    """The characters of the messages and of the definitions of tools and functions."""
     definitions = (*request.tools, *request.functions)
     return sum(map(of_message, request.messages)) + sum(map(_json_size, definitions))
 
 
 def of_message(message: Mapping[str, Any]) -> int:
-    """The characters of a message, with its calls."""
     calls = sum(_json_size(message[key]) for key in ("tool_calls", "function_call") if message.get(key))
     return _FRAME + len(str(message.get("name") or "")) + of_content(message.get("content")) + calls
 

@@ -134,7 +134,6 @@ def binary_result(op: ast.operator, left: Any, right: Any) -> Any:
     if isinstance(op, ast.Add) and (isinstance(left, str) or isinstance(right, str)):
         return string_form(left) + string_form(right)
     if isinstance(op, ast.Mod) and isinstance(left, str) and isinstance(right, str | int):
-        # The analysis supports only one `%s` or `%d`.
         plain = left.count("%s") + left.count("%d") == left.count("%") == 1
         return left.replace("%s", str(right)).replace("%d", str(right)) if plain else UNKNOWN
     if isinstance(op, ast.Add) and isinstance(left, tuple) and isinstance(right, tuple):

@@ -45,7 +45,6 @@ class CallReader:
         self._changing = changing
 
     def read(self, call: ast.Call) -> None:
-        """Adds the effects of the call, without the effects of its arguments."""
         if _keyword_values(call, _ARGUMENTS["folder"]):
             self._effects.add_unknown("uses a path relative to a folder's descriptor")
         func = call.func

@@ -19,7 +19,6 @@ _OWN_PROCESS = re.compile(
     r"/proc/(meminfo|cpuinfo|loadavg|uptime|version"
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
-"""Files with statistics of the machine and of the process."""
 _SHOWN = 80
 _DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
@@ -149,6 +148,5 @@ def local(path: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, shortened, without deceptive characters."""
     plain = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in visible(text))
     return plain if len(plain) <= _SHOWN else f"{plain[: _SHOWN - 1]}…"

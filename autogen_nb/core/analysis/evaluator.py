@@ -61,7 +61,6 @@ class Evaluator:
         self._cuts = 0
 
     def of(self, node: ast.expr) -> Values:
-        """The possible values of an expression; never empty."""
         key = id(node)
         if key in self._cache:
             return self._cache[key]
@@ -321,7 +320,6 @@ class Evaluator:
             try:
                 results.append(UNKNOWN if None in parts else combine(*parts))
             except TypeError:
-                # The call also fails at run time.
                 results.append(UNKNOWN)
         return results
 

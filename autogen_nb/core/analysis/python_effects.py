@@ -285,7 +285,6 @@ class _PythonReader:
         kind = library_effects.default_kind(name)
         method = method_effects.kind(name.rpartition(".")[2])
         if ref.endswith(("()", "[]")):
-            # `_read_call` checks the call that returns the object.
             return
         if "()" in ref and not _is_shell(ref):
             if method in ("write", "delete") and kind == "compute":

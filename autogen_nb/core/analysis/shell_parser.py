@@ -41,7 +41,6 @@ def commands(code: str) -> list[Command] | None:
 
 def _words(code: str) -> list[str]:
     words: list[str] = []
-    # A backslash at the end of a line continues the line.
     for line in _lines(re.sub(r"\\\n", " ", code)):
         lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>")
         lexer.whitespace_split = True

@@ -82,7 +82,6 @@ def relayed_message(state: ConversationState, manager: str, speaker: str) -> Mes
 
 
 def with_author(message: Message, speaker: str) -> Message:
-    """The message with the speaker as its author, and "" for missing content."""
     # The name of a function result is the name of the function.
     name = message.name if message.role == "function" else speaker
     return replace(message, name=name, content="" if message.content is None else message.content)

@@ -128,7 +128,6 @@ class ConversationState:
             exchanged[-1] = replace(exchanged[-1], heard=self.last(agent, peer))
 
     def last(self, agent: str, peer: str) -> Message:
-        """The last message exchanged with the peer, in the agent's history."""
         messages = self._reply_messages.get((agent, peer)) or (Kept(0, len(self.exchanged(agent, peer))),)
         last = messages[-1]
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
@@ -176,7 +175,6 @@ def ask(question: Question, kind: type[A]) -> Asking[A]:
 
 
 def expand_kept(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
-    """The messages, with the messages of `whole` in place of each `Kept` range."""
     result: list[M] = []
     for each in messages:
         result += whole[each.start : each.stop] if isinstance(each, Kept) else (each,)
@@ -184,7 +182,6 @@ def expand_kept(messages: Iterable[Kept | M], whole: Sequence[M]) -> list[M]:
 
 
 def reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Reply | Stop]:
-    """The agent's reply to the peer's last message, from its own ``generate_reply`` if it has one."""
     if "generate_reply" not in spec.own:
         return (yield from run_reply_steps(state, spec, peer))
     count = len(state.exchanged(spec.name, peer))
@@ -210,7 +207,6 @@ def run_reply_steps(state: ConversationState, spec: AgentSpec, peer: str) -> Ask
 
 
 def check_termination_and_human_reply(state: ConversationState, spec: AgentSpec, peer: str) -> Asking[Outcome]:
-    """The step that stops the chat or asks a person, by the table in `human_input`."""
     is_terminated = yield from check_termination(state, spec, peer)
     pair = spec.name, peer
     limit = spec.max_auto_replies_to.get(peer, spec.max_auto_replies)

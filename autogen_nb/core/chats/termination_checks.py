@@ -52,8 +52,6 @@ class OwnLine:
 
 @dataclass(frozen=True, slots=True)
 class WithoutCode:
-    """True if the message contains no code and no calls."""
-
     def __call__(self, message: Message, /) -> bool:
         if message.carries_calls:
             return False

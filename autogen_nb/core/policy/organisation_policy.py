@@ -44,7 +44,6 @@ class OrganisationPolicy:
         return WALLS.index(walls) >= WALLS.index(self.sandbox)
 
     def check_walls(self, walls: Walls, what: str) -> None:
-        """Raises ConfigError if the sandbox is too weak; `what` runs in it, such as "this cell"."""
         if not self.suffices(walls):
             raise ConfigError(
                 f"your organisation's policy requires at least the sandbox {self.sandbox!r}, and {what} has {walls!r}: "
@@ -56,7 +55,6 @@ NO_POLICY = OrganisationPolicy()
 
 
 def parse(text: str) -> OrganisationPolicy:
-    # Imported late, because most machines have no policy.
     import tomllib
 
     try:

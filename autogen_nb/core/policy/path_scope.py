@@ -18,7 +18,6 @@ _SECRET = re.compile(
     | oai_config_list(\.\w+)?
     """
 )
-"""Names of files that usually contain keys or passwords."""
 
 
 @dataclass(frozen=True, slots=True)

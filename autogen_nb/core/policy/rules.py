@@ -16,7 +16,6 @@ from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
 RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
-"""The kinds of effects that a rule can cover; the other kinds need no question."""
 
 PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 

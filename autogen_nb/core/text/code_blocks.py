@@ -25,7 +25,6 @@ SHOWN = frozenset(
     "tsv output out stdout stderr console pycon traceback error diff patch latex tex bibtex log dot "
     "graphviz http".split()
 )
-"""Languages of fences that are only shown."""
 
 COMMANDS = frozenset(
     "awk basename cat cd chmod chown cp curl cut date df diff dirname du echo env export file find free "
@@ -42,8 +41,6 @@ _ARGUMENT = re.compile(r"-{1,2}[A-Za-z]|[~.]{0,2}/|\.{1,2}$|[\w.-]+/|[\w-]+\.[A-
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """The code blocks of a text, and the prose around the fences; `unclosed` is True if a fence is unclosed."""
-
     blocks: tuple[CodeBlock, ...] = ()
     unclosed: bool = False
     prose: str = ""

@@ -50,7 +50,6 @@ def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Replaces the middle of a long text by a line about the omitted part."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]

@@ -127,7 +127,6 @@ class Account:
 
 
 def azure_name(model: str) -> str:
-    """Azure's name of a model, which has "gpt-35" instead of "gpt-3.5"."""
     return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 

@@ -8,7 +8,6 @@ from urllib.parse import unquote, urlsplit
 from autogen_nb.errors import ConfigError
 
 HIDDEN = "****"
-"""Shown instead of a password."""
 
 LONGEST_READ = 4_000
 """The characters of a server's message to search; for more, a regular expression may take quadratic time."""
@@ -49,7 +48,6 @@ def checked_url(url: str | None, what: str) -> str | None:
 
 
 def checked_base(url: str) -> str:
-    """The base URL that a person typed; raises `ConfigError` for other addresses."""
     base = checked_url(url, "Base URL") or ""
     parts = urlsplit(base)
     if (parts.hostname or "").endswith(_AZURE) and "/openai/v1" not in parts.path:
@@ -63,7 +61,6 @@ def checked_base(url: str) -> str:
 
 
 def server_of(url: str | None) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address."""
     try:
         parts = urlsplit((url or "").strip())
         return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -94,7 +91,6 @@ def without_login(url: str) -> str:
 
 
 def basic_auth(login: str) -> str:
-    """The `Authorization` header for a `name:password`."""
     name, _, password = login.partition(":")
     return "Basic " + b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
 

@@ -16,8 +16,6 @@ _MOST_MODELS = 50
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A server that answered, and its models."""
-
     kind: str
     base_url: str
     models: tuple[str, ...]

@@ -24,7 +24,6 @@ DEFAULT_MODEL = "gpt-4o-mini"
 """The model if a key is configured, and no model."""
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
-"""The environment variables that set the server and the key."""
 
 _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"

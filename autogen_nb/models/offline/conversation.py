@@ -60,7 +60,6 @@ class State:
 
     @property
     def last_attempts(self) -> list[Attempt]:
-        """The last attempt at each step in the turn."""
         return list({attempt.step: attempt for attempt in self.attempts}.values())
 
     @property

@@ -134,10 +134,8 @@ def spans(values: Iterable[object], *, most: int = 6) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """Joins the items with commas, and "and" before the last."""
     return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
 
 
 def count(number: int, noun: str) -> str:
-    """Formats the number with its noun: "1 row", "1,461 rows"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -28,14 +28,11 @@ class Dataset:
 
     @property
     def clean(self) -> str:
-        """The name of the variable for the copy with proper types."""
         return f"{self.raw}_clean"
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The words of a task, without file paths, and its table."""
-
     words: str
     dataset: Dataset | None = None
 

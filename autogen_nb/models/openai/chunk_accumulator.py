@@ -39,7 +39,6 @@ class ChunkAccumulator:
 
     @property
     def usage(self) -> Usage | None:
-        """The server's token counts."""
         usage = self._usage
         return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))) if usage else None
 

@@ -45,7 +45,6 @@ class OpenAIClients:
             trusted_certificates(ca_bundle)
 
     async def client(self, account: Account) -> "openai.AsyncOpenAI":
-        """The client of the running loop."""
         clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
         if account not in clients:
             # The connections of a closed loop would keep it alive.

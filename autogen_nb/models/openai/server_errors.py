@@ -35,7 +35,6 @@ _TOO_LONG = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Servers' codes and messages for a request that is too long."""
 
 _REFUSALS = (
     (re.compile("insufficient_quota"), ModelRefused, "says that the account has no quota left"),
@@ -86,7 +85,6 @@ class Server:
 
 
 def error_of(server: Server, error: BaseException) -> ModelError:
-    """The error for an exception of a request or of its stream."""
     import openai
 
     match error:

@@ -192,8 +192,6 @@ class Budget:
 
 
 class Budgeted(ModelWrapper):
-    """A model that sends requests only within a budget."""
-
     def __init__(self, model: Model, budget: Budget) -> None:
         super().__init__(model)
         self._budget = budget

@@ -29,7 +29,6 @@ from autogen_nb.models.wrappers.recording import Digest, Recording, RecordingEnt
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, identity_of, open_reply
 
 FILE = "replies.sqlite3"
-"""The name of the file in a cache's folder."""
 
 _VERSION = 1
 _WAIT = 10.0
@@ -148,8 +147,6 @@ class Cache:
 
 
 class Cached(ModelWrapper):
-    """A model with a cache of its replies."""
-
     def __init__(self, model: Model, cache: Cache) -> None:
         super().__init__(model)
         self._cache = cache

@@ -129,7 +129,6 @@ class Recording(ModelWrapper):
 
 
 def read_recording(path: Path) -> list[RecordingEntry]:
-    """The replies of a recording, in order."""
     try:
         lines = owned_files.read_regular(path).splitlines()
     except OSError as error:

@@ -74,7 +74,6 @@ def pieces_of(text: str) -> list[str]:
 
 
 def pieces_of_reply(reply: Completion) -> Iterator[str | Reasoning]:
-    """The pieces of a whole reply, first of its reasoning, then of its text."""
     if reply.reasoning is not None:
         yield from map(Reasoning, pieces_of(reply.reasoning.text))
     yield from pieces_of(reply.message.text)
