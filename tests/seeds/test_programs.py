@@ -11,13 +11,14 @@ import pytest
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from tests.contract.ways import Cannot, image
 from tests.notebook.front_end import FrontEnd
-from tests.seeds.running import Ran, in_a_script, source
+from tests.notebook.scripts import python
+from tests.tutorial.running import printed_by
 
 pytestmark = pytest.mark.kernel
 
 
-def python(code: str, words: str = "Here:") -> str:
-    return f"{words}\n```python\n{code}\n```"
+def source(name: str) -> str:
+    return Path(__file__).parent.joinpath("programs", f"{name}.txt").read_text(encoding="utf-8")
 
 
 FIBONACCI = python(
@@ -44,10 +45,10 @@ TESTS = (
 RUN_TESTS = "```sh\npython -m pytest -v -p no:cacheprovider test_discount.py\n```"
 
 
-def ran(name: str, folder: Path, replies: Sequence[Any]) -> tuple[Ran, FakeOpenAI]:
+def ran(name: str, folder: Path, replies: Sequence[Any]) -> tuple[str, FakeOpenAI]:
     with FakeOpenAI(replies) as server:
-        done = in_a_script(source(name), folder, server.base_url)
-    return done, server
+        printed = printed_by(source(name), folder, server.base_url)
+    return printed, server
 
 
 def told(server: FakeOpenAI, number: int) -> str:
@@ -56,35 +57,35 @@ def told(server: FakeOpenAI, number: int) -> str:
 
 @pytest.mark.slow
 def test_fibonacci(tmp_path: Path) -> None:
-    done, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"])
+    printed, server = ran("fibonacci", tmp_path, [FIBONACCI, "It is verified. DONE"])
 
     assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
     assert len(list((tmp_path / "output").glob("*.py"))) == 1
     assert len(server.requests) == 2
     assert "DONE writing" in told(server, 1)
-    assert done.printed.index("(coder)") < done.printed.index("(executor)") < done.printed.index("It is verified. DONE")
+    assert printed.index("(coder)") < printed.index("(executor)") < printed.index("It is verified. DONE")
 
 
 @pytest.mark.slow
 def test_sales(tmp_path: Path) -> None:
     wrong = python("print(open('output/sales.csv').read())")
-    done, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."])
+    printed, server = ran("sales", tmp_path, [wrong, SALES, "The report is VERIFIED."])
     rows = list(csv.DictReader(io.StringIO((tmp_path / "output" / "sales.csv").read_text())))
     revenue = [int(row["revenue"]) for row in rows]
 
     assert "'output/sales.csv' is 'sales.csv' here" in told(server, 1)
     assert f"total {sum(revenue)}, average {sum(revenue) / 6:.2f}, best Jun, growth 55.6%" in told(server, 2)
-    assert "VERIFIED" in done.printed
+    assert "VERIFIED" in printed
 
 
 @pytest.mark.slow
 def test_pytest_writer(tmp_path: Path) -> None:
-    done, server = ran("pytest_writer", tmp_path, [python(TESTS), RUN_TESTS, "All five tests pass. PASS"])
+    printed, server = ran("pytest_writer", tmp_path, [python(TESTS), RUN_TESTS, "All five tests pass. PASS"])
 
     assert (tmp_path / "output" / "test_discount.py").read_text().strip() == TESTS
     assert "5 passed" in told(server, 2)
     assert "PASSED" in told(server, 2)
-    assert "All five tests pass. PASS" in done.printed
+    assert "All five tests pass. PASS" in printed
 
 
 @pytest.mark.slow
@@ -92,11 +93,11 @@ def test_restricted(tmp_path: Path) -> None:
     (tmp_path / "output").mkdir()
     (tmp_path / "output" / "notes.txt").write_text("Buy milk.")
     call = {"name": "safe_read_file", "arguments": {"path": "output/notes.txt"}}
-    done, server = ran("restricted", tmp_path, [FakeReply(tool_calls=[call]), "They say: buy milk."])
+    printed, server = ran("restricted", tmp_path, [FakeReply(tool_calls=[call]), "They say: buy milk."])
     refusal = "Error: can only read files in ./output"
 
-    assert done.printed.startswith(f"Buy milk.\n{refusal}\n")
-    assert 'def safe_read_file(path: str) -> str:\n    """Read a file safely."""' in done.printed
+    assert printed.startswith(f"Buy milk.\n{refusal}\n")
+    assert 'def safe_read_file(path: str) -> str:\n    """Read a file safely."""' in printed
     assert told(server, 1) == "Buy milk."
 
 
@@ -117,9 +118,9 @@ def slim() -> Iterator[None]:
 
 @pytest.mark.places
 def test_docker(slim: None, tmp_path: Path) -> None:
-    in_a_script(source("docker"), tmp_path, "http://127.0.0.1:9/v1")
+    printed_by(source("docker"), tmp_path, "http://127.0.0.1:9/v1")
     walled = FIBONACCI.replace("print('DONE writing')", "import os; print('DONE in', sorted(os.environ))")
-    done, server = ran("fibonacci_docker", tmp_path, [walled, "It is verified. DONE"])
+    printed, server = ran("fibonacci_docker", tmp_path, [walled, "It is verified. DONE"])
     with closing(import_module("docker").from_env()) as engine:
         there = engine.containers.list(all=True, ignore_removed=True, filters={"label": "autogen_nb=agent"})
         # Other tests have containers of their own.
@@ -128,7 +129,7 @@ def test_docker(slim: None, tmp_path: Path) -> None:
     assert (tmp_path / "output" / "fibonacci.txt").read_text() == NUMBERS
     assert "DONE in" in told(server, 1)
     assert "OPENAI_API_KEY" not in told(server, 1)
-    assert "It is verified. DONE" in done.printed
+    assert "It is verified. DONE" in printed
     assert left == []
 
 

@@ -49,23 +49,22 @@ def source(name: str, way: Way = "sync") -> str:
     return text if way == "sync" else ast.unparse(_Await().visit(ast.parse(text)))
 
 
-def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
-    text = f"{source(name, way)}\nimport json\nprint({_HISTORY!r} + json.dumps(result.chat_history))\n"
-    script = folder / f"{name}.py"
-    script.write_text(text if way == "sync" else _in_main(text), encoding="utf-8")
+def printed_by(program: str, folder: Path, url: str, typed: str = "") -> str:
+    script = folder / "program.py"
+    script.write_text(program, encoding="utf-8")
     environ = environment(folder, OPENAI_BASE_URL=url, OPENAI_API_KEY=KEY, PYTHONPATH=str(ROOT))
+    command = [sys.executable, script.name]
     done = subprocess.run(
-        [sys.executable, script.name],
-        cwd=folder,
-        env=environ,
-        input="".join(f"{line}\n" for line in typed),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        command, cwd=folder, env=environ, input=typed, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    printed, _, history = done.stdout.partition(_HISTORY)
+    return done.stdout
+
+
+def in_a_script(name: str, way: Way, folder: Path, url: str, typed: Sequence[str] = ()) -> Ran:
+    text = f"{source(name, way)}\nimport json\nprint({_HISTORY!r} + json.dumps(result.chat_history))\n"
+    out = printed_by(text if way == "sync" else _in_main(text), folder, url, "".join(f"{line}\n" for line in typed))
+    printed, _, history = out.partition(_HISTORY)
     return Ran(printed, [_ENDS in asked for asked in _QUESTION.findall(printed)], json.loads(history), folder)
 
 

@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.seeds.running import PROGRAMS as SEEDS
 from tests.tutorial.running import PROGRAMS
 
 SUMS = {
@@ -26,7 +25,9 @@ SUMS = {
 The tutorials are others' work, so that only their programs are kept here.
 """
 
-FILES = {file.stem: file for folder in (PROGRAMS, SEEDS) for file in folder.iterdir()}
+FILES = {
+    file.stem: file for folder in (PROGRAMS, PROGRAMS.parents[1] / "seeds" / "programs") for file in folder.iterdir()
+}
 
 
 @pytest.mark.parametrize("name", sorted(SUMS | FILES))
