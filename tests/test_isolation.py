@@ -21,15 +21,6 @@ def test_no_name_is_looked_up(name: str) -> None:
         socket.getaddrinfo(name, 443)
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_loopback_is_open(host: str) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection((host, server.getsockname()[1])) as one,
-    ):
-        assert one.getpeername()[0] == "127.0.0.1"
-
-
 def test_no_key_is_in_the_environment() -> None:
     ours = home_variables(Path.home())
 

@@ -22,7 +22,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Engine, OnCaller, OnEngine, World, engine, iterate, settle, stream_events, surfaces
+from autogen_nb.run import OnCaller, OnEngine, World, engine, iterate, settle, stream_events, surfaces
 from tests.driven import adriven, driven, nobody
 
 Drive = Callable[..., list[Event]]
@@ -133,19 +133,6 @@ def test_settled_work_returns_or_raises() -> None:
         settle(work(0))
     with pytest.raises(ZeroDivisionError):
         asyncio.run(inside(0))
-
-
-def test_endings_can_be_taken_back() -> None:
-    own = Engine()
-
-    async def ending() -> None:
-        raise AssertionError
-
-    forget = own.at_exit(ending)
-    forget()
-    forget()
-
-    assert own._cleanups == []
 
 
 def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -330,20 +330,6 @@ def test_a_pickled_array_is_not_loaded(tmp_path: Path) -> None:
         decode(HeldFolder(tmp_path))
 
 
-@pytest.mark.parametrize("make", ["link", "pipe", "folder"])
-def test_only_plain_files_are_read(tmp_path: Path, make: str) -> None:
-    import os
-
-    np.save(tmp_path / "real.npy", np.arange(3))
-    (tmp_path / "manifest.json").write_text('["array", "0.npy"]')
-    {"link": lambda path: path.symlink_to(tmp_path / "real.npy"), "pipe": os.mkfifo, "folder": Path.mkdir}[make](
-        tmp_path / "0.npy"
-    )
-
-    with pytest.raises(TransferError):
-        decode(HeldFolder(tmp_path))
-
-
 def test_a_header_that_asks_for_more_than_the_file_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "0.npy", np.arange(4))
     data = (tmp_path / "0.npy").read_bytes()

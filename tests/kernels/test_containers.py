@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 import threading
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +16,6 @@ import pytest
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places import container
 from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
 from autogen_nb.kernels.places.container_exec import Exec, _forward
@@ -154,32 +152,6 @@ def test_output_streams_over_tls() -> None:
     ours.close()
     for end in (reading, writing):
         os.close(end)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no container is asked")
-def test_a_question_that_is_given_up_leaves_the_program_its_end(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(container, "connect_engine", lambda: None)
-
-    async def main() -> bool:
-        place = ContainerPlace(cwd=tmp_path)
-        exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        pipe, writing = os.pipe()
-        os.close(writing)
-
-        async def spawn(*_: object) -> SimpleNamespace:
-            return SimpleNamespace(exited=exited, pipe=pipe)
-
-        monkeypatch.setattr(place, "spawn", spawn)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(0.05):
-                await place.why_no_kernel()
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(pipe)
-        return exited.cancelled()
-
-    assert not asyncio.run(main())
 
 
 class LateEngine:

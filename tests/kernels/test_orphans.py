@@ -1,18 +1,13 @@
-import asyncio
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import Cgroup
-from autogen_nb.kernels.processes.lifeline import Lifeline
 from tests.kernels.looping import shared_kernel
 from tests.processes import gone, waited
 
@@ -129,22 +124,3 @@ def test_a_kernel_whose_supervisor_is_killed_ends(tmp_path: Path) -> None:
         assert pid is not None
         assert gone([pid])
         assert agent.execute("print(1)").stdout == "1\n"
-
-
-def test_a_cgroup_is_removed_though_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    removed = []
-
-    def refuse(_: object) -> None:
-        raise RuntimeError("can't create new thread at interpreter shutdown")
-
-    async def close() -> None:
-        lifeline = Lifeline(Limits())
-        lifeline.cgroup = Cgroup(Limits(), Path("none"), {})
-        monkeypatch.setattr(lifeline.cgroup, "remove", lambda: removed.append("cgroup"))
-        with monkeypatch.context() as exiting:
-            exiting.setattr(threading.Thread, "start", refuse)
-            lifeline.close()
-
-    asyncio.run(close())
-
-    assert removed == ["cgroup"]

@@ -81,33 +81,6 @@ def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monk
     assert denied.failures == ["PermissionError"]
 
 
-TALK = """
-for i in range(8):
-    print("before", i)
-    print("after", input(f"{i}? "))
-"""
-
-
-@pytest.mark.slow
-def test_question_comes_after_what_was_printed_before_it(agent: SharedKernel) -> None:
-    happened: list[str] = []
-
-    async def ask(prompt: str, password: bool) -> str:
-        happened.append(f"<{prompt}>\n")
-        return prompt.strip("? ")
-
-    def note(item: Output) -> None:
-        happened.extend([item.text] if isinstance(item, Stream) else [])
-
-    async def run() -> None:
-        await agent.kernel.execute(TALK, note, ask=ask)
-
-    agent.do(run())
-
-    told = [line for i in range(8) for line in (f"before {i}", f"<{i}? >", f"after {i}")]
-    assert "".join(happened).splitlines() == told
-
-
 def test_display_comes_before_the_question(agent: SharedKernel) -> None:
     seen: list[int] = []
     count = 0
