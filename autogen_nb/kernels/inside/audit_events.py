@@ -117,7 +117,7 @@ def _actions_of_change(
         return
     path = view.path(name, folder, resolve_last=resolve_last)
     own = kind == "write" and view.owner_of(path) == "own"
-    if own and resolve_last and view.has_other_names(path):
+    if own and resolve_last and view.has_several_links(path):
         yield kind, path, f"writes {view.display_path(path)}, a file with several hard links"
     elif not (own or _is_unrestricted(path, view)):
         yield kind, path, f"{kind}s {view.display_path(path)}"

@@ -123,7 +123,6 @@ class _Guard:
         self._own_thread: int | None = None
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
-        """Returns an exception if the event is denied."""
         if event in (_BEGIN, _END):
             self._block = self._own_thread = None
             if event == _BEGIN:

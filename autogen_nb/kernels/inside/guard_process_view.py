@@ -84,8 +84,7 @@ class ProcessView:
         except (OSError, ValueError):
             return False
 
-    def has_other_names(self, path: str) -> bool:
-        """True for a file with several hard links."""
+    def has_several_links(self, path: str) -> bool:
         try:
             status = _lstat(path)
         except (OSError, ValueError):

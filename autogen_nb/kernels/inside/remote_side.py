@@ -52,7 +52,6 @@ def folder(path: str) -> str:
 
 
 def write(path: str, data: str) -> str:
-    """Appends base64 data to a file; creates the file and its folder if necessary."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "ab") as file:
         file.write(base64.b64decode(data))

@@ -168,7 +168,6 @@ def _local_page(iframe: Any) -> str:
 
 
 def _with_picture(chart: Any, **options: Any) -> Any:
-    """The MIME bundle of an Altair chart, with a picture if vl-convert is installed."""
     bundle = chart._repr_mimebundle_(**options)
     if not isinstance(bundle, dict):
         return bundle

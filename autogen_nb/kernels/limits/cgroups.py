@@ -41,7 +41,7 @@ class Cgroup:
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # A limit above the machine's memory has no effect.
+            # A limit above the machine's memory has no effect, so the limit is at most halfway to this memory.
             halfway = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
             values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:

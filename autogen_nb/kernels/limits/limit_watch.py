@@ -1,10 +1,8 @@
 """Measures the processes of a kernel or another program, and enforces its limits.
 
-1. A watch measures ten times a second while a block runs, and otherwise every two seconds.
-2. At a limit, the watch interrupts the block. At the memory limit, the watch also kills the largest process, unless
+1. At a limit, the watch interrupts the block. At the memory limit, the watch also kills the largest process, unless
    this is the kernel. At the limit on processes, the watch also kills all processes except the kernel.
-3. The watch kills a kernel that exceeds the memory limit for a second, or by a quarter.
-4. If a cgroup has enforced a limit, the watch reports this limit.
+2. The watch kills a kernel that exceeds the memory limit for a second, or by a quarter.
 """
 
 import asyncio
@@ -96,7 +94,7 @@ class LimitWatch:
             self._end_others(usage)
             self._report(names["pids"])
         elif reached:
-            # The system has killed a process to free memory.
+            # The cgroup's limit on memory has killed a process.
             self._report(reached)
         elif self._busy and usage.cpu - self._cpu_at_start > cpu:
             self._report(f"processor time limit of {cpu:g} s")

@@ -99,7 +99,6 @@ def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:
 
 
 def manager_for(launch_spec: LaunchSpec) -> Any:
-    """A jupyter_client manager for a kernel of this interpreter."""
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_client.provisioning.local_provisioner import LocalProvisioner

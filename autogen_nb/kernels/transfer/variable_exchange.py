@@ -51,7 +51,7 @@ class VariableExchange(ABC):
         return await asyncio.to_thread(Handed.of, values, overwritten)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, which must be data. `unpickle` allows any class, and its code runs here."""
+        """Returns a copy of a variable, which must be data. `unpickle` allows any class, whose code runs here."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:
