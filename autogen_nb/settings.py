@@ -15,14 +15,14 @@ from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from traitlets import Bool, CFloat, CInt, Enum, List, TraitType, Unicode
+from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Unicode
 from traitlets.config import Configurable
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.policy.organisation_policy import NO_POLICY, OrganisationPolicy
 from autogen_nb.effects import CONFIRMS
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.places import SANDBOXES, place_kind
 from autogen_nb.kernels.transfer.describe import Share
@@ -174,6 +174,9 @@ class Settings(Configurable):
         ",".join(machine_memory.USUAL),
         help="modules that kernels import in advance, fewer if memory is small; separated by commas",
     ).tag(config=True)
+    session_days = CFloat(
+        30.0, min=0, help="days that the sessions of chats are stored after their last change; 0 stores none"
+    ).tag(config=True)
     record = Unicode("", help="the file that records every reply of a model").tag(config=True)
 
     remark = Unicode("")
@@ -197,6 +200,11 @@ class Settings(Configurable):
         """The options of the cell, with these `values` replaced."""
         options = {**self.options, **values}
         return self._of(options, task=self.task, **options)
+
+    def for_resume(self, chat: str) -> "Settings":
+        """The options for the rest of a chat whose kernel ended: its flow stays, and its variables are restored."""
+        flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
+        return self.changed(**flow, chat=chat, new=False, template=False, inputs=[])
 
     def for_cell(
         self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
@@ -222,6 +230,20 @@ class Settings(Configurable):
             return checked(name, text, f"{variable}: ")
         value = getattr(self, name)
         return checked(name, value, f"%config AutogenMagics.{name}: ") if value else value
+
+    def to_json(self) -> dict[str, Any]:
+        """The values that apply to a cell, for `from_json`."""
+        values = {name: getattr(self, name) for name in (*OPTIONS, "pictures")}
+        return {"values": values, "options": list(self.options)}
+
+    @classmethod
+    def from_json(cls, task: str, stored: Mapping[str, Any]) -> "Settings":
+        """The values of `to_json`, without those that this release does not have; SessionError if one is invalid."""
+        try:
+            values = {name: value for name, value in stored["values"].items() if name in (*OPTIONS, "pictures")}
+            return cls._of({name: values[name] for name in stored["options"] if name in values}, task=task, **values)
+        except (TraitError, LookupError, TypeError, AttributeError) as error:
+            raise SessionError(f"the stored settings are invalid: {error}") from error
 
     @property
     def mode(self) -> Mode:

@@ -32,7 +32,7 @@ async def blocks(code: str) -> list[float]:
     from autogen_nb.notebook import extension
 
     (loaded,) = extension._loaded.values()  # noqa: SLF001 - the kernel that it has started is what is measured
-    executor = loaded.session().conversations.named().executor
+    executor = loaded.handler().conversations.named().executor
 
     async def one() -> float:
         begun = time.perf_counter()

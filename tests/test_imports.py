@@ -221,6 +221,7 @@ BY_NAME = {
     "kernels/places/local.py": "the log, in a private folder that a sandbox reads",
     "kernels/places/overlay.py": "a folder that was made just now, before any code",
     "kernels/preparation.py": "our own code, in a private folder that a sandbox reads",
+    "kernels/transfer/variable_exchange.py": "a private folder that a sandbox reads, and a session's folder",
     "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
     "executors/block_executor.py": "the working directory itself",
@@ -229,6 +230,8 @@ BY_NAME = {
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
     "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",
     "run/runtime_log.py": "the log that the program has named, and its folder",
+    "sessions/log_file.py": "the person's own data, which no sandbox writes",
+    "sessions/store.py": "the person's own data, which no sandbox writes",
     "trusted/held_folder.py": "what the others use",
     "trusted/owned_files.py": "files whose owner is checked, and files that a person names, opened for reading only",
 }

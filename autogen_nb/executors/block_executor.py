@@ -221,13 +221,18 @@ class BlockExecutor:
             else:
                 await self._shell.stop()
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
         """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
         await self._check_kernel("hold variables", TransferError)
-        handed = await self.kernel.put(values, limit=limit)
+        handed = await self.kernel.put(values, limit=limit, copy=copy)
         if self._history is not None:
             self._history.add(dict(values))
         return handed
+
+    async def put_copy(self, names: Sequence[str], copy: Path) -> None:
+        """Copies values into the kernel from the folder that `put` wrote (`Kernel.put_copy`)."""
+        await self._check_kernel("hold variables", TransferError)
+        await self.kernel.put_copy(names, copy)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """Returns a copy of a variable, as data only unless `unpickle` is set (`Kernel.get`)."""

@@ -153,9 +153,11 @@ class OwnedExecutor(BlockExecutor, Owned):
         """Interrupts the running block, if there is one."""
         return in_background(super().interrupt())
 
-    def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Coroutine[Any, Any, Handed]:
+    def put(
+        self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None
+    ) -> Coroutine[Any, Any, Handed]:
         """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""
-        return in_background(super().put(values, limit=limit))
+        return in_background(super().put(values, limit=limit, copy=copy))
 
     def get(self, name: str, *, unpickle: bool = False) -> Coroutine[Any, Any, Any]:
         """Returns a copy of a variable, as data only (`Kernel.get`), when awaited."""

@@ -69,6 +69,8 @@ class Kernel(VariableExchange):
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
+        # The number of kernels that were started.
+        self.generation = 0
         self._blocks = 0
         self._is_fresh = True
         self._started_at = 0.0
@@ -292,6 +294,7 @@ class Kernel(VariableExchange):
                     raise
         self.widgets.connect(handle.channels, handle.interrupt)
         handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
+        self.generation += 1
         self._blocks, self._started_at, self._is_fresh = 0, asyncio.get_running_loop().time(), True
         self._watch = None
         if handle.root_pid is not None and self.limits != Limits():

@@ -19,7 +19,9 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_MODULES = {name: _INSIDE / f"{name}.py" for name in ("encode", "pickles", "service", "repair", "overlay_env")}
+_MODULES = {
+    name: _INSIDE / f"{name}.py" for name in ("encode", "fingerprints", "pickles", "service", "repair", "overlay_env")
+}
 _GUARD = {
     **{name: _INSIDE / f"{name}.py" for name in ("guard", "audit_events", "guard_questions", "guard_process_view")},
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},

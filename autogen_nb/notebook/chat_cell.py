@@ -79,15 +79,19 @@ class ChatCell:
             model = self._limit_by_budgets(model, chat)
             if remark:
                 self._view.note(remark)
-            if not self._settings.new and (notice := self._notebook.restarts.remark(chat, self._stage.origin)):
+            if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
-            self._notebook.restarts.forget(chat)
+            self._notebook.sessions.forget(chat)
             await self._settle_stuck_code(chat)
             if not chat.runs and Path(chat.folder).is_absolute():
                 self._view.note(_TEMPORARY.format(folder=str(chat.cwd), files=chat.folder), tone="warning")
             with _chat_folder(chat):
-                cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
-                done = await self._converse(chat, cell_run, model)
+                try:
+                    cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
+                    done = await self._converse(chat, cell_run, model)
+                finally:
+                    if problem := chat.session.new_problem():
+                        self._view.note(f"The rest of this chat is not stored: {problem}.", tone="warning")
                 self._offer_less(chat)
             try:
                 self._check_finished(cell_run)
@@ -184,7 +188,7 @@ class ChatCell:
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
-            if overwritten := chat.hand(inputs, await self._on_engine(chat.executor.put(inputs))):
+            if overwritten := chat.hand(inputs, await self._on_engine(chat.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
         if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
@@ -192,7 +196,6 @@ class ChatCell:
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
         cell_run, replaced = chat.begin(self._stage.origin, task, message, self._settings)
-        self._notebook.restarts.keep(self._notebook.conversations)
         if replaced:
             more = f" and {_later_runs(replaced[1:])}" if replaced[1:] else ""
             self._view.note(
@@ -342,6 +345,7 @@ class ChatCell:
         # Only Python kernels can list their variables.
         with suppress(TransferError):
             variables = await self._on_engine(chat.executor.variables())
+            chat.session.set_fingerprints({variable.name: variable.digest for variable in variables})
             new = [variable for variable in variables if variable.name not in chat.listed_variables]
             chat.listed_variables |= {variable.name for variable in new}
             if data := [variable for variable in new if variable.data]:

@@ -7,14 +7,14 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ApprovalAsked, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
@@ -24,7 +24,9 @@ from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
+from autogen_nb.sessions.session import Session
 from autogen_nb.settings import Settings
+from autogen_nb.trusted import policy_file
 
 if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
@@ -57,11 +59,13 @@ class CellRun:
     message: str
     settings: Settings
     log: list[Recorded] = field(default_factory=list)
+    # True for an unfinished run of an ended kernel, until it continues in this one.
+    restored: bool = False
 
     @property
     def resumable(self) -> bool:
-        """True if the run ended at a question that can be repeated without side effects."""
-        return isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
+        """True if the run ended at a question that can be repeated without side effects, or with its kernel."""
+        return self.restored or isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
     def last(self) -> Recorded | None:
@@ -74,6 +78,17 @@ class CellRun:
     @property
     def replies(self) -> list[ModelReplied]:
         return [event for event in self.log if isinstance(event, ModelReplied)]
+
+
+def runs_of(session: Session) -> list[CellRun]:
+    """The runs of a session; the last one can continue if it has not ended."""
+    runs = [
+        CellRun(Origin(**run.origin), run.task, run.message, Settings.from_json(run.task, run.settings), run.log)
+        for run in session.runs
+    ]
+    for run in runs[-1:]:
+        run.restored = not isinstance(run.last, Ended)
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +110,11 @@ class NotebookConversation:
         kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
         first_kernel: FirstKernel | None = None,
+        begin_session: "Callable[[NotebookConversation], Session]" = lambda _: Session(Path()),
     ) -> None:
         self.kernels = kernels
+        self._begin_session = begin_session
+        self._session: Session | None = None
         self._imports = imports
         self.name = name
         self.cwd = cwd
@@ -112,6 +130,30 @@ class NotebookConversation:
         self.listed_variables: frozenset[str] = frozenset()
         self._replaced: list[ModelReplied] = []
         self._budgets: Sequence[Budget] = ()
+
+    @property
+    def session(self) -> Session:
+        """The stored form of the chat, which begins with its first use."""
+        if self._session is None:
+            self._use_session(self._begin_session(self))
+        assert self._session is not None
+        return self._session
+
+    def _use_session(self, session: Session) -> None:
+        self._session = session
+        session.kernel = lambda: (self.executor, self.executor.kernel.generation)
+
+    def restore(self, session: Session, runs: Sequence[CellRun]) -> None:
+        """Continues an earlier session; its variables are not in the kernel yet."""
+        self._use_session(session)
+        self.known_folder = str(session.head.get("folder", ""))
+        self.runs = list(runs)
+        self._replaced = list(session.replaced)
+
+    def set_name(self, name: str) -> None:
+        self.name = name
+        if self._session is not None:
+            self._session.set_chat(name)
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
         """Adds the chat's spending to the budgets, including that of replaced runs."""
@@ -144,7 +186,7 @@ class NotebookConversation:
         """Sets the target for the chat's code, and replaces the kernel if the target changes."""
         if where != self.where:
             where.check(self.cwd)
-            self.end()
+            self._end_kernel()
             self.where = where
             self.shared.clear()
             self.listed_variables = frozenset()
@@ -183,6 +225,11 @@ class NotebookConversation:
         await self._stop(self.executor, note)
 
     def end(self) -> None:
+        if self._session is not None:
+            self._session.close()
+        self._end_kernel()
+
+    def _end_kernel(self) -> None:
         self._forget()
         engine.call_soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
@@ -193,9 +240,15 @@ class NotebookConversation:
             # After a restart, the new kernel's sandbox may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
+    async def put(self, values: Mapping[str, object]) -> Handed:
+        """Copies values to the kernel, and to the session."""
+        return await self.executor.put(values, copy=self.session.new_inputs())
+
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
         """Records values copied to the kernel, and returns the names of the kernel's variables that they replaced."""
         self.listed_variables |= set(values)
+        if handed is not None:
+            self.session.add_inputs(tuple(values), handed.copy)
         return self.shared.hand(values, handed)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
@@ -211,21 +264,27 @@ class NotebookConversation:
         if index is None or not self.runs[index].resumable:
             return None
         run = self.runs[index]
+        if run.restored:
+            # These two depend on the model that the kernel used before.
+            settings.pictures, settings.ask_person = run.settings.pictures, run.settings.ask_person
         if (run.task, run.settings.chat_flow) != (task, settings.chat_flow):
             return None
-        run.origin = origin
+        run.origin, run.restored = origin, False
         return run, self._remove_from(index + 1)
 
     def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]]:
         """Starts a run; returns it and the runs that it replaces."""
         index = self._index_of(origin, task)
         replaced = [] if index is None else self._remove_from(index)
-        run = CellRun(origin, task, message, settings)
+        log = self.session.begin(task, message, asdict(origin), settings.to_json()).log
+        run = CellRun(origin, task, message, settings, log)
         self.runs.append(run)
         return run, replaced
 
     def _remove_from(self, index: int) -> list[CellRun]:
         removed = self.runs[index:]
+        if removed:
+            self.session.drop(index)
         del self.runs[index:]
         self._replaced += [reply for run in removed for reply in run.replies]
         return removed
@@ -249,8 +308,10 @@ class Conversations:
         *,
         imports: Callable[[], Sequence[str]] = machine_memory.preimports,
         folders: ChatFolders | None = None,
+        begin_session: Callable[[NotebookConversation], Session] = lambda _: Session(Path()),
     ) -> None:
         self.cwd = cwd
+        self._begin_session = begin_session
         self._imports = imports
         self.kernels = ChatKernels()
         self.folders = folders or ChatFolders(cwd)
@@ -274,6 +335,7 @@ class Conversations:
             kernels=self.kernels,
             imports=self._imports,
             first_kernel=first_kernel,
+            begin_session=self._begin_session,
         )
         return chat
 
@@ -283,9 +345,23 @@ class Conversations:
         old = self._all.get(name)
         if old is None or not old.runs:
             return self.named(name), None
-        old.name = next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all)
+        old.set_name(next(f"{name}-{n}" for n in range(1, len(self._all) + 2) if f"{name}-{n}" not in self._all))
         self._all[old.name] = self._all.pop(name)
         return self.named(name), old.name
+
+    def restore(self, session: Session, runs: Sequence[CellRun], usual: ExecutionTarget) -> NotebookConversation:
+        """Continues an earlier session under its name; another chat of that name gets a new one."""
+        where = runs[-1].settings.target(usual) if runs else usual
+        where.check(self.cwd)
+        policy_file.policy().check_walls(where.sandbox, "this chat")
+        chat, _ = self.renew(str(session.head["chat"]))
+        chat.move_to(where, usual)
+        chat.restore(session, runs)
+        return chat
+
+    def remove(self, chat: NotebookConversation) -> None:
+        self._all.pop(chat.name, None)
+        chat.end()
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
         """Returns the cell's conversation, created if necessary, and a remark if another one is renamed or deleted."""

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from autogen_nb.executors.block_executor import BlockExecutor
     from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
     from autogen_nb.notebook.conversations import Conversations, NotebookConversation
-    from autogen_nb.notebook.session import Session
+    from autogen_nb.notebook.magic_handler import MagicHandler
 
 _NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made from it."
 _SWITCH = 0.0005
@@ -35,11 +36,11 @@ _SWITCH = 0.0005
 
 @magics_class
 class AutogenMagics(Magics, Settings):
-    """The magics of a notebook; `session` is created on first use."""
+    """The magics of a notebook; `handler` is created on first use."""
 
-    def __init__(self, shell: InteractiveShell, session: "Callable[[], Session]") -> None:
+    def __init__(self, shell: InteractiveShell, handler: "Callable[[], MagicHandler]") -> None:
         super().__init__(shell)
-        self.session = session
+        self.handler = handler
 
     # IPython must not expand braces and dollar signs in the task, even if code calls the magic.
     @no_var_expand
@@ -47,7 +48,7 @@ class AutogenMagics(Magics, Settings):
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
     def autogen_cell(self, line: str, cell: str = "") -> None:
         """Asks an assistant for code, shows it to you, and runs it in a kernel of its own."""
-        self.session().run_blocking(line, cell)
+        self.handler().run_blocking(line, cell)
 
     def show_options(self) -> None:
         print(help_text())  # noqa: T201  # the output of `%%autogen --help`
@@ -55,7 +56,7 @@ class AutogenMagics(Magics, Settings):
     @line_magic("autogen")  # type: ignore[arg-type]  # as above
     def autogen_line(self, line: str) -> None:
         """Copies variables, and manages chats, kernels, models and rules; without arguments, lists the commands."""
-        self.session().command(line)
+        self.handler().command(line)
 
 
 class Extension:
@@ -64,9 +65,9 @@ class Extension:
         self._prepare = prepare
         self._cwd = Path.cwd()
         self._lock = threading.Lock()
-        self._session: Session | None = None
+        self._handler: MagicHandler | None = None
         self._hints: set[str] = set()
-        self._magics = AutogenMagics(shell, self.session)
+        self._magics = AutogenMagics(shell, self.handler)
         self._transformer = Transformer(shell)
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
 
@@ -87,33 +88,40 @@ class Extension:
         manager.registry.pop(AutogenMagics.__name__, None)
         for kind in ("line", "cell"):
             manager.magics[kind].pop("autogen", None)
-        # `close` must see the session that the thread may be creating.
+        # `close` must see the handler that the thread may be creating.
         self._warming.join()
-        self.session().close()
+        self.handler().close()
 
-    def session(self) -> "Session":
+    def handler(self) -> "MagicHandler":
         with self._lock:
-            if self._session is None:
-                # The lock prevents a second session if the first cell runs during the warm-up.
+            if self._handler is None:
+                # The lock prevents a second one if the first cell runs during the warm-up.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
                 from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
+                from autogen_nb.notebook.chat_sessions import ChatSessions, kernel_name
                 from autogen_nb.notebook.conversations import Conversations
-                from autogen_nb.notebook.session import Session
+                from autogen_nb.notebook.magic_handler import MagicHandler
 
-                folders = ChatFolders(self._cwd, lambda: notebook_path(self._shell.user_ns))
+                path = partial(notebook_path, self._shell.user_ns)
+                days = partial(getattr, self._magics, "session_days")
+                sessions = ChatSessions(self._cwd, path, kernel_name(self._shell), days=days)
                 conversations = Conversations(
-                    self._cwd, first, imports=lambda: self._magics.preimports, folders=folders
+                    self._cwd,
+                    first,
+                    imports=lambda: self._magics.preimports,
+                    folders=ChatFolders(self._cwd, path),
+                    begin_session=sessions.begin,
                 )
-                self._session = Session(self._shell, self._magics, conversations)
-            return self._session
+                self._handler = MagicHandler(self._shell, self._magics, conversations, sessions)
+            return self._handler
 
     def _warm_up(self) -> None:
         # Otherwise, the kernel's start on another thread would wait 5 ms before each of its short steps.
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
-            self.session().warm_up()
+            self.handler().warm_up()
         finally:
             if sys.getswitchinterval() == _SWITCH:
                 sys.setswitchinterval(usual)
@@ -121,7 +129,7 @@ class Extension:
     def _print_hints(self, result: Any) -> None:
         for hint in (
             loop_hint(result),
-            "" if self._session is None else name_hint(result, self._session.conversations),
+            "" if self._handler is None else name_hint(result, self._handler.conversations),
         ):
             if hint and hint not in self._hints:
                 self._hints.add(hint)
@@ -204,10 +212,10 @@ def load(shell: InteractiveShell, prepare: Callable[[], None]) -> None:
         extension.install()
 
 
-def session(shell: InteractiveShell) -> "Session":
+def session(shell: InteractiveShell) -> "MagicHandler":
     if id(shell) not in _loaded:
         raise ConfigError("named chats need the extension: run `%load_ext autogen_nb` first")
-    return _loaded[id(shell)].session()
+    return _loaded[id(shell)].handler()
 
 
 def unload(shell: InteractiveShell) -> None:

@@ -15,9 +15,9 @@ from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person, StopAnswer
+from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
-from autogen_nb.notebook.restarts import Restarts
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.run import Waits
@@ -34,10 +34,10 @@ class Notebook:
     conversations: Conversations
     defaults: Settings
     publish: Callable[[ChatResult | TaskResult], None]
+    sessions: ChatSessions
     model_setting: ModelSetting = field(init=False)
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
     rules: RulesFile = field(default_factory=RulesFile)
-    restarts: Restarts = field(default_factory=Restarts)
     announced: set[tuple[str, Share]] = field(default_factory=set, repr=False)
     tips: set[str] = field(default_factory=set, repr=False)
     _models: dict[str, Model] = field(default_factory=dict, repr=False)

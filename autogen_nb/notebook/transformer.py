@@ -16,10 +16,11 @@ _CALLS = (
     "get_ipython().run_cell_magic('autogen', ",
     "get_ipython().run_line_magic('autogen', 'show",
     "get_ipython().run_line_magic('autogen', 'model",
+    "get_ipython().run_line_magic('autogen', 'resume",
 )
 HELP = ("-h", "--help", "help")
 _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
-_SESSION = f"{_MAGICS}.session()"
+_HANDLER = f"{_MAGICS}.handler()"
 
 
 class _Depth(threading.local):
@@ -54,12 +55,12 @@ class Transformer:
             case [line, cell] if line.strip() in HELP and not cell.strip():
                 return [f"{_MAGICS}.show_options()\n"]
             case [line, cell]:
-                call = f"await {_SESSION}.run_awaited" if self._awaitable() else f"{_SESSION}.run_blocking"
+                call = f"await {_HANDLER}.run_awaited" if self._awaitable() else f"{_HANDLER}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and line.split()[:1] == ["show"]:
-                return [f"await {_SESSION}.run_show({line!r})\n"]
+            case [line] if self._awaitable() and line.split()[:1] in (["show"], ["resume"]):
+                return [f"await {_HANDLER}.run_{line.split()[0]}({line!r})\n"]
             case [line] if self._awaitable() and line.split()[:2] == ["model", "set"]:
-                return [f"await {_SESSION}.run_model_form({line!r})\n"]
+                return [f"await {_HANDLER}.run_model_form({line!r})\n"]
             case _:
                 return lines
 

@@ -54,7 +54,8 @@ def test_a_mistake_is_one_line(
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
-    assert re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE) == ["chat", "demo", "doctor", "run"]
+    commands = re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE)
+    assert commands == ["chat", "demo", "doctor", "run", "sessions"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -269,12 +269,12 @@ class FrontEnd:
     def field(self, tooltip: str) -> str:
         return next(str(state["value"]) for _, state in self.visible() if state.get("tooltip") == tooltip)
 
-    def wait(self, condition: Callable[[], bool], what: str, within: float = _PATIENCE) -> None:
+    def wait(self, condition: Callable[[], bool], what: str, within: float = _PATIENCE, each: float = 0.5) -> None:
         deadline = time.monotonic() + within
         while not condition():
             left = deadline - time.monotonic()
             assert left > 0, f"waited {within} s for {what}; seen:\n{self._seen()}"
-            self._pump(min(left, 0.5))
+            self._pump(min(left, each))
 
     def _seen(self) -> str:
         return "\n".join(f"[{run.cell} {run.status or 'runs'}]\n{run.text}" for run in self._runs.values())[-6000:]

@@ -8,6 +8,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.commands.model_command import execute, form_for
@@ -166,7 +167,7 @@ NOBODY = LocalServers({})
 @pytest.fixture
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     monkeypatch.chdir(tmp_path)
-    return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None)
+    return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None, ChatSessions(tmp_path))
 
 
 def text(*shown: dict[str, object]) -> str:

@@ -128,9 +128,9 @@ def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: Fak
     followed = front.run("%%autogen\nAnd now?", "three")
     after = front.run("%%autogen\nAnd then?", "four")
 
-    assert "the conversation of the cells before is gone" in shown.text
+    assert "`%autogen resume` brings it back" in shown.text
     assert "The next %%autogen cell begins a new one." in shown.text
-    assert "the conversation of the cells before is gone" in followed.about("restart")[0]
+    assert "`%autogen resume` brings it back" in followed.about("restart")[0]
     assert "This cell begins a new conversation." in followed.about("restart")[0]
     assert after.about("restart") == []
     assert [message["content"] for message in model.requests[2].body["messages"][1:]] == ["And now?"]

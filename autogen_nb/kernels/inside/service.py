@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
+_DIGEST_SECONDS = 0.2
 
 
-def install(encode: Any, pickles: Any) -> None:
+def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
     import IPython.core.logger  # noqa: F401  # otherwise the shell imports this module during the first block
 
     shell = _shell()
@@ -31,7 +33,7 @@ def install(encode: Any, pickles: Any) -> None:
         )
 
     _FUNCTIONS.update(
-        variables=lambda: variables(encode.is_data),
+        variables=lambda: variables(encode.is_data, _digests(fingerprint)),
         save=save_variable(encode.save),
         save_pickled=save_variable(pickles.save),
         load=lambda files: pickles.load_all(files, shell.user_ns),
@@ -74,7 +76,7 @@ def answer(function: str, arguments: str, reply: str) -> None:
     os.replace(f"{reply}.part", reply)
 
 
-def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
+def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lambda _: "") -> list[dict[str, Any]]:
     """The variables of the agent's code; `data` is true if `encode` can probably copy the value."""
     shell, absent = _shell(), object()
     classes = (type, type(sys), type(variables), type(len))
@@ -85,12 +87,26 @@ def variables(is_data: Callable[[Any], bool]) -> list[dict[str, Any]]:
             "shape": shape(value),
             "size": _cheap_size(value),
             "data": is_data(value),
+            "digest": digest(value),
         }
         for name, value in list(shell.user_ns.items())
         if not name.startswith("_")
         and value is not shell.user_ns_hidden.get(name, absent)
         and not isinstance(value, classes)
     ]
+
+
+def _digests(fingerprint: Callable[..., Any]) -> Callable[[Any], str]:
+    """A function for the digests of values; after a time limit it returns "", because each cell calls it."""
+    end = time.monotonic() + _DIGEST_SECONDS
+
+    def digest(value: Any) -> str:
+        if time.monotonic() > end:
+            return ""
+        complete = fingerprint(value, in_any_process=True)
+        return complete.digest.hex() if complete.digest else ""
+
+    return digest
 
 
 def shape(value: Any) -> str:

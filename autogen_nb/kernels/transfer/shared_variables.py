@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from weakref import ref
 
-from autogen_nb.kernels.transfer.fingerprints import Fingerprint
+from autogen_nb.kernels.inside.fingerprints import Fingerprint
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 

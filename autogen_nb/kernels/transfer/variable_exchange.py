@@ -3,9 +3,10 @@
 import asyncio
 import json
 import keyword
+import shutil
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from autogen_nb.kernels.transfer.variable_transfer import (
     HandedVariable,
     missing_variable,
     pack,
+    packed_files,
     parse_variables,
     printable,
 )
@@ -30,6 +32,8 @@ from autogen_nb.outputs import Failure, Output
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _REPLY_BYTES = 16 * 2**20
+_MAX_COPY = 256 * 2**20
+"""The size of transferred values, in bytes, up to which a copy is stored."""
 
 
 class VariableExchange(ABC):
@@ -40,15 +44,29 @@ class VariableExchange(ABC):
     @abstractmethod
     async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome: ...
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT) -> Handed:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
+        """Copies values into the kernel, all of them or none; `put_copy` can do it again from the folder `copy`."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
-            files = await asyncio.to_thread(pack, values, folder, limit=limit)
-            await kernel.files.send(folder)
-            overwritten = _overwritten(await self._call(kernel, "load", files=files))
-            await kernel.files.drop(folder)
-        return await asyncio.to_thread(Handed.of, values, overwritten)
+            await asyncio.to_thread(pack, values, folder, limit=limit)
+            stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
+            overwritten = await self._load(kernel, values, folder)
+        return await asyncio.to_thread(Handed.of, values, overwritten, copy if stored else None)
+
+    async def put_copy(self, names: Sequence[str], copy: Path) -> None:
+        """Copies values into the kernel from the folder that `put` wrote; this process does not unpickle them."""
+        _check_names(names)
+        kernel = await self._python_kernel()
+        with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
+            await asyncio.to_thread(shutil.copytree, copy, folder, dirs_exist_ok=True)
+            await self._load(kernel, names, folder)
+
+    async def _load(self, kernel: KernelHandle, names: Iterable[str], folder: Path) -> tuple[str, ...]:
+        await kernel.files.send(folder)
+        reply = await self._call(kernel, "load", files=packed_files(names, folder))
+        await kernel.files.drop(folder)
+        return _overwritten(reply)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """Returns a copy of a variable, which must be data. `unpickle` allows any class, whose code runs here."""
@@ -135,6 +153,17 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             held.clear(new_folder.name)
+
+
+def _copy_small(folder: Path, copy: Path) -> bool:
+    """Copies files up to a limit of their size; False if there is no copy, which the transfer does not need."""
+    if sum(file.stat().st_size for file in folder.iterdir()) > _MAX_COPY:
+        return False
+    try:
+        shutil.copytree(folder, copy, copy_function=shutil.copyfile)
+    except OSError:
+        shutil.rmtree(copy, ignore_errors=True)
+    return copy.is_dir()
 
 
 def _overwritten(reply: Any) -> tuple[str, ...]:

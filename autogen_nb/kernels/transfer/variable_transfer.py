@@ -2,15 +2,15 @@
 
 import difflib
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import TransferError
+from autogen_nb.kernels.inside.fingerprints import Fingerprint, fingerprint
 from autogen_nb.kernels.inside.pickles import MissingGlobal, TooLarge, dump
 from autogen_nb.kernels.transfer.describe import in_units, size_of
-from autogen_nb.kernels.transfer.fingerprints import Fingerprint, fingerprint
 
 # The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
@@ -21,25 +21,33 @@ _MAX_LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class HandedVariable:
-    """A variable in the agent's kernel; `data` is True if the notebook can probably copy its value back."""
+    """A variable in the agent's kernel; `data` is True if the notebook can probably copy its value back.
+
+    Equal values have the same `digest`, which is "" for a value without one.
+    """
 
     name: str
     type: str
     shape: str = ""
     size: int | None = None
     data: bool = True
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The fingerprints of values copied to the kernel, and the names of variables that the copies replaced."""
+    """The fingerprints of values copied to the kernel, and the names of variables that the copies replaced.
+
+    `copy` is the folder with another copy, if there is one.
+    """
 
     fingerprints: Mapping[str, Fingerprint]
     overwritten: tuple[str, ...] = ()
+    copy: Path | None = None
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = ()) -> "Handed":
-        return cls({name: fingerprint(value) for name, value in values.items()}, overwritten)
+    def of(cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = (), copy: Path | None = None) -> "Handed":
+        return cls({name: fingerprint(value) for name, value in values.items()}, overwritten, copy)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(
@@ -47,12 +55,17 @@ class Handed:
         )
 
 
-def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict[str, str]:
+def packed_files(names: Iterable[str], folder: Path) -> dict[str, str]:
+    """The paths of packed values by name, without their suffixes."""
+    return {name: str(folder / str(number)) for number, name in enumerate(names)}
+
+
+def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> None:
     estimated = {name: size_of(value) for name, value in values.items()}
     available = min(limit, shutil.disk_usage(into).free)
     if sum(size or 0 for size in estimated.values()) > available:
         raise _too_large(estimated, available)
-    stems = {name: str(into / str(number)) for number, name in enumerate(values)}
+    stems = packed_files(values, into)
     left = limit
     for name, value in values.items():
         try:
@@ -65,7 +78,6 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> dict
                 f"`{name}` ({type(value).__name__}, {in_units(estimated[name])}) cannot be handed over: "
                 f"{_why_not(error)}; nothing was handed over"
             ) from error
-    return stems
 
 
 def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
@@ -76,6 +88,7 @@ def parse_variables(reply: Any) -> tuple[HandedVariable, ...]:
             shape=printable(item.get("shape")),
             size=size if type(size := item.get("size")) is int else None,
             data=item.get("data") is not False,
+            digest=printable(item.get("digest") or ""),
         )
         for item in (reply if isinstance(reply, list) else ())
         if isinstance(item, dict) and str(item.get("name")).isidentifier()

@@ -29,6 +29,7 @@ from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
+RestoreAnswer: TypeAlias = Literal["run", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
 
 _OFFER_AFTER = 3
@@ -99,6 +100,9 @@ class Person(Human, Protocol):
     def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
         """Asks whether to copy variables; `what` lists them with their sizes."""
 
+    def restoring(self, what: str) -> RestoreAnswer | Awaitable[RestoreAnswer]:
+        """Asks whether to run the blocks of an ended kernel again; `what` lists them."""
+
     def stopping(self, what: str) -> StopAnswer | Awaitable[StopAnswer]:
         """Asks whether to wait for code or kill it; `what` lists the variables that would be lost."""
 
@@ -114,6 +118,9 @@ class AbsentPerson(NobodyToAsk):
         """Copies nothing, because nobody consents."""
         del what
         return "leave"
+
+    def restoring(self, what: str) -> NoReturn:
+        raise ConfigError(f"nobody is there to answer; give --yes or --fresh. {what}")
 
     def stopping(self, what: str) -> StopAnswer:
         """Kills the code, because nobody can decide later."""
@@ -181,6 +188,13 @@ class TypingPerson(TerminalHuman):
     def copying(self, what: str) -> CopyAnswer:
         self._announce()
         return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
+
+    def restoring(self, what: str) -> RestoreAnswer:
+        self._announce()
+        answer = _typed(f"{what}\n[y]es, [n]o: go on without them, [t] stop: ").strip().lower()
+        if answer in ("t", ""):
+            raise ChatUnfinished("Stopped: the chat was not resumed", reason="stopped")
+        return "run" if answer in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> StopAnswer:
         self._announce()

@@ -20,6 +20,7 @@ from autogen_nb.notebook.commands import (
     kernel_command,
     model_command,
     rules_command,
+    sessions_command,
     show_command,
 )
 from autogen_nb.notebook.conversations import NotebookConversation
@@ -60,12 +61,14 @@ class Commands:
         notebook: Notebook,
         servers: LocalServers | None = None,
         choose_model: Callable[[Sequence[str]], None] | None = None,
+        resume: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
         self._shell = shell
         self._notebook = notebook
         self._chats = notebook.conversations
         self._servers = servers or LocalServers()
         self._choose_model = choose_model
+        self._resume_chat = resume
 
     def run(self, line: str) -> None:
         """Runs the command of a line, or lists the commands if the line is empty."""
@@ -118,7 +121,7 @@ class Commands:
     def _push(self, words: Sequence[str]) -> None:
         names, chat = self._split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
-        replaced = chat.hand(values, run.engine.call(chat.executor.put(values)))
+        replaced = chat.hand(values, run.engine.call(chat.put(values)))
         print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # the command's output
         if replaced:
             print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # the command's output
@@ -163,9 +166,29 @@ class Commands:
         if show_command.waiting_run(chat) is not None:
             self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
 
+    @_command(
+        "resume",
+        "[NAME] [--yes|--fresh]",
+        "continues a chat after a restart of this notebook's kernel; --yes runs its blocks again without a question,\n"
+        "--fresh does not run them",
+    )
+    def _resume(self, words: Sequence[str]) -> None:
+        self._resume_chat(words)
+
+    @_command(
+        "sessions", sessions_command.ARGUMENTS, "lists, shows, searches and removes stored chats of all notebooks"
+    )
+    def _sessions(self, words: Sequence[str]) -> None:
+        store = self._notebook.sessions.store
+        match words:
+            case ["show", name]:
+                sessions_command.show(name, store, PlainCellView() if self._in_terminal() else NotebookView())
+            case _:
+                self._show(sessions_command.execute(words, store))
+
     def say_why_empty(self, chat: NotebookConversation) -> None:
         """Says that the chat has nothing to show, and mentions chats from before a restart."""
-        restart_notice = self._notebook.restarts.remark(chat)
+        restart_notice = self._notebook.sessions.remark(chat)
         self.say(
             f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else show_command.EMPTY
         )

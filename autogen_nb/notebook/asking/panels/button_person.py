@@ -22,12 +22,13 @@ from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
+    RESTORE,
     STOP,
     ChoicePanel,
     CodeInputPanel,
     MessagePanel,
 )
-from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, StopAnswer
+from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer, StopAnswer
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 NOBODY = "nobody, in time"
@@ -81,6 +82,9 @@ class ButtonPerson:
             return _not_stopped(await self._ask(ChoicePanel(what, COPY)))  # type: ignore[no-any-return]  # as above
         except Unanswered:
             return "leave"
+
+    async def restoring(self, what: str) -> RestoreAnswer:
+        return _not_stopped(await self._ask(ChoicePanel(what, RESTORE)))  # type: ignore[no-any-return]  # as above
 
     async def stopping(self, what: str) -> StopAnswer:
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above

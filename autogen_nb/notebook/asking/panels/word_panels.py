@@ -83,6 +83,12 @@ COPY = (
     ChoiceButton("Stop", None, "Do not run the task"),
 )
 
+RESTORE = (
+    ChoiceButton("Run again", "run", "Run the blocks in a new kernel; each effect beyond it is asked about", "primary"),
+    ChoiceButton("Go on without", "leave", "The agent begins with an empty kernel"),
+    ChoiceButton("Stop", None, "Do not resume the chat"),
+)
+
 STOP = (
     ChoiceButton("Wait", "wait", "Let the code run; nothing is lost"),
     ChoiceButton("Kill", "kill", "End the kernel; its variables are lost", "danger"),

@@ -4,14 +4,12 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from ipykernel.connect import get_connection_file
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
@@ -19,6 +17,7 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
+from autogen_nb.notebook import resuming
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
@@ -30,13 +29,14 @@ from autogen_nb.notebook.asking.delivery import (
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
+from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
-from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
+from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.restarts import Restarts
+from autogen_nb.notebook.resuming import ResumeOptions
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
@@ -68,28 +68,31 @@ def one_line() -> Iterator[None]:
         raise CellFailed(str(error)) from error
 
 
-class Session:
-    def __init__(self, shell: InteractiveShell, defaults: Settings, conversations: Conversations) -> None:
+class MagicHandler:
+    def __init__(
+        self, shell: InteractiveShell, defaults: Settings, conversations: Conversations, sessions: ChatSessions
+    ) -> None:
         self._shell = shell
         self._defaults = defaults
         self.conversations = conversations
         self._announced: set[str] = set()
-        restarts = Restarts()
-        if getattr(shell, "kernel", None) is not None:
-            # An embedded kernel has no connection file, and the file of another kernel may be gone.
-            with suppress(OSError, RuntimeError):
-                restarts = Restarts(Path(get_connection_file()))
-        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, restarts=restarts)
+        self._sessions = sessions
+        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, self._sessions)
         self._commands = Commands(
-            shell, self._notebook, choose_model=lambda words: run.run_to_completion(self._choose_model(words, "sync"))
+            shell,
+            self._notebook,
+            choose_model=lambda words: run.run_to_completion(self._choose_model(words, "sync")),
+            resume=lambda words: run.run_to_completion(self._resume(words, "sync")),
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
         return self._commands.chat_of(words)
 
     def warm_up(self) -> None:
-        """Imports the modules that the first cell needs."""
+        """Imports the modules and reads the sessions that the first cell needs."""
         chat_html.warm_up()
+        self._sessions.earlier()
+        self._sessions.expire()
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
 
@@ -127,6 +130,36 @@ class Session:
             settings = waiting.settings.changed(chat=chat.name, new=False)
             await _awaited(self._run(settings, "async", resumed_cell=waiting.origin.cell or ""))
 
+    async def run_resume(self, line: str) -> None:
+        """Continues a chat of an ended kernel."""
+        await _awaited(self._resume(line.split()[1:], "async"))
+
+    async def _resume(self, words: Sequence[str], waits: run.Waits) -> None:
+        options = ResumeOptions.parse(words)
+        channel, running = self._channel(waits), running_origin(self._shell)
+        session, chat = self._sessions.reopen(options.name), None
+        try:
+            if not options.yes:
+                resuming.take_back_approvals(session)
+            runs = runs_of(session)
+            open_run = runs[-1] if runs and runs[-1].resumable else None
+            show_command.show_runs([each for each in runs if each is not open_run], _new_view(channel))
+            view = _new_view(channel)
+            with closing(view), self._person(channel, view, running, running) as person:
+                stage = CellStage(self._notebook, running, person, view, waits)
+                fresh = options.fresh or not (options.yes or await resuming.agrees(person, session))
+                chat = self.conversations.restore(session, runs, self._defaults.where)
+                await resuming.restore(stage, chat, fresh=fresh)
+                if open_run is None:
+                    view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
+        except BaseException:
+            session.close()
+            if chat is not None:
+                self.conversations.remove(chat)
+            raise
+        if open_run is not None:
+            await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
+
     async def run_model_form(self, line: str) -> None:
         """Opens the model form, and shows the resulting settings."""
         await _awaited(self._choose_model(line.split()[2:], "async"))
@@ -137,7 +170,7 @@ class Session:
             raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
         setting = self._notebook.model_setting
         form = model_command.form_for(words, setting, os.environ)
-        view = PlainCellView() if channel.plain else NotebookView()
+        view = _new_view(channel)
         running = running_origin(self._shell)
         with self._person(channel, view, running, running) as person:
             try:
@@ -228,6 +261,10 @@ class Session:
             where.check(self.conversations.cwd)
         run.policy().check_walls(where.sandbox, "this cell")
         return where
+
+
+def _new_view(channel: QuestionChannel) -> CellView:
+    return PlainCellView() if channel.plain else NotebookView()
 
 
 async def _awaited(work: Coroutine[Any, Any, None]) -> None:

@@ -1,4 +1,4 @@
-"""Fingerprints of values, which detect that a variable of the notebook has changed since its transfer.
+"""Fingerprints of values: in the notebook's process, and in the agent's kernel for variables that a session restores.
 
 1. The fingerprint of a value of up to 4 MiB is a hash of the whole value.
 2. The fingerprint of a larger value is a hash of a sample, and the object's identity: a new object counts as changed.
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from autogen_nb.kernels.transfer.describe import size_of
-
 _MAX_BYTES = 4 * 2**20
 _END_ROWS = 100
 _SPREAD_ROWS = 20_000
 _END_ITEMS = 1_000
 _MAX_COLUMNS = 2_000
+_TEXT_BYTES = 64
+"""The usual size of a text in a column of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,18 @@ class _Full(Exception):
     """The pickle is longer than the limit of `_Hash.dump`."""
 
 
+class _Pickler(pickle.Pickler):
+    """Pickles sets in an order that does not depend on the process."""
+
+    def persistent_id(self, value: Any) -> Any:
+        if type(value) in (set, frozenset):
+            return sorted(str(fingerprint(item, in_any_process=True).digest) for item in value)
+        return None
+
+
 class _Hash:
-    def __init__(self) -> None:
+    def __init__(self, pickler: type[pickle.Pickler]) -> None:
+        self._pickler = pickler
         self._hash = hashlib.blake2b(digest_size=16)
         self._remaining = math.inf
         self.is_complete = True
@@ -61,7 +71,7 @@ class _Hash:
         """Hashes the value's pickle; with a limit, only its first bytes, and a sample of each large buffer."""
         self._remaining = limit
         callback = None if limit == math.inf else self.buffer
-        pickle.Pickler(self, protocol=5, buffer_callback=callback).dump(value)
+        self._pickler(self, protocol=5, buffer_callback=callback).dump(value)
 
     def buffer(self, buffer: pickle.PickleBuffer) -> None:
         with buffer.raw() as raw:
@@ -78,8 +88,9 @@ class _Hash:
         return self._hash.digest()
 
 
-def fingerprint(value: Any) -> Fingerprint:
-    hasher = _Hash()
+def fingerprint(value: Any, *, in_any_process: bool = False) -> Fingerprint:
+    """The fingerprint of a value; with `in_any_process`, equal values have the same digest in all processes."""
+    hasher = _Hash(_Pickler if in_any_process else pickle.Pickler)
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
         _READERS.get(kind, _read_any)(value, hasher)
@@ -118,8 +129,9 @@ def _read_pandas(values: Any, into: _Hash) -> None:
 
 
 def _rows(frame: Any) -> tuple[Any, bool]:
-    size, count = size_of(frame), len(frame)
-    if size is not None and size <= _MAX_BYTES:
+    count = len(frame)
+    columns = (frame.iloc[:, position] for position in range(frame.shape[1]))
+    if sum(column.nbytes * (_TEXT_BYTES // 8 if column.dtype == object else 1) for column in columns) <= _MAX_BYTES:
         return frame, True
     numpy = sys.modules["numpy"]
     spread = min(count, max(_END_ROWS, _SPREAD_ROWS // max(1, frame.shape[1])))

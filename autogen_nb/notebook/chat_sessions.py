@@ -1,0 +1,119 @@
+"""The sessions of a notebook's chats, and the earlier sessions that the notebook can resume."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+from ipykernel.connect import get_connection_file
+from IPython.core.interactiveshell import InteractiveShell
+
+from autogen_nb._version import __version__
+from autogen_nb.errors import ConfigError, SessionError
+from autogen_nb.notebook.conversations import NotebookConversation, Origin
+from autogen_nb.sessions.session import Session
+from autogen_nb.sessions.store import SessionStore
+
+_MOST = 5
+"""So many of the notebook's latest sessions are read for its first cell."""
+_GONE = (
+    "The notebook's kernel was restarted, and models do not see the conversation of the cells before. "
+    "`%autogen resume` brings it back."
+)
+
+
+def kernel_name(shell: InteractiveShell) -> str:
+    """The name of the kernel's connection file, which a restarted kernel keeps; "" without one."""
+    if getattr(shell, "kernel", None) is not None:
+        # An embedded kernel has no file.
+        with suppress(OSError, RuntimeError):
+            return Path(get_connection_file()).stem
+    return ""
+
+
+class ChatSessions:
+    """`notebook` is the path of the notebook, and `kernel` identifies its kernel across restarts; both may be ""."""
+
+    def __init__(
+        self,
+        cwd: Path,
+        notebook: Callable[[], str] = str,
+        kernel: str = "",
+        *,
+        days: Callable[[], float] = lambda: 0.0,
+        store: SessionStore | None = None,
+    ) -> None:
+        self.store = store or SessionStore()
+        self._cwd = cwd
+        self._notebook = notebook
+        self._kernel = kernel
+        self._days = days
+        self._earlier: dict[str, Session] | None = None
+        self._reminded = set[str]()
+
+    def begin(self, chat: NotebookConversation) -> Session:
+        """A new session for a chat; without a file if sessions are off, or if the file cannot be created."""
+        if not self._days():
+            return Session(Path())
+        title = "-".join(filter(None, (Path(self._notebook()).stem, chat.name)))
+        try:
+            return self.store.create(title, **self._head(chat), version=__version__)
+        except (OSError, SessionError) as error:
+            session = Session(Path())
+            session.problem = str(error)
+            return session
+
+    def reopen(self, name: str) -> Session:
+        """An earlier session of this notebook by its chat ("" for the latest), or any session by its own name."""
+        earlier = self.earlier()
+        if not name and not earlier:
+            raise ConfigError("no earlier chat of this notebook is stored; `%autogen sessions` lists all sessions")
+        found = earlier.get(name) or (None if name else next(iter(earlier.values())))
+        session = self.store.open(found.name if found else self.store.find(name))
+        session.open(notebook=self._notebook(), kernel=self._kernel)
+        return session
+
+    def earlier(self) -> dict[str, Session]:
+        """The latest session of each chat of this notebook, as of the first call; the latest first."""
+        if self._earlier is None:
+            self._earlier = {}
+            for name in islice(filter(self._is_ours, self.store.names()), _MOST):
+                with suppress(SessionError, OSError):
+                    session = self.store.read(name)
+                    if session.runs:
+                        self._earlier.setdefault(str(session.head.get("chat")), session)
+        return self._earlier
+
+    def expire(self) -> None:
+        if self._days():
+            self.store.expire(self._days())
+
+    def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
+        """A remark about the earlier chat of this name; "" if the same cell begins it again."""
+        session = self.earlier().get(chat.name)
+        # After a reload of the extension in the same process, the person expects a new chat.
+        if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():
+            return ""
+        first = session.runs[0].origin.get("cell")
+        return "" if first and origin and origin.cell == first else _GONE
+
+    def forget(self, chat: NotebookConversation) -> None:
+        """Drops the remark about the earlier chat of this name."""
+        self._reminded.add(chat.name)
+
+    def _is_ours(self, name: str) -> bool:
+        head = self.store.first_head(name)
+        notebook = self._notebook()
+        same_kernel = self._kernel and head.get("kernel") == self._kernel
+        same_place = head.get("notebook") == notebook if notebook else head.get("cwd") == str(self._cwd)
+        return bool(same_kernel or same_place)
+
+    def _head(self, chat: NotebookConversation) -> dict[str, str]:
+        return {
+            "chat": chat.name,
+            "folder": chat.folder,
+            "cwd": str(chat.cwd),
+            "notebook": self._notebook(),
+            "kernel": self._kernel,
+        }

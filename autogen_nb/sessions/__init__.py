@@ -1,0 +1,1 @@
+"""Chats of notebooks, stored in files: each survives the end of its kernel."""

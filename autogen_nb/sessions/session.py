@@ -1,0 +1,215 @@
+"""A session: a chat of a notebook, as a file stores it.
+
+Each change is a record in the file. Reading a session applies the records of the file, and appending a record also
+applies it, so both lead to the same state.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autogen_nb.errors import SessionError
+from autogen_nb.event_json import from_json, to_json
+from autogen_nb.events import CodeAsked, CodeRan, Event, ModelReplied, Recorded
+from autogen_nb.sessions.log_file import LogFile
+
+FORMAT = 1
+"""The version of the records; records that older releases cannot read get a new version."""
+
+LOG = "events.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeStep:
+    """Blocks that ran without an error, and the questions that their code asked, each followed by its answer."""
+
+    asked: CodeAsked
+    inner: tuple[Recorded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputsStep:
+    """Variables that were copied to the agent's kernel; `folder` has their pickles, or is None if it has none."""
+
+    names: tuple[str, ...]
+    folder: Path | None
+
+
+Step: TypeAlias = CodeStep | InputsStep
+
+
+class RunLog(list[Recorded]):
+    """The log of a run; `append` writes an event to the session's file before the event is part of the log."""
+
+    def __init__(self, write: Callable[[Recorded], None]) -> None:
+        super().__init__()
+        self._write = write
+
+    def append(self, event: Recorded) -> None:
+        self._write(event)
+        super().append(event)
+
+
+@dataclass(slots=True, eq=False)
+class SessionRun:
+    """The part of one cell; `origin` and `settings` have the form that the notebook stored."""
+
+    task: str
+    message: str
+    origin: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    log: RunLog
+    times: list[float] = field(default_factory=list)
+
+
+class Session:
+    """The runs of a session, and the steps that lead to the variables of its kernel.
+
+    Without a `file`, nothing is stored. If the file cannot be written, `problem` says why, and nothing is stored from
+    then on.
+    """
+
+    def __init__(
+        self, folder: Path, records: Iterable[tuple[int, Mapping[str, Any]]] = (), file: LogFile | None = None
+    ) -> None:
+        self.folder = folder
+        self.problem = ""
+        self.kernel: Callable[[], object] = lambda: None
+        self.head: dict[str, Any] = {}
+        self.runs: list[SessionRun] = []
+        self.replaced: list[ModelReplied] = []
+        self.steps: list[Step] = []
+        self.fingerprints: Mapping[str, str | None] = {}
+        self._file: LogFile | None = None
+        self._last_kernel: object = None
+        for number, record in records:
+            try:
+                self._apply(record)
+            except (SessionError, LookupError, TypeError, ValueError, AttributeError) as error:
+                raise SessionError(f"line {number} of {str(folder / LOG)!r} cannot be used: {error}") from error
+        self._file = file
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def new_problem(self) -> str:
+        """The problem, at its first use; then ""."""
+        problem, self.problem = self.problem, ""
+        return problem
+
+    def open(self, **head: Any) -> None:
+        """Records which process uses the session now."""
+        self._add({"head": {"format": FORMAT, "pid": os.getpid(), **head}})
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file = None
+
+    def set_chat(self, chat: str) -> None:
+        self._add({"head": {"chat": chat}})
+
+    def begin(self, task: str, message: str, origin: Mapping[str, Any], settings: Mapping[str, Any]) -> SessionRun:
+        self._add({"run": {"task": task, "message": message, "origin": origin, "settings": settings}})
+        return self.runs[-1]
+
+    def drop(self, index: int) -> None:
+        """Removes the runs from this index on; the kernel keeps their variables."""
+        self._add({"drop": index})
+
+    def take_back(self, size: int) -> None:
+        """Shortens the log of the latest run to its first events."""
+        self._add({"keep": size})
+
+    def new_inputs(self) -> Path | None:
+        """A new folder for the pickles of variables that are copied to the kernel; None if nothing is stored."""
+        if self._file is None:
+            return None
+        return next(path for number in count(1) if not (path := self.folder / f"inputs-{number}").exists())
+
+    def add_inputs(self, names: Sequence[str], folder: Path | None) -> None:
+        self._note_kernel()
+        self._add({"inputs": list(names), "folder": folder and folder.name})
+
+    def set_fingerprints(self, fingerprints: Mapping[str, str | None]) -> None:
+        self._add({"fingerprints": dict(fingerprints)})
+
+    def set_restored(self) -> None:
+        """Records that the present kernel has the variables of the steps."""
+        self._last_kernel = self.kernel()
+
+    def _note_kernel(self) -> None:
+        if (kernel := self.kernel()) != self._last_kernel and self.steps:
+            self._add({"kernel": "new"})
+        self._last_kernel = kernel
+
+    def _add(self, record: Mapping[str, Any]) -> None:
+        self._write(record)
+        self._apply(record)
+
+    def _add_event(self, run: SessionRun, event: Recorded) -> None:
+        if isinstance(event, CodeRan):
+            self._note_kernel()
+        now = round(time.time(), 3)
+        self._write({"event": to_json(event), "at": now})
+        self._note_event(run, event, now)
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        if self._file is None:
+            return
+        try:
+            self._file.append(record)
+        except (OSError, ValueError, RecursionError) as error:
+            self.problem = f"{getattr(error, 'strerror', None) or error}"
+            self.close()
+
+    def _apply(self, record: Mapping[str, Any]) -> None:
+        match record:
+            case {"head": dict(head)}:
+                if head.get("format", FORMAT) != FORMAT:
+                    raise SessionError(f"it has format {head['format']}, and this release reads format {FORMAT}")
+                self.head |= head
+            case {"run": dict(run)}:
+                log = RunLog(lambda event: self._add_event(new, event))
+                new = SessionRun(log=log, **run)
+                self.runs.append(new)
+            case {"event": event, "at": float() | int() as at}:
+                latest, logged = self.runs[-1], _recorded(from_json(event))
+                self._note_event(latest, logged, at)
+                list.append(latest.log, logged)
+            case {"drop": int(index)}:
+                self.replaced += [
+                    event for run in self.runs[index:] for event in run.log if isinstance(event, ModelReplied)
+                ]
+                del self.runs[index:]
+            case {"keep": int(size)}:
+                del self.runs[-1].log[size:], self.runs[-1].times[size:]
+            case {"inputs": list(names), "folder": folder}:
+                self.steps.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
+            case {"kernel": "new"}:
+                self.steps.clear()
+                self.fingerprints = {}
+            case {"fingerprints": dict(fingerprints)}:
+                self.fingerprints = fingerprints
+            case _:
+                raise SessionError(f"it has an unknown record: {', '.join(map(str, record))}")
+
+    def _note_event(self, run: SessionRun, event: Recorded, at: float) -> None:
+        run.times.append(at)
+        asked = run.log[-1] if run.log else None
+        if not (isinstance(event, CodeRan) and isinstance(asked, CodeAsked)):
+            return
+        # The last block that ran failed, unless the exit code is 0.
+        if blocks := asked.blocks[: event.ran - bool(event.exit_code)]:
+            self.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
+
+
+def _recorded(event: Event) -> Recorded:
+    if isinstance(event, Recorded):
+        return event
+    raise SessionError(f"a {type(event).__name__} is not part of a log")

@@ -1,0 +1,107 @@
+"""The folder with all sessions of a user, one folder for each session."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.errors import ConfigError, SessionError
+from autogen_nb.sessions import log_file
+from autogen_nb.sessions.log_file import LogFile
+from autogen_nb.sessions.session import LOG, Session
+
+_DAY = 86_400.0
+
+
+class SessionStore:
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        if self._folder is None:
+            import platformdirs
+
+            self._folder = platformdirs.user_data_path("autogen_nb", appauthor=False) / "sessions"
+        return self._folder
+
+    def create(self, title: str, **head: Any) -> Session:
+        """A new session, whose name begins with the `title`; raises OSError if its file cannot be created."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stem = f"{title}-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  # a name in the user's time
+        for name in chain([stem], (f"{stem}-{number}" for number in count(2))):
+            with suppress(FileExistsError):
+                (self.folder / name).mkdir(mode=0o700)
+                break
+        session = Session(self.folder / name, file=LogFile(self.folder / name / LOG))
+        session.open(created=round(time.time(), 3), **head)
+        return session
+
+    def names(self) -> list[str]:
+        """The names of the sessions, the latest first."""
+        times = {}
+        for path in self.folder.glob(f"*/{LOG}"):
+            # Another notebook may remove a session at any time.
+            with suppress(OSError):
+                times[path.parent.name] = path.stat().st_mtime
+        return sorted(times, key=times.__getitem__, reverse=True)
+
+    def read(self, name: str) -> Session:
+        path = self.folder / name / LOG
+        return _begun(Session(path.parent, log_file.parse(path.read_bytes(), path)))
+
+    def first_head(self, name: str) -> Mapping[str, Any]:
+        """The head of a session when it began; {} if it cannot be read."""
+        with suppress(SessionError, OSError), (self.folder / name / LOG).open("rb") as file:
+            return next((record["head"] for _, record in log_file.parse(file.readline(), name)), {})
+        return {}
+
+    def readable(self) -> Iterator[Session]:
+        """The sessions that can be read, the latest first."""
+        for name in self.names():
+            with suppress(SessionError, OSError):
+                yield self.read(name)
+
+    def open(self, name: str) -> Session:
+        """The session, for appending; raises SessionError if another notebook uses it."""
+        path = self.folder / name / LOG
+        file = LogFile(path)
+        try:
+            return _begun(Session(path.parent, file.values, file))
+        except SessionError:
+            file.close()
+            raise
+
+    def find(self, text: str) -> str:
+        """The name of the only session that begins with the text."""
+        names = [name for name in self.names() if name.startswith(text)]
+        if text in names:
+            return text
+        if len(names) != 1:
+            problem = f"{len(names)} sessions begin with {text!r}" if names else f"there is no session {text!r}"
+            raise ConfigError(f"{problem}; `%autogen sessions` lists them")
+        return names[0]
+
+    def remove(self, name: str) -> None:
+        """Removes a session; raises SessionError if a notebook uses it."""
+        descriptor = log_file.open_locked(self.folder / name / LOG)
+        shutil.rmtree(self.folder / name)
+        os.close(descriptor)
+
+    def expire(self, days: float) -> None:
+        """Removes the sessions without a change for this number of days."""
+        for name in self.names():
+            with suppress(OSError, SessionError):
+                if time.time() - (self.folder / name / LOG).stat().st_mtime > days * _DAY:
+                    self.remove(name)
+
+
+def _begun(session: Session) -> Session:
+    if not session.head:
+        raise SessionError(f"the session {session.name!r} is empty: its process ended when it was created")
+    return session

@@ -1,0 +1,127 @@
+"""``%autogen resume`` after the end of the notebook's kernel."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing.fake_openai import Received
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+pytestmark = [pytest.mark.kernel]
+
+
+@pytest.fixture
+def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
+    with opened(tmp_path, model) as front:
+        yield front
+
+
+@contextmanager
+def opened(folder: Path, server: FakeOpenAI) -> Iterator[FrontEnd]:
+    environ = environment(folder, OPENAI_BASE_URL=server.base_url, AUTOGEN_NB_MODEL="scripted")
+    with FrontEnd(folder, environ) as front:
+        front.run("%load_ext autogen_nb", "load")
+        yield front
+
+
+def restart(front: FrontEnd) -> None:
+    front.restart()
+    front.run("%load_ext autogen_nb", "load")
+
+
+def test_chat_continues_with_its_variables_after_a_restart(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 41"), "Set.", python("print(x + 1)"), "It is 42.")
+    front.run_clicking("%%autogen\nSet x.", "one", click=["Run"])
+    restart(front)
+
+    resumed = front.run_clicking("%autogen resume", "resume", click=["Run again"])
+    followed = front.run_clicking("%%autogen\nAnd one more?", "two", click=["Run"])
+
+    assert resumed.status == "ok", resumed.error
+    assert "Set." in resumed.text
+    assert "Restored: `x`." in resumed.text
+    assert followed.about("stream") == ["42\n"]
+    assert next(message["content"] for message in model.requests[2].body["messages"][1:]) == "Set x."
+    assert len(model.requests) == 4
+
+
+def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 41"), python("print(x + 1)"), "It is 42.")
+    front.start("%%autogen\nGo on.", "one")
+    front.click("Run")
+    front.wait(lambda: len(model.requests) == 2, "the second request")
+    front.asked("Run")
+    restart(front)
+
+    front.start("%autogen resume", "resume")
+    front.click("Run again")
+    front.click("Run")
+    front.wait(lambda: len(model.requests) == 3, "the third request")
+    resumed = front.finish(front._cells["resume"])
+
+    assert "It is 42." in resumed.text
+    assert resumed.about("stream")[-1] == "42\n"
+
+
+BLOCKS = 12
+
+
+def reply(received: Received) -> str:
+    """Twelve blocks that depend on each other; the number of replies so far says which is next."""
+    number = sum(message["role"] == "assistant" for message in received.body["messages"])
+    if number == 0:
+        return python("values, total = [0], 0.0\ndef add(number):\n    values.append(number)")
+    if number < BLOCKS:
+        return python(f"add({number})\ntotal += sum(values) / 3\nprint('.' * 5000, total)")
+    return "Done."
+
+
+_RESULT = "import autogen_nb, json\nprint(json.dumps([autogen_nb.last.chat_history, values, total]))"
+
+
+def result(front: FrontEnd) -> str:
+    assert front.run("%autogen pull values total", "pull").status == "ok"
+    return front.run(_RESULT, "result").text
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int, int]:
+    """The result of the chat, the number of its requests, and the size of its session."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    with FakeOpenAI(reply) as server, opened(folder, server) as front:
+        assert front.run("%%autogen --confirm never\nGo on.", "one").status == "ok"
+        return result(front), len(server.requests), session_size(folder)
+
+
+def session_size(home: Path) -> int:
+    return sum(file.stat().st_size for file in home.glob(".local/share/autogen_nb/sessions/*/events.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "moment", [pytest.param(n, marks=[] if n in (7, 23, 42) else pytest.mark.slow) for n in range(50)]
+)
+def test_chat_killed_at_any_moment_resumes_to_the_same_end(
+    tmp_path: Path, undisturbed: tuple[str, int, int], moment: int
+) -> None:
+    expected, requests, size = undisturbed
+    random = Random(moment)
+    with FakeOpenAI(reply) as server, opened(tmp_path, server) as front:
+        front.start("%%autogen --confirm never\nGo on.", "one")
+        # The session's header and its first run are about a kilobyte.
+        reached = random.randint(1200, size - 200)
+        front.wait(lambda: session_size(tmp_path) >= reached, "the moment", each=0.0)
+        os.kill(front.pid, signal.SIGKILL)
+        restart(front)
+        resumed = front.run("%autogen resume --yes", "resume")
+
+        assert resumed.status == "ok", resumed.error
+        assert result(front) == expected
+        assert len(server.requests) <= requests + 1

@@ -1,0 +1,257 @@
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autogen_nb.errors import ConfigError, SessionError
+from autogen_nb.events import CodeAsked, CodeRan, Ended, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.outputs import Display, Stream
+from autogen_nb.sessions import listing
+from autogen_nb.sessions.session import LOG, CodeStep, InputsStep, Session
+from autogen_nb.sessions.store import SessionStore
+from tests.test_events import instances
+
+ASKED = CodeAsked("user", (CodeBlock("python", "x = 1"), CodeBlock("python", "y = 2")))
+PICTURE = CodeRan(0, (Display({"image/png": "A" * 100_000, "$schema": "kept"}),))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SessionStore:
+    return SessionStore(tmp_path / "sessions")
+
+
+def begun(store: SessionStore, *events: Recorded, task: str = "Go on.") -> Session:
+    session = store.create("main", chat="main")
+    run = session.begin(task, task, {"cell": "a", "request": "1"}, {})
+    for event in events:
+        run.log.append(event)
+    return session
+
+
+def log_of(session: Session) -> list[Recorded]:
+    return [event for run in session.runs for event in run.log]
+
+
+def test_session_is_read_as_it_was_written(store: SessionStore) -> None:
+    session = begun(store, ModelAsked("assistant", "user", 1), ASKED, PICTURE, Ended("answered"))
+
+    again = store.read(session.name)
+
+    assert log_of(again) == log_of(session)
+    assert again.runs[0].times == session.runs[0].times
+    assert (again.head, again.steps) == (session.head, session.steps)
+
+
+def test_only_the_user_can_read_a_session(store: SessionStore) -> None:
+    file = begun(store).folder / LOG
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (file.parent, file.parent.parent)} == {0o700}
+
+
+def test_long_output_is_stored_once(store: SessionStore) -> None:
+    session = begun(store, ASKED, PICTURE, ASKED, PICTURE)
+    session.close()
+
+    again = store.open(session.name)
+    again.runs[0].log.append(ASKED)
+    again.runs[0].log.append(PICTURE)
+
+    assert (again.folder / LOG).stat().st_size < 110_000
+    assert log_of(store.read(session.name)) == [ASKED, PICTURE] * 3
+
+
+@given(data=st.data(), cut=st.integers(0, 1000))
+def test_file_that_ends_anywhere_has_the_events_before(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, cut: int
+) -> None:
+    store = SessionStore(tmp_path_factory.mktemp("sessions"))
+    kinds = (Said, ModelAsked, ModelReplied, CodeAsked, CodeRan, Ended)
+    events = data.draw(st.lists(st.one_of([instances(kind) for kind in kinds]), max_size=6))
+    session = begun(store, *events)
+    session.close()
+    file = session.folder / LOG
+    content = file.read_bytes()
+    whole = content.index(b"\n") + 1
+
+    for size in (whole + (len(content) - whole) * cut // 1000, len(content)):
+        file.write_bytes(content[:size])
+        again = store.open(session.name)
+        found = log_of(again)
+        run = again.begin("More.", "More.", {}, {})
+        run.log.append(Ended("exit"))
+        again.close()
+
+        assert found == events[: len(found)]
+        assert log_of(store.read(session.name)) == [*found, Ended("exit")]
+
+
+@pytest.mark.parametrize("change", ["byte", "line removed", "line repeated", "lines swapped"])
+def test_edited_file_is_refused_with_its_line(store: SessionStore, change: str) -> None:
+    session = begun(store, ASKED, PICTURE, Ended("answered"))
+    session.close()
+    file = session.folder / LOG
+    lines = file.read_bytes().splitlines(keepends=True)
+    match change:
+        case "byte":
+            lines[2] = lines[2].replace(b"x = 1", b"x = 2")
+        case "line removed":
+            del lines[2]
+        case "line repeated":
+            lines.insert(3, lines[2])
+        case _:
+            lines[2:4] = lines[3:1:-1]
+    file.write_bytes(b"".join(lines))
+
+    for use in (store.read, store.open):
+        with pytest.raises(SessionError, match=rf"damaged at line {4 if change == 'line repeated' else 3}"):
+            use(session.name)
+
+
+@pytest.mark.parametrize(
+    ("record", "problem"),
+    [
+        ({"head": {"format": 2}}, "line 2 of .* has format 2, and this release reads format 1"),
+        ({"mood": "glad"}, "line 2 of .* has an unknown record: mood"),
+        ({"event": {"v": 2, "type": "Sung"}, "at": 1.0}, "line 2 of .* cannot be used"),
+    ],
+)
+def test_record_of_a_newer_release_is_refused_with_its_line(
+    store: SessionStore, record: dict[str, Any], problem: str
+) -> None:
+    session = store.create("main", chat="main")
+    assert session._file is not None
+    session._file.append(record)
+
+    with pytest.raises(SessionError, match=problem):
+        store.read(session.name)
+
+
+_OWNER = """
+import os, sys, time
+from pathlib import Path
+from autogen_nb.sessions.store import SessionStore
+session = SessionStore(Path(sys.argv[1])).create("main", chat="main")
+# The child outlives its parent, and must not hold the lock.
+if os.fork() == 0:
+    print(session.name, flush=True)
+time.sleep(60)
+"""
+
+
+def test_lock_ends_with_its_owner(store: SessionStore) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", _OWNER, str(store.folder)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert owner.stdout is not None
+        name = owner.stdout.readline().strip()
+        for use in (store.open, store.remove):
+            with pytest.raises(SessionError, match="another notebook uses the session"):
+                use(name)
+        owner.kill()
+        owner.wait()
+
+        store.open(name).close()
+    finally:
+        os.killpg(owner.pid, signal.SIGKILL)
+        owner.communicate()
+
+
+_FULL = """
+import resource, signal, sys
+from pathlib import Path
+from autogen_nb.events import Ended, Said
+from autogen_nb.messages import Message
+from autogen_nb.sessions.store import SessionStore
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+session = SessionStore(Path(sys.argv[1])).create("main", chat="main")
+run = session.begin("Go on.", "Go on.", {}, {})
+run.log.append(Said("user", "assistant", Message("Go on.")))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+run.log.append(Said("user", "assistant", Message("A" * 10_000)))
+run.log.append(Ended("answered"))
+print(len(run.log), session.new_problem(), session.new_problem())
+"""
+
+
+def test_chat_goes_on_when_the_disk_is_full(store: SessionStore) -> None:
+    done = subprocess.run([sys.executable, "-c", _FULL, str(store.folder)], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "3 File too large \n"
+    assert log_of(store.read(store.names()[0])) == [Said("user", "assistant", Message("Go on."))]
+
+
+def test_steps_are_the_blocks_that_ran_without_an_error_in_the_last_kernel(store: SessionStore) -> None:
+    session = store.create("main", chat="main")
+    kernel = 1
+    session.kernel = lambda: kernel
+    run = session.begin("Go on.", "Go on.", {}, {})
+    for event in (ASKED, CodeRan(0)):
+        run.log.append(event)
+    session.set_fingerprints({"x": "1"})
+    kernel = 2
+    session.add_inputs(["df"], session.folder / "inputs-1")
+    for event in (ASKED, CodeRan(1, ran=2), ASKED, CodeRan(1, ran=1)):
+        run.log.append(event)
+
+    assert session.steps == [
+        InputsStep(("df",), session.folder / "inputs-1"),
+        CodeStep(CodeAsked("user", ASKED.blocks[:1]), ()),
+    ]
+    assert session.fingerprints == {}
+    assert store.read(session.name).steps == session.steps
+
+
+def test_sessions_are_removed_when_they_are_old_and_unused(store: SessionStore) -> None:
+    used, old, new = begun(store), begun(store), begun(store)
+    old.close()
+    new.close()
+    for session in (used, old):
+        os.utime(session.folder / LOG, (0, time.time() - 31 * 86_400))
+
+    store.expire(30)
+
+    assert sorted(store.names()) == sorted([used.name, new.name])
+
+
+def test_session_is_found_by_the_beginning_of_its_name(store: SessionStore) -> None:
+    first, second = begun(store), begun(store)
+
+    assert store.find(second.name) == second.name
+    assert store.find(first.name) == first.name
+    with pytest.raises(ConfigError, match="2 sessions begin with 'ma'"):
+        store.find("ma")
+    with pytest.raises(ConfigError, match="there is no session 'b'; `%autogen sessions` lists them"):
+        store.find("b")
+
+
+def test_list_says_how_each_session_ended(store: SessionStore) -> None:
+    begun(store, Ended("answered"), task="Done.")
+    begun(store, ASKED, task="Runs.")
+    damaged = begun(store)
+    (damaged.folder / LOG).write_bytes(b"x\n")
+
+    rows = {row[4]: row[3] for row in listing.rows(store)}
+
+    assert rows["Done."] == "ended"
+    assert rows["Runs."] == "code was running"
+    assert "damaged at line 1" in rows[""]
+
+
+def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
+    session = begun(store, Said("user", "assistant", Message("Where is the RAIN?")), ASKED)
+    session.runs[0].log.append(CodeRan(0, (Stream("stdout", f"{'.' * 100}rain\nsun\n"),)))
+
+    rows = [row[2:] for row in listing.found(store, "rain")]
+
+    assert rows == [("user", "Where is the RAIN?"), ("output", f"…{'.' * 40}rain")]
