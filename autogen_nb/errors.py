@@ -5,7 +5,7 @@ AutogenError
 │   ├── WrongType          a value has the wrong type; also a TypeError
 │   │   └── InvalidCarryOverType   a carryover is neither text nor a list
 │   ├── AgentNameConflict      several agents have the same name
-│   ├── UndefinedNextAgent     no agent of the group is among those that may speak next
+│   ├── UndefinedNextAgent     no agent of the group may speak next
 │   └── SenderRequired         a trigger needs a sender, and there is none
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
@@ -18,12 +18,12 @@ AutogenError
 │   └── TransferError      a variable cannot be transferred
 ├── SessionError           the log does not match its flow: choose another log
 ├── CallbackError          a function of the user raised an exception
-├── NoEligibleSpeaker      raised by a function that selects speakers to end the chat
+├── NoEligibleSpeaker      nobody may speak next, and the chat ends
 ├── ChatUnfinished         a chat ended before its answer: stopped, or at a limit
 │   └── AnswerIncomplete       the answer exists but lacks a part
 └── NobodyThere            a question needs a person and none is available
 
-Agent code that fails is not an error in this sense: it is a result with a non-zero exit code.
+If the code of an agent fails, there is no exception, but a result with a non-zero exit code.
 """
 
 from typing import TYPE_CHECKING
@@ -138,7 +138,7 @@ class NobodyThere(AutogenError):
 
 
 class NoEligibleSpeaker(AutogenError):
-    """Nobody may speak next; raised by a function that selects speakers, it ends the chat."""
+    """Nobody may speak next; a function that selects speakers raises it to end the chat."""
 
 
 class ChatUnfinished(AutogenError):

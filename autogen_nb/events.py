@@ -359,8 +359,8 @@ class ReplyAsked:
 class ReplyGiven:
     """The reply; None ends the chat.
 
-    `auto_replies` is the new count of consecutive automatic replies, `inner` holds nested events, and `replying` is
-    False if the agent stops replying to the peer. Only teams set `kind`, `target` and `usage`.
+    `auto_replies` is the new count of consecutive automatic replies, `inner` holds the events of chats inside the
+    method, and `replying` is False if the agent stops replying to the peer. Only teams set the last three fields.
     """
 
     message: Message | None
@@ -429,7 +429,7 @@ class Kept:
 class MessagesGiven:
     """The messages to reply to, with `Kept` for unchanged ones.
 
-    If `lasting` is set, the changed last message replaces the received one in the agent's history.
+    If `lasting` is True, the last of them replaces the received message in the agent's history.
     """
 
     messages: tuple[Kept | Message, ...]
@@ -497,8 +497,8 @@ class CandidatesGiven:
 class EndingAsked:
     """Does a condition that the flow cannot evaluate end the team's run?
 
-    `number` identifies the condition, which gets the first `count` messages of the team. The caller's function, the
-    clock or an external request decides (`what`).
+    `number` identifies the condition, which gets the first `count` messages of the team. `what` decides: the caller's
+    function, the clock, or an external request.
     """
 
     agent: str

@@ -1,1 +1,1 @@
-"""Flows of chats, policies for code, and the analysis of code; none of them does input or output."""
+"""Flows of chats, policies for code, and the analysis of code, all without input or output."""

@@ -1,7 +1,7 @@
 """The file with the user's saved rules, one for all notebooks.
 
 1. An invalid file, or a file that other users can write, raises ConfigError and is never overwritten.
-2. A change takes a lock, reads the file again and replaces it atomically, so that two notebooks can save rules.
+2. A change takes a lock, reads the file again and replaces it atomically, so that no notebook's rules are lost.
 """
 
 import fcntl

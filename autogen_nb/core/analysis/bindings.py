@@ -1,6 +1,6 @@
 """Collects the expressions that each name in a block may refer to: imports, assignments, loops, parameters.
 
-The whole block is one scope, and a name may refer to any expression that any line binds to it.
+The whole block is one scope: a name may refer to each expression that some line binds to the name.
 """
 
 import ast

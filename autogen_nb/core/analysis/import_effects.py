@@ -1,4 +1,4 @@
-"""Predicts the effects of imports, also of those whose aliases make later blocks look harmless."""
+"""Predicts the effects of imports; misleading aliases count as unknown effects."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Looks up the effects of library functions by full name; the longest known prefix applies."""
+"""Looks up the effects of library functions by the longest known prefix of their full names."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -116,7 +116,7 @@ def add_internals(name: str, effects: EffectCollector) -> None:
 
 
 def add_reference(kind: str, name: str, effects: EffectCollector) -> None:
-    """Adds the effect of a function that the code passes on or renames, so its arguments are unknown."""
+    """Adds the effect of a function with unknown arguments, which the code passes on or renames."""
     if kind == "process":
         effects.add_program(None)
     elif kind in ("read", "write", "delete"):

@@ -107,7 +107,7 @@ class Think:
             if number == self.rounds and not self.reflect:
                 summaries = map(self.summarise, calls, returned.contents)
                 return TeamReply(Message("\n".join(summaries)), "tools")
-        # A model may make calls although it must not; they are dropped.
+        # A model may ignore that it must not make calls.
         return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
 

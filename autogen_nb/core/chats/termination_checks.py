@@ -1,6 +1,6 @@
-"""Conditions for the end of a chat that the flow itself evaluates.
+"""Termination conditions that the flow itself evaluates.
 
-For a user's own function, the flow asks a question instead, so that a replay does not call the function again.
+For a user's own function, the flow asks a question, so that a replay does not call the function again.
 """
 
 import re

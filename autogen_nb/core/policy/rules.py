@@ -1,7 +1,7 @@
 """The user's saved rules: effects that need no question in any code.
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
-2. Only a rule for a whole kind covers effects with an unknown target.
+2. Only a rule without a target covers effects with an unknown target.
 3. A path covers everything below it except hidden files. It covers no path with ``..``, which may lead through a link.
 4. A program's name covers the command lines that start only this program.
 """
@@ -214,7 +214,7 @@ def _offered_paths(effect: Effect) -> Iterator[str]:
 
 def _offered_commands(line: str) -> Iterator[str]:
     name = effect_targets.program(line)
-    # As a rule, a single word would cover the program with any arguments.
+    # A rule with a single word would cover the program with any arguments.
     if line != name and " " in line:
         yield line
     base = (name or "").rpartition("/")[2]

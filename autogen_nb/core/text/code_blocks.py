@@ -55,7 +55,7 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
     unclosed = False
     names = set(known)
     at = 0
-    # The added newline makes the newlines of a fence's content as many as its lines.
+    # The added newline ends the last line, so that the content of a fence has a newline for each line.
     for token in _parser().parse(text + "\n"):
         if token.type != "fence":
             continue

@@ -56,7 +56,7 @@ class Account:
     project: str | None = None
 
     def checked(self) -> "Account":
-        """The same account; raises `ConfigError` for several credentials, and for Azure's settings elsewhere."""
+        """The same account; raises `ConfigError` for several credentials, or for Azure's settings without Azure."""
         keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
         names = [name for name, value in keys.items() if value]
         if len(names) > 1:
@@ -142,7 +142,7 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
 
 
 def checked_key(key: str | None, what: str) -> str | None:
-    """The key without surrounding spaces; raises `ConfigError` for an invalid key, and names it `what`."""
+    """The key without surrounding spaces; for an invalid key, raises `ConfigError` with the name `what`."""
     if key is not None and not isinstance(key, str):
         raise ConfigError(f"{what} is text, not {type(key).__name__}")
     stripped = key.strip() if key else ""

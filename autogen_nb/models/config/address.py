@@ -10,7 +10,7 @@ from autogen_nb.errors import ConfigError
 HIDDEN = "****"
 
 LONGEST_READ = 4_000
-"""The characters of a server's message to search; for more, a regular expression may take quadratic time."""
+"""The longest text, in characters, to search with regular expressions, which may take quadratic time."""
 
 _LONGEST_TEXT = 400
 _SHORTEST_KEY = 4
@@ -25,7 +25,7 @@ _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL 
 
 
 def checked_url(url: str | None, what: str) -> str | None:
-    """The address without surrounding spaces; raises `ConfigError` for an invalid address, and names it `what`."""
+    """The address without surrounding spaces; for an invalid address, raises `ConfigError` with the name `what`."""
     if url is None:
         return None
     text = url.strip() if isinstance(url, str) else ""
@@ -96,7 +96,7 @@ def basic_auth(login: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The address without its query and its password; without its name if it has no password."""
+    """The address without its query, with `HIDDEN` for its password, or for a name without a password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
     return re.split(r"[?#]", _LOGIN.sub(lambda match: f"{match[1]}{login}", url))[0]

@@ -1,7 +1,7 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-The entries of OAI_CONFIG_LIST with the cell's model or tag come first, in order; without a name, the entries with the
-model of the first entry. OPENAI_API_KEY applies only if the list has no such entry.
+OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. The cell's name selects the entries with this model or tag. A cell
+without a name gets the model of the first entry.
 """
 
 import difflib

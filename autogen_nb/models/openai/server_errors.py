@@ -1,6 +1,6 @@
 """Errors of a model's server, as one sentence with a solution and without secrets.
 
-The server's message is untrusted, so the sentence has a short and printable form of it.
+The server's message is untrusted, so `Server.clean` shortens it and makes it printable.
 """
 
 import re
@@ -104,7 +104,7 @@ def error_of(server: Server, error: BaseException) -> ModelError:
 
 
 def wait_before_retry(error: Exception, retries: int) -> float | None:
-    """The seconds before the next retry: the server's, else more for each earlier retry; None without a retry."""
+    """The seconds before the next retry, from the server or else by the number of earlier retries; None to give up."""
     headers = error.response.headers if hasattr(error, "response") else {}
     wait = _requested_wait(headers)
     if wait > _LONGEST_WAIT or headers.get("x-should-retry") == "false":

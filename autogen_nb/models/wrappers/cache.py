@@ -214,5 +214,5 @@ def key_of(model: Model, request: ModelRequest) -> str:
 
 
 def _plain(value: Any) -> Any:
-    # A request with such a value will fail; its key only has to be distinct.
+    # A value without a JSON form will fail in the request; `repr` keeps the keys distinct.
     return dict(value) if isinstance(value, Mapping) else repr(value)
