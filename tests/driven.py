@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import (
@@ -44,17 +43,6 @@ def live(answer: Callable[[Question], Answer]) -> World:
         return OnCaller(lambda: (awaited if "Human" in type(question).__name__ else answer)(question))
 
     return world
-
-
-def streaming(*items: Transient | Answer) -> OnEngine:
-    """Emits the items, and returns the last one."""
-
-    async def work(emit: Callable[[Any], None]) -> Any:
-        for item in items[:-1]:
-            emit(item)
-        return items[-1]
-
-    return OnEngine(work)
 
 
 def nobody(question: Question) -> OnCaller | OnEngine:

@@ -56,44 +56,28 @@ def test_chance_chooses_among_the_candidates() -> None:
     assert all(answer.said in question.candidates for question, answer in zip(asked, given, strict=True))
 
 
-def raises(last: Any, group: Any) -> Any:
-    raise LookupError("nobody")
+def giving(given: Any, *, awaits: bool = False) -> Callable[..., Any]:
+    def gives(last: Any, group: Any) -> Any:
+        if isinstance(given, Exception):
+            raise given
+        return given
 
+    async def gives_later(last: Any, group: Any) -> Any:
+        return gives(last, group)
 
-async def araises(last: Any, group: Any) -> Any:
-    raise LookupError("nobody")
-
-
-async def refuses(last: Any, group: Any) -> Any:
-    raise ConfigError("no")
-
-
-def refuses_at_once(last: Any, group: Any) -> Any:
-    raise ConfigError("no")
-
-
-def names_text(last: Any, group: Any) -> Any:
-    return "bob"
-
-
-def names_number(last: Any, group: Any) -> Any:
-    return 5
-
-
-def names_stranger(last: Any, group: Any) -> Any:
-    return member("bob")
+    return gives_later if awaits else gives
 
 
 @pytest.mark.parametrize(
     ("function", "error", "text"),
     [
-        (raises, CallbackError, "speaker_selection_method 'raises' raised LookupError: nobody"),
-        (araises, CallbackError, "speaker_selection_method 'araises' raised LookupError: nobody"),
-        (refuses, ConfigError, "^no$"),
-        (refuses_at_once, ConfigError, "^no$"),
-        (names_text, CallbackError, r"'names_text' returned 'bob'; it must return an agent of the group \(alice, bob"),
-        (names_number, CallbackError, "'names_number' returned 5"),
-        (names_stranger, CallbackError, "'names_stranger' returned 'bob'"),
+        (giving(LookupError("nobody")), CallbackError, "method 'gives' raised LookupError: nobody"),
+        (giving(LookupError("nobody"), awaits=True), CallbackError, "'gives_later' raised LookupError: nobody"),
+        (giving(ConfigError("no")), ConfigError, "^no$"),
+        (giving(ConfigError("no"), awaits=True), ConfigError, "^no$"),
+        (giving("bob"), CallbackError, r"'gives' returned 'bob'; it must return an agent of the group \(alice, bob"),
+        (giving(5), CallbackError, "'gives' returned 5"),
+        (giving(member("bob")), CallbackError, "'gives' returned 'bob'"),
     ],
 )
 def test_function_that_does_not_choose(function: Callable[..., Any], error: type[Exception], text: str) -> None:

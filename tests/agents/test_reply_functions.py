@@ -79,22 +79,18 @@ def counting(recipient: Any, messages: Any, sender: Any, config: dict[str, int])
     return True, str(config["count"])
 
 
-def test_reset_puts_the_config_back() -> None:
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [({"config": {"count": 10}}, "11"), ({"config": {}, "reset_config": lambda config: config.update(count=20)}, "21")],
+    ids=["the config", "its own way"],
+)
+def test_reset_puts_the_config_back(settings: dict[str, Any], count: str) -> None:
     agent = ConversableAgent("agent", human_input_mode="NEVER")
-    agent.register_reply(Agent, counting, config={"count": 10})
+    agent.register_reply(Agent, counting, **settings)
     agent.generate_reply([{"content": "Hi?"}], PEER)
     agent.reset()
 
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "11"
-
-
-def test_reset_config() -> None:
-    agent = ConversableAgent("agent", human_input_mode="NEVER")
-    agent.register_reply(Agent, counting, config={}, reset_config=lambda config: config.update(count=20))
-    agent.generate_reply([{"content": "Hi?"}], PEER)
-    agent.reset()
-
-    assert agent.generate_reply([{"content": "Hi?"}], PEER) == "21"
+    assert agent.generate_reply([{"content": "Hi?"}], PEER) == count
 
 
 def test_async_function_in_a_sync_chat_is_refused() -> None:

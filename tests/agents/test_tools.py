@@ -8,7 +8,6 @@ import pytest
 from pydantic import BaseModel
 
 from autogen_nb.agents.assistant import AssistantAgent
-from autogen_nb.agents.parts.tool_schema import function_schema
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
@@ -38,50 +37,45 @@ async def slow_add(a: int, b: int = 2) -> int:
     return a + b
 
 
-def test_parameter_without_annotation() -> None:
-    def bare(a, b: int) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001  # that is the point
-        """Is no tool."""
-        return b
+def bare(a, b: int) -> int:  # type: ignore[no-untyped-def]  # noqa: ANN001  # that is the point
+    """Is no tool."""
+    return b
 
-    with pytest.raises(ConfigError, match="'bare' cannot be a tool: its parameter 'a' has no annotation; write a:"):
-        user().register_for_execution()(bare)
+
+def many(*parts: int) -> int:
+    return len(parts)
+
+
+def nameless(a: int) -> int:
+    return a
+
+
+def take(odd: asyncio.Event) -> int:
+    return 1
+
+
+def lacking(odd: "Missing") -> int:  # type: ignore[name-defined]  # noqa: F821  # that is the point
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "description", "said"),
+    [
+        (bare, "x", "'bare' cannot be a tool: its parameter 'a' has no annotation; write a:"),
+        (many, "x", r"'many' cannot be a tool: \*parts: int cannot be passed by name"),
+        (take, "x", "'take' has a parameter that has no JSON schema"),
+        (lacking, "x", "'lacking' cannot be a tool: its annotations cannot be read: name 'Missing'"),
+        (nameless, None, "'nameless' has no description"),
+    ],
+)
+def test_function_that_is_no_tool(function: Callable[..., Any], description: str | None, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        assistant().register_for_llm(description=description)(function)
+
+
+def test_function_without_annotations_is_not_executed() -> None:
     with pytest.raises(ConfigError, match="'bare' cannot be a tool"):
-        assistant().register_for_llm(description="x")(bare)
-
-
-def test_parameters_that_cannot_be_named() -> None:
-    def many(*parts: int) -> int:
-        return len(parts)
-
-    with pytest.raises(ConfigError, match=r"'many' cannot be a tool: \*parts: int cannot be passed by name"):
-        function_schema(many, "many", "Counts.")
-
-
-def test_annotation_without_a_schema() -> None:
-    class Odd:
-        """Nothing that JSON knows."""
-
-    def take(odd: Odd) -> int:
-        return 1
-
-    with pytest.raises(ConfigError, match="'take' has a parameter that has no JSON schema"):
-        function_schema(take, "take", "Takes.")
-
-
-def test_annotation_that_cannot_be_read() -> None:
-    def take(odd: "Missing") -> int:  # type: ignore[name-defined]  # noqa: F821  # that is the point
-        return 1
-
-    with pytest.raises(ConfigError, match="'take' cannot be a tool: its annotations cannot be read: name 'Missing'"):
-        function_schema(take, "take", "Takes.")
-
-
-def test_no_description() -> None:
-    def nameless(a: int) -> int:
-        return a
-
-    with pytest.raises(ConfigError, match="'nameless' has no description"):
-        assistant().register_for_llm()(nameless)
+        user().register_for_execution()(bare)
 
 
 def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | None = None) -> str:

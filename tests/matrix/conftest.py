@@ -10,8 +10,10 @@ import pytest
 
 from autogen_nb.testing import FakeOpenAI
 from tests.matrix.environments import OLDER
-from tests.notebook.conftest import environment
+from tests.notebook.conftest import environment, model
 from tests.notebook.front_end import Clicks, FrontEnd
+
+__all__ = ["model"]
 
 NEWEST = "newest"
 RELEASES = (*OLDER, NEWEST)
@@ -63,12 +65,6 @@ def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         version = front.value("__import__('ipykernel').__version__")
         assert release in (version, NEWEST)
         yield front
-
-
-@pytest.fixture
-def model() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as server:
-        yield server
 
 
 @pytest.fixture

@@ -16,11 +16,6 @@ from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 
 
-def test_offline_is_chosen_by_name() -> None:
-    assert model_for("offline").name == "offline"
-    assert model_for({"config_list": [{"model": "offline"}]}).name == "offline"
-
-
 @pytest.mark.parametrize(
     ("spec", "says"),
     [

@@ -45,10 +45,6 @@ def test_a_proxy_of_the_environment_is_named(monkeypatch: pytest.MonkeyPatch) ->
     assert "proxy" not in of_connection(refused, Server("m", "https://localhost:1/v1"))
 
 
-def test_used_up_quota_is_a_refusal() -> None:
-    assert type(of_status(429, {"error": {"message": "pay", "code": "insufficient_quota"}})) is ModelRefused
-
-
 def test_long_wait_is_reported() -> None:
     error = of_status(429, {"message": "later"}, {"retry-after": "300"})
 
@@ -164,14 +160,6 @@ def test_any_split_of_a_reply_folds_to_the_same_completion(text: str, arguments:
     assert "".join(shown) == text
 
 
-def test_name_and_id_repeated_in_every_piece_are_kept_once() -> None:
-    pieces = [{"index": 0, "id": "a", "function": {"name": "f", "arguments": part}} for part in ('{"x"', ": 1", "}")]
-
-    found = folded(*(delta({"tool_calls": [piece]}) for piece in pieces)).message.tool_calls
-
-    assert found == [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
-
-
 def test_content_in_parts_is_text() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "other"}]
 
@@ -190,8 +178,9 @@ def piece(arguments: Any = None, name: str | None = None, **fields: Any) -> dict
         [piece("{}", "f", id="a"), piece("[", "g", id="b"), piece("]", id="b")],
         [piece("", "f", index=None, id="a"), piece("{}", index=None), piece("[]", "g", index=None, id="b")],
         [piece({}, "f", index=0, id="a"), piece([], "g", index=1, id="b"), piece(None, index=1)],
+        [*(piece(part, "f", index=0, id="a") for part in "{}"), piece("[]", "g", index=1, id="b")],
     ],
-    ids=["OpenAI", "all with index 0", "no index", "index null", "arguments as JSON"],
+    ids=["OpenAI", "all with index 0", "no index", "index null", "arguments as JSON", "name and id in each"],
 )
 def test_pieces_of_calls_are_joined(pieces: list[dict[str, Any]]) -> None:
     calls = folded(*(delta({"content": None, "tool_calls": [piece]}) for piece in pieces), {"choices": None}).message

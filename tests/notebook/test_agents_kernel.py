@@ -9,18 +9,6 @@ pytestmark = pytest.mark.slow
 PIXEL = "import matplotlib.pyplot as plt\nfig, axes = plt.subplots(figsize=(1, 1))\naxes.plot([1, 2])\nplt.show()"
 
 
-def test_state_persists_across_blocks_and_cells(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(
-        python("import math\nroot = math.sqrt(4)", "print(root)"), "Two.", python("print(math.floor(root))"), "Two."
-    )
-
-    first = notebook.run("%%autogen --confirm never\nRoot.", "one")
-    second = notebook.run("%%autogen --confirm never\nFloor.", "two")
-
-    assert first.about("stream") == ["2.0\n"]
-    assert second.about("stream") == ["2\n"]
-
-
 def test_long_output_is_kept_whole_in_a_file(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('begin'); print('x' * 3_000_000); print('end')"), "Long.")
 

@@ -236,19 +236,3 @@ def test_what_went_to_the_models_of_a_group() -> None:
     assert [row.purpose for row in rows] == ["who speaks next", "a reply", "a reply"]
     assert rows[1].new_content == "admin: Go.\n\nmanager: Your turn."
     assert rows[2].new_content == "admin: Go.\n\nann: Hi."
-
-
-def test_what_went_to_the_models_of_a_team() -> None:
-    log: list[Recorded] = [
-        said("user", "team", "Go."),
-        ModelAsked("ann", "team", 1),
-        ModelReplied(Message("Hi."), "gpt"),
-        said("ann", "team", "Hi."),
-        ModelAsked("bob", "team", 2),
-        ModelReplied(Message("Ho."), "gpt"),
-        said("bob", "team", "Ho."),
-        ModelAsked("ann", "team", 3),
-        ModelReplied(Message("Ha."), "gpt"),
-    ]
-
-    assert [row.new_content for row in requests(log)] == ["user: Go.", "user: Go.\n\nann: Hi.", "bob: Ho."]

@@ -167,15 +167,6 @@ def test_a_reply_that_is_none_is_one_line(fresh: FrontEnd, model: FakeOpenAI, re
     assert [message["content"] for message in model.requests[1].body["messages"][1:]] == ["Go.", "Go on."]
 
 
-def test_a_task_goes_to_no_other_host(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    with FakeOpenAI(["Mine now."]) as other:
-        model.add(FakeReply(status=307, headers={"Location": f"{other.base_url}/chat/completions"}))
-        cell = fresh.run("%%autogen\nGo.")
-
-        assert other.requests == []
-        assert f"redirects to {other.base_url} (307), which was not followed" in cell.error
-
-
 def test_a_busy_server_is_reported_and_can_be_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(FakeReply(status=503, error="all seats are taken", headers={"Retry-After": "50"}), "Never.")
 

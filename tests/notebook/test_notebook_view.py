@@ -402,16 +402,6 @@ def test_a_decision_is_in_the_line_of_its_block(page: Page) -> None:
     assert page.kinds == ["message", "note"]
 
 
-def test_a_block_that_fails_has_no_check_mark(page: Page) -> None:
-    page.show(
-        Said("assistant", "user", Message("```python\n1\n```")), ApprovalAsked("user", CodeBlock("python", "1"), 0, 1)
-    )
-    page.show(ApprovalGiven("run", by="you"), CodeAsked("user", (CodeBlock("python", "1"),)), CodeRan(1))
-
-    assert "\u2713" not in "".join(page.html)
-    assert "\u2715 1 \u00b7 1 line" in text_of(page.html[0])
-
-
 def test_code_of_a_waiting_block_scrolls_within_itself(page: Page) -> None:
     page.show(Said("assistant", "user", Message(FAILS)))
     page.show(ApprovalAsked("user", CodeBlock("python", "1 / 0"), 1, 2))

@@ -270,19 +270,6 @@ def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI)
     assert cell.about("message")[-1].endswith("It is 42.")
 
 
-def test_a_status_line_says_what_runs_how_long_and_how_to_stop_it(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add({"content": "Fine.", "delay": 1.6})
-
-    cell = notebook.start("%%autogen\nGo.")
-    notebook.wait(lambda: any("· 1 s" in status for status in cell.about("status")), "the seconds to pass")
-    status = cell.about("status")[0]
-    notebook.finish(cell)
-
-    assert status.startswith("assistant is thinking … · 1 s · ")
-    assert "stop button" in status
-    assert cell.about("status") == []
-
-
 NAME = "The running code waits for input: Name?"
 
 

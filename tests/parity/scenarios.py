@@ -273,13 +273,15 @@ def system_message_changed(stage: Stage) -> Record:
     return talk(stage.user(max_consecutive_auto_reply=1), helper)
 
 
-def _group(stage: Stage, method: Any, max_round: int = 6, manager: Any = None, **more: Any) -> Record:
+def _group(
+    stage: Stage, method: Any, max_round: int = 6, manager: Any = None, settled: Any = lambda *_: {}, **more: Any
+) -> Record:
     agents = [
         stage.assistant(*(f"{name} {number}." for number in range(6)), name=name, description=f"I am {name}.")
         for name in ("alice", "bob", "carol")
     ]
     settings = {"messages": [], "max_round": max_round, "speaker_selection_method": method}
-    group = stage.autogen.GroupChat(agents=agents, **{**settings, **(more(agents) if callable(more) else more)})
+    group = stage.autogen.GroupChat(agents=agents, **settings, **settled(*agents), **more)
     managing = stage.autogen.GroupChatManager(groupchat=group, llm_config=False, **(manager or {}))
     result = agents[0].initiate_chat(managing, message="Begin.", silent=True)
     return {"messages": group.messages, "summary": result.summary, "histories": histories(managing, *agents)}
@@ -312,21 +314,11 @@ def group_with_introductions(stage: Stage) -> Record:
 
 @scenario
 def group_that_repeats_nobody(stage: Stage) -> Record:
-    agents = [
-        stage.assistant(*(f"{name} {number}." for number in range(6)), name=name) for name in ("alice", "bob", "carol")
-    ]
-    alice, bob, carol = agents
-    group = stage.autogen.GroupChat(
-        agents=agents,
-        messages=[],
-        max_round=6,
-        speaker_selection_method="round_robin",
-        allowed_or_disallowed_speaker_transitions={alice: [carol], bob: [alice], carol: [bob, alice]},
-        speaker_transitions_type="allowed",
-    )
-    managing = stage.autogen.GroupChatManager(groupchat=group, llm_config=False)
-    alice.initiate_chat(managing, message="Begin.", silent=True)
-    return {"messages": group.messages}
+    def following(alice: Any, bob: Any, carol: Any) -> dict[str, Any]:
+        allowed = {alice: [carol], bob: [alice], carol: [bob, alice]}
+        return {"allowed_or_disallowed_speaker_transitions": allowed, "speaker_transitions_type": "allowed"}
+
+    return {"messages": _group(stage, "round_robin", settled=following)["messages"]}
 
 
 @scenario
