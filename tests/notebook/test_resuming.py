@@ -125,3 +125,20 @@ def test_chat_killed_at_any_moment_resumes_to_the_same_end(
         assert resumed.status == "ok", resumed.error
         assert result(front) == expected
         assert len(server.requests) <= requests + 1
+
+
+def test_output_never_contains_a_known_key(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    key = "sk-1234567890abcdefgh"
+    front.run(f"import os; os.environ['OPENAI_API_KEY'] = {key!r}", "key")
+    model.add(
+        python(f"print({key[:9]!r}, end='', flush=True); print({key[9:]!r})\n({key[:9]!r} + {key[9:]!r})"), "Done."
+    )
+
+    shown = front.run_clicking("%%autogen\nGo on.", "one", click=["Run"])
+
+    assert shown.about("stream") == ["[OPENAI_API_KEY]\n"]
+    assert "'[OPENAI_API_KEY]'" in shown.text
+    assert "[OPENAI_API_KEY]" in model.requests[1].body["messages"][-1]["content"]
+    stored = b"".join(file.read_bytes() for file in tmp_path.rglob("events.jsonl"))
+    for place in (shown.text.encode(), str([each.body for each in model.requests]).encode(), stored):
+        assert key.encode() not in place

@@ -5,6 +5,7 @@ thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
 """
 
 import asyncio
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -20,12 +21,15 @@ from autogen_nb.core.people import Human
 from autogen_nb.core.ports import AttendedExecutor, Executor, RunEnded
 from autogen_nb.core.text.bounded_output import LIMIT, BoundedOutputs
 from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.core.text.redaction import Redactor
 from autogen_nb.effects import ENDED, Effect, EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import CodeAsked, CodeInputAsked, CodeInputGiven, CodeRan, EffectAsked, OutputAdded, Recorded
+from autogen_nb.kernels.places.environment import secret_values
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Output, Stream
 from autogen_nb.run import Inquiry, InquiryAnswer, describer, engine, without_password
+from autogen_nb.trusted import known_secrets
 from autogen_nb.trusted.held_folder import HeldFolder
 
 
@@ -42,10 +46,15 @@ async def run_blocks(
     describe = describer()
     # Pictures become files if the surface shows only text.
     folder = OutputFolder(config.output_dir or (cwd if describe({}) is None else None), cwd)
+    redactor = Redactor({**secret_values(os.environ), **known_secrets.keys()})
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output) -> None:
+        for each in redactor.take(output):
+            add_redacted(each)
+
+    def add_redacted(output: Output) -> None:
         # The view shows the output between the questions before it and later ones.
         inquirer.batch = None
         if (fitted := rich.take(output)) is not None:
@@ -61,6 +70,8 @@ async def run_blocks(
         ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
         ended = await run_to_end(config.executor, request.blocks, add)
+    for output in redactor.rest():
+        add_redacted(output)
     if note := rich.note():
         outputs.add(Stream("stderr", note))
         emit(OutputAdded(request.agent, Stream("stderr", note)))

@@ -27,12 +27,21 @@ _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(
     r"KEY|TOKEN|SECRET|PASS|PW|CREDENTIAL|AUTH|BEARER|HEADER|PRIVATE|COOKIE|SIGNATURE|WEBHOOK|(?:^|_)(?:PAT|DSN)(?:_|$)"
 )
+# A word or a path could be part of ordinary output.
+_LIKE_KEY = re.compile(r"(?![/~.]|\w+://)(?=.*\d)(?=.*[A-Za-z])\S{16,}")
 _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
 
 def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> dict[str, str]:
     requested = set(extra)
     return {name: value for name, value in environ.items() if name in requested or _allowed(name, value)}
+
+
+def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
+    """The names of variables by their values, for values that look like keys; output never shows them."""
+    return {
+        value: name for name, value in environ.items() if _SECRET.search(name.upper()) and _LIKE_KEY.fullmatch(value)
+    }
 
 
 def with_interpreter(environ: Mapping[str, str], python: str) -> dict[str, str]:

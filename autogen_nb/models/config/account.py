@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.config.address import checked_url, without_secrets
+from autogen_nb.trusted import known_secrets
 
 PLACEHOLDER = "no-key"
 """The key for a server that needs none, because the openai library requires a key."""
@@ -64,6 +65,7 @@ class Account:
         names = [*(["azure_deployment"] if self.deployment else []), *(name for name in names if name != "api_key")]
         if self.api_type != "azure" and names:
             raise ConfigError(f"{names[0]} is only for Azure; add api_type 'azure'")
+        known_secrets.add(self.secret)
         return self
 
     @property
