@@ -151,11 +151,6 @@ def test_counts_can_be_reset() -> None:
     assert heard(teacher, proxy) == ["Hi?", "c", "Hi?", "d"]
 
 
-def test_two_agents_of_one_name() -> None:
-    with pytest.raises(ConfigError, match="their names must differ"):
-        send("sync", user(), "Hi.", user())
-
-
 @pytest.mark.parametrize("given", [(), (None, user()), ([],)])
 def test_nothing_to_reply_to(given: tuple[Any, ...]) -> None:
     with pytest.raises(ConfigError, match="there is no message that assistant could reply to"):

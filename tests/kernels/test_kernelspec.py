@@ -1,17 +1,15 @@
-import asyncio
 import json
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from unittest.mock import AsyncMock
 
 import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 
 from autogen_nb.errors import TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.kernelspec import KernelspecPlace, ProvisionedKernel
+from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 from tests.contract.ways import Agent, Way, plain, running
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-specs")]
@@ -89,12 +87,3 @@ def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
 
     assert handle is not None
     assert "curve_publickey" not in json.loads((handle.folder / "k.json").read_text())
-
-
-def test_a_provisioner_hears_that_its_kernel_is_to_end() -> None:
-    kernel = object.__new__(ProvisionedKernel)
-    kernel._manager = AsyncMock()
-
-    asyncio.run(kernel._quit())
-
-    kernel._manager.request_shutdown.assert_awaited_once_with()

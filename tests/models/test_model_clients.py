@@ -185,11 +185,11 @@ def test_pictures_from_files(tmp_path: Any) -> None:
 
 def test_the_ways_in() -> None:
     from autogen_nb import agents, base, coding, conditions, messages, teams, ui
-    from autogen_nb.code_executors import jupyter
+    from autogen_nb.code_executors import docker, docker_jupyter, jupyter, local
     from autogen_nb.models import openai
 
     assert coding.JupyterCodeExecutor is autogen_nb.JupyterCodeExecutor
-    for door in (agents, base, conditions, jupyter, teams, ui):
+    for door in (agents, base, conditions, docker, docker_jupyter, jupyter, local, teams, ui):
         assert door.__all__
         assert all(getattr(door, name) is getattr(autogen_nb, name) for name in door.__all__)
     assert messages.TextMessage is autogen_nb.TextMessage
