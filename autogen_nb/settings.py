@@ -186,8 +186,8 @@ class Settings(Configurable):
 
     @classmethod
     def from_options(cls, task: str, source: str = "", **values: Any) -> "Settings":
-        """The options of one cell or command; an error begins with their `source`."""
-        options = {name: checked(name, value, source) for name, value in values.items()}
+        """The options of one cell or command that are not None; an error begins with their `source`."""
+        options = {name: checked(name, value, source) for name, value in values.items() if value is not None}
         return cls._of(options, task=task, **options)
 
     @classmethod

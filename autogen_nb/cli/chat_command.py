@@ -16,7 +16,7 @@ from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import tables
-from autogen_nb.cli.task_options import settings, task_options
+from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
@@ -47,7 +47,7 @@ def chat(data: tuple[Path, ...], **values: Any) -> int:
         with suppress(ImportError):
             # The import gives `input` a history and line editing.
             import readline  # noqa: F401
-    with closing(_Conversation(settings("", values), _load(data))) as conversation:
+    with closing(_Conversation(Settings.from_options("", **values), _load(data))) as conversation:
         return _converse(conversation)
 
 
@@ -57,24 +57,23 @@ class _Conversation:
     def __init__(self, options: Settings, data: dict[str, Any]) -> None:
         where = options.target(Settings().where)
         where.check(Path.cwd())
-        self._data = data
         self._settings = Settings().for_cell(options, attended=True, sandboxed=where.kind.wall, policy=run.policy())
         model = self._model()
-        self._executor = where.executor(
-            cwd=Path.cwd(), timeout=self._settings.block_timeout or None, imports=self._settings.preimports
-        )
+        timeout, imports = self._settings.block_timeout or None, self._settings.preimports
+        self._executor = where.executor(cwd=Path.cwd(), timeout=timeout, imports=imports)
         self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
+        code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
+        turns = self._settings.max_turns - 1
         self._user = UserProxyAgent(
-            "user",
-            WithoutCode(),
-            self._settings.max_turns - 1,
-            "NEVER",
-            code_execution_config=CodeConfig(self._executor, confirm=self._settings.confirm or "always"),
-            default_auto_reply=None,
+            "user", WithoutCode(), turns, "NEVER", code_execution_config=code, default_auto_reply=None
         )
+        self._tables = ""
+        if data:
+            run.engine.call(self._executor.put(data))
+            self._tables = variables_text([describe(*item, share=self._settings.share) for item in data.items()])
 
     def run(self, task: str) -> None:
-        message = task + self._hand_over()
+        message, self._tables = task + self._tables, ""
         human = RuleBasedApprover(
             TerminalHuman(),
             RulesFile(),
@@ -84,9 +83,8 @@ class _Conversation:
         )
         options = ChatOptions(message, clear_history=False)
         exchange = TwoAgentChat(self._user, self._assistant, options, waits="sync", human=human).exchange()
-        view = PlainView(
-            repeats=False, last_line=lambda end: "" if end.reason in ("answered", "terminated") else end.detail
-        )
+        ends = ("answered", "terminated")
+        view = PlainView(repeats=False, last_line=lambda end: "" if end.reason in ends else end.detail)
         view.hide(message)
         reason = ""
         with closing(view), closing(exchange.events(view.tick)) as events:
@@ -99,13 +97,6 @@ class _Conversation:
 
     def close(self) -> None:
         run.engine.call(self._executor.stop())
-
-    def _hand_over(self) -> str:
-        data, self._data = self._data, {}
-        if not data:
-            return ""
-        run.engine.call(self._executor.put(data))
-        return variables_text([describe(name, value, share=self._settings.share) for name, value in data.items()])
 
     def _model(self) -> Model:
         spec = model_connection.choose(self._settings.model, None, os.environ)
@@ -125,23 +116,17 @@ def _converse(conversation: _Conversation) -> int:
     while True:
         try:
             task = input(_PROMPT if is_terminal else "").strip()
+            if task.lower() in _ENDS:
+                return code
+            if task:
+                code, interrupted = exit_codes.ANSWERED, False
+                conversation.run(task)
         except EOFError:
             return code
         except KeyboardInterrupt:
             if interrupted:
                 return exit_codes.INTERRUPTED
-            interrupted = True
-            _print_notice("Ctrl-C once more, or Ctrl-D, ends the conversation.")
-            continue
-        if task.lower() in _ENDS:
-            return code
-        if not task:
-            continue
-        code, interrupted = exit_codes.ANSWERED, False
-        try:
-            conversation.run(task)
-        except KeyboardInterrupt:
-            _print_notice("Interrupted; Ctrl-C once more ends the conversation.")
+            _print_notice("Interrupted; Ctrl-C once more, or Ctrl-D, ends the conversation.")
             code, interrupted = exit_codes.INTERRUPTED, True
         except AutogenError as error:
             _print_notice(" ".join(str(error).split()))
@@ -151,11 +136,12 @@ def _converse(conversation: _Conversation) -> int:
 
 
 def _load(data: tuple[Path, ...]) -> dict[str, Any]:
-    namespace: dict[str, Any] = {}
+    loaded: dict[str, Any] = {}
     for table in tables(data, Path()):
-        exec(f"import pandas as pd\n{table.source}", namespace)  # noqa: S102 - `tables` generated the source
-        _print_notice(f"{table.path} is `{table.name}`: {len(namespace[table.name]):,} rows.")
-    return {name: value for name, value in namespace.items() if name not in ("__builtins__", "pd")}
+        exec(f"import pandas as pd\n{table.source}", {}, loaded)  # noqa: S102 - `tables` generated the source
+        _print_notice(f"{table.path} is `{table.name}`: {len(loaded[table.name]):,} rows.")
+    loaded.pop("pd", None)
+    return loaded
 
 
 def _print_notice(text: str) -> None:

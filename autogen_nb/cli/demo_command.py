@@ -35,12 +35,9 @@ _QUICKSTART = "01_quickstart.ipynb"
 @click.command(short_help="The quickstart, without key and network.")
 @click.option("--data", type=click.Path(path_type=Path), help="A table of your own: CSV, TSV, Excel, Parquet or JSON.")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("autogen-nb-demo"),
-    show_default=True,
+    "--out", type=click.Path(path_type=Path, file_okay=False), default="autogen-nb-demo", show_default=True,
     help="The folder for the saved files.",
-)
+)  # fmt: skip
 def demo(data: Path | None, out: Path) -> int:
     """Runs the quickstart without key and network, prints the conversation, and saves the executed notebook."""
     import nbformat
@@ -61,11 +58,11 @@ def demo(data: Path | None, out: Path) -> int:
     if end.problem == STOPPED:
         click.echo("autogen-nb demo: stopped", err=True)
         return end.code
-    files = "\n".join(f"  {file}" for file in _write(book, out))
+    files = "".join(f"\n  {file}" for file in _write(book, out))
     plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
     how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Incomplete"}.get(end.code, "Failed")
-    counted = f"{plots} plot{'' if plots == 1 else 's'}"
-    transcript.line(f"{how} after {time.monotonic() - begun:.0f} s, with {counted}:\n{files}")
+    seconds = time.monotonic() - begun
+    transcript.line(f"{how} after {seconds:.0f} s, with {plots} plot{'' if plots == 1 else 's'}:{files}")
     return end.code
 
 

@@ -6,11 +6,10 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple
 
 import click
 
@@ -35,15 +34,11 @@ _OPTIONAL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     name: str
     state: Literal["ok", "note", "broken"]
     text: str
     mend: str = ""
-
-
-Check: TypeAlias = "Callable[[], Iterator[Finding]]"
 
 
 @click.command(
@@ -59,26 +54,25 @@ def doctor(*, as_json: bool) -> int:
     findings = {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
     broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
     if as_json:
-        rows = [{"area": area, **asdict(finding)} for area, found in findings.items() for finding in found]
+        rows = [{"area": area, **finding._asdict()} for area, found in findings.items() for finding in found]
         click.echo(json.dumps({"ok": not broken, "findings": rows}, indent=2))
     else:
         for area, found in findings.items():
             click.echo(area)
-            for each in found:
-                repair = f"\n             {each.mend}" if each.mend else ""
-                click.echo(visible(f"  {_MARKS[each.state]}  {each.name}: {each.text}{repair}"))
+            for name, state, text, mend in found:
+                repair = f"\n{' ' * 13}{mend}" if mend else ""
+                click.echo(visible(f"  {_MARKS[state]}  {name}: {text}{repair}"))
         click.echo(f"\n{broken} to repair." if broken else "\nChats can work here.")
     return exit_codes.FAILED if broken else exit_codes.ANSWERED
 
 
-def findings_of(area: str, check: Check, mend: str) -> Iterator[Finding]:
+def findings_of(area: str, check: Callable[[], Iterable[Finding]], mend: str) -> Iterator[Finding]:
     """The findings of a check; an error of the check is a finding as well."""
     try:
         yield from check()
     except AutogenError as error:
         yield Finding(area, "broken", str(error), mend)
-    # The report must include unexpected errors too.
-    except Exception as error:  # noqa: BLE001 - see above
+    except Exception as error:  # noqa: BLE001 - the report must include unexpected errors, too
         yield Finding(area, "broken", f"could not be checked: {type(error).__name__}: {error}")
 
 
@@ -148,17 +142,14 @@ def _rules() -> Iterator[Finding]:
 
 
 def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
+    return next((distribution.version for distribution in metadata.distributions(name=name)), "")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-CHECKS: dict[str, tuple[Check, str]] = {
+CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "libraries": (_libraries, ""),
     "kernel": (_kernel, f"{_PIP} -U ipykernel jupyter_client"),
     "sandboxes": (_sandboxes, ""),

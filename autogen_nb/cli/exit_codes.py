@@ -1,13 +1,6 @@
 """The exit codes of the commands."""
 
-from autogen_nb.errors import (
-    AnswerIncomplete,
-    BudgetReached,
-    ChatUnfinished,
-    ConfigError,
-    ModelError,
-    NobodyThere,
-)
+from autogen_nb.errors import AnswerIncomplete, BudgetReached, ChatUnfinished, ConfigError, ModelError, NobodyThere
 
 ANSWERED, FAILED, USAGE, UNFINISHED, MODEL, REFUSED, INCOMPLETE = range(7)
 INTERRUPTED = 130

@@ -39,9 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # click also handles shell completion here.
         return int(group.main(arguments, NAME, standalone_mode=False) or 0)
-    except SystemExit:
-        raise
-    except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt becomes an exit code as well
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - each error becomes an exit code
         if "--debug" in (sys.argv if arguments is None else arguments):
             traceback.print_exc()
         return _handle_error(error)
@@ -52,21 +50,18 @@ def _handle_error(error: BaseException) -> int:
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message(), err=True)
             return exit_codes.USAGE
-        case click.UsageError():
-            path = NAME if error.ctx is None else error.ctx.command_path
-            return _print_error(f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE)
-        case AutogenError():
-            return _print_error(str(error), exit_codes.code_of(error))
-        case KeyboardInterrupt() | click.Abort():
-            return _print_error("stopped", exit_codes.INTERRUPTED)
         case BrokenPipeError():
             # The reader of the output has gone, as with `head`; a flush at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return exit_codes.FAILED
+        case click.UsageError():
+            path = NAME if error.ctx is None else error.ctx.command_path
+            text, code = f"{error.format_message().rstrip('.')} ({path} --help shows how)", exit_codes.USAGE
+        case AutogenError():
+            text, code = str(error), exit_codes.code_of(error)
+        case KeyboardInterrupt() | click.Abort():
+            text, code = "stopped", exit_codes.INTERRUPTED
         case _:
-            return _print_error(f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED)
-
-
-def _print_error(text: str, code: int) -> int:
+            text, code = f"{type(error).__name__}: {error} ({NAME} --debug ... shows where)", exit_codes.FAILED
     click.echo(f"{NAME}: {' '.join(text.split())}", err=True)
     return code

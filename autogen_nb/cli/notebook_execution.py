@@ -9,9 +9,8 @@ import asyncio
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, NamedTuple
 
 from autogen_nb.cli import exit_codes
 from autogen_nb.core.text.visible_text import without_controls
@@ -26,34 +25,31 @@ _GRACE = 1.0
 """Seconds for an interrupted cell to end by itself."""
 
 _EXPRESSIONS = {
-    "code": f"__import__({exit_codes.__name__!r}, fromlist=['code_of'])"
-    ".code_of(__import__('sys').last_value.__cause__)",
+    "code": f"__import__({exit_codes.__name__!r}, fromlist=['*']).code_of(__import__('sys').last_value.__cause__)",
     "problem": "str(__import__('sys').last_value)",
-    "answer": "str(__import__('sys').modules['autogen_nb'].last.summary or '')",
+    "answer": "str(__import__('autogen_nb').last.summary or '')",
 }
-"""Expressions to evaluate in the notebook's kernel after a failed cell or at the end."""
+"""Evaluated in the notebook's kernel after a failed cell or at the end; an expression may fail."""
 
 
 class Transcript:
     """Prints the conversation as plain text, each output once and in order."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: IO[str]) -> None:
         self._out = out
         self._shown: set[str] = set()
         # The display id of a growing stream, its text, and the part already printed.
-        self._growing: str | None = None
-        self._text = self._printed = ""
+        self._growing = self._text = self._printed = ""
         self._closed = False
 
     def line(self, text: str) -> None:
-        if not self._closed:
-            self.settle()
-            self._print(text.rstrip("\n") + "\n\n")
+        self.settle()
+        self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
         content = message["content"]
         match message["header"]["msg_type"]:
-            case "display_data" | "update_display_data" | "execute_result" if not self._closed:
+            case "display_data" | "update_display_data" | "execute_result":
                 self._display(content)
             case "stream":
                 self.line(without_controls(content["text"]))
@@ -67,8 +63,8 @@ class Transcript:
 
     def settle(self) -> None:
         """Prints the rest of a growing stream, or all of it if printed lines have changed."""
-        if self._growing is not None:
-            self._growing = None
+        if self._growing:
+            self._growing = ""
             rest = self._text.removeprefix(self._printed)
             self._print(rest + ("\n" if not rest or rest.endswith("\n") else "\n\n"))
 
@@ -97,24 +93,19 @@ class Transcript:
             self._print(lines)
 
     def _print(self, text: str) -> None:
-        self._out.write(text)
-        self._out.flush()
+        if not self._closed:
+            self._out.write(text)
+            self._out.flush()
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionEnd:
+class ExecutionEnd(NamedTuple):
     code: int
     problem: str = ""
     answer: str = ""
 
 
 async def execute(
-    notebook: Any,
-    *,
-    cwd: Path,
-    environment: Mapping[str, str],
-    transcript: Transcript,
-    seconds: float | None = None,
+    notebook: Any, *, cwd: Path, environment: Mapping[str, str], transcript: Transcript, seconds: float | None = None
 ) -> ExecutionEnd:
     """Executes the notebook and adds its outputs to `notebook`."""
     signals: asyncio.Queue[int] = asyncio.Queue()
@@ -138,10 +129,10 @@ async def execute(
             running.cancel()
         # `ExecutionEnd` holds the reason for the cancellation.
         await asyncio.gather(running, return_exceptions=True)
-        if received.cancelled():
-            limit = f"the run may take {seconds:g} s (--timeout sets another limit)"
-            return ExecutionEnd(exit_codes.UNFINISHED, f"not finished: {limit}")
-        return ExecutionEnd(128 + received.result(), STOPPED)
+        if not received.cancelled():
+            return ExecutionEnd(128 + received.result(), STOPPED)
+        limit = f"the run may take {seconds:g} s (--timeout sets another limit)"
+        return ExecutionEnd(exit_codes.UNFINISHED, f"not finished: {limit}")
 
 
 async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) -> ExecutionEnd:
@@ -153,7 +144,7 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
             transcript.take(msg)
             return super().process_message(msg, cell, cell_index)
 
-    # The kernel answers the expressions below at once, as it drops no requests after an allowed error.
+    # After an error that is not allowed, the kernel would drop the request of the expressions.
     client = Client(notebook, km=kernel.manager, allow_errors=True)
     client.kc = kernel.client
     # The magics detect an unattended run by this flag.

@@ -16,26 +16,17 @@ import click
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import Transcript, execute
 from autogen_nb.cli.table_files import tables
-from autogen_nb.cli.task_options import settings, task_options
+from autogen_nb.cli.task_options import task_options
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.models.config.config_list import LIST
 from autogen_nb.settings import OPTIONS, Settings
 
-_ALWAYS = (
-    "the run is unattended, so --confirm always would refuse all code: choose risky or never, or use autogen-nb chat"
-)
-_UNREAD = (
-    "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
-    "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
-)
 _REPLAY = "replay:"
 
 
 @click.command(short_help="Run one task unattended, and save an executed notebook.", epilog=exit_codes.TABLE)
 @click.argument("task")
-@click.option(
-    "--out", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The notebook to write."
-)
+@click.option("--out", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The new notebook.")
 @task_options(confirm="Code that needs a person's approval, and is therefore refused. [risky in a sandbox]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
@@ -53,20 +44,17 @@ def run(
     if not task.strip():
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
-    _check_place(out, force=force)
-    notebook = _new_notebook(task, data, _checked(settings(task, values)), out.parent)
-    transcript = Transcript(open(os.devnull, "w", encoding="utf-8") if quiet else sys.stdout)  # noqa: PTH123, SIM115 - open until the process ends
-    environment = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
-    end = asyncio.run(
-        execute(notebook, cwd=out.parent, environment=environment, transcript=transcript, seconds=timeout)
-    )
+    _check_path(out, force=force)
+    notebook = _new_notebook(task, data, _checked(Settings.from_options(task, **values)), out.parent)
+    script = Transcript(click.open_file(os.devnull, "w") if quiet else sys.stdout)
+    environ = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
+    end = asyncio.run(execute(notebook, cwd=out.parent, environment=environ, transcript=script, seconds=timeout))
     if end.code == exit_codes.USAGE:
         # The notebook has no results to save.
         raise ConfigError(end.problem)
     if quiet and end.answer:
         click.echo(end.answer)
     place, elsewhere = save_somewhere(notebook, out, force=force)
-    _sign(place)
     if end.problem:
         click.echo(f"autogen-nb run: {' '.join(end.problem.split())}; {place} has the results so far", err=True)
     elif not quiet:
@@ -78,18 +66,19 @@ def run(
 
 def _checked(options: Settings) -> Settings:
     where = options.target(Settings().where)
-    # Unread code needs a sandbox or an explicit choice.
     confirm = options.confirm or ("risky" if where.kind.wall else None)
     if confirm is None:
-        raise click.UsageError(_UNREAD)
+        raise click.UsageError(
+            "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
+            "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
+        )
     if confirm == "always":
-        raise click.UsageError(_ALWAYS)
+        way_out = "choose risky or never, or use autogen-nb chat"
+        raise click.UsageError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
     address = urlsplit(options.kernel)
     if address.scheme in ("http", "https") and ("token" in address.query or address.username):
-        raise click.UsageError(
-            "the address of --kernel contains a token, which would be saved in the notebook: "
-            "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
-        )
+        way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
+        raise click.UsageError(f"the address of --kernel has a token, which would be saved in the notebook: {way_out}")
     return options.changed(confirm=confirm)
 
 
@@ -100,15 +89,14 @@ def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: 
         options = options.changed(model=_REPLAY + os.path.relpath(file, folder.resolve()))
     words = [_words(OPTIONS[name].metadata["flags"][0], value) for name, value in options.options.items()]
     cells = ["%load_ext autogen_nb"]
-    if table_list := tables(data, folder):
-        cells.append("\n".join(["import pandas as pd", "", *(table.source for table in table_list)]))
-        words.append(f"-i {','.join(table.name for table in table_list)}")
+    if files := tables(data, folder):
+        cells.append("\n".join(["import pandas as pd", "", *(file.source for file in files)]))
+        words.append(f"-i {','.join(file.name for file in files)}")
     cells.append(f"%%autogen {' '.join((*words, '-a answer'))}\n{task.strip()}")
-    import nbformat
+    from nbformat import v4
 
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return notebook
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells], metadata={"kernelspec": kernel})
 
 
 def _words(flag: str, value: Any) -> str:
@@ -123,8 +111,7 @@ def _words(flag: str, value: Any) -> str:
     return f"{flag} {quote}{text}{quote}"
 
 
-def _check_place(path: Path, *, force: bool) -> None:
-    """Raises an error if the notebook must not be written to this path."""
+def _check_path(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise ConfigError(f"{path} already exists; --force overwrites it, or --out names another file")
     if not os.access(path.parent, os.W_OK):
@@ -132,8 +119,9 @@ def _check_place(path: Path, *, force: bool) -> None:
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:
-    """Writes the notebook and returns its path, which has a number if another file has taken the name meanwhile."""
+    """Writes and signs the notebook; its path gets a number if another file has taken the name meanwhile."""
     import nbformat
+    from nbformat.sign import NotebookNotary
 
     # The name is unique across machines and containers.
     draft = path.with_name(f".{path.name}-{uuid4().hex}")
@@ -141,9 +129,13 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
         with draft.open("x", encoding="utf-8") as file:
             nbformat.write(notebook, file)
         places = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
-        return draft.replace(next(place for place in places if force or not place.exists()))
+        place = draft.replace(next(place for place in places if force or not place.exists()))
     finally:
         draft.unlink(missing_ok=True)
+    # Jupyter shows the outputs of a signed notebook. Its database may be locked, damaged or unreachable.
+    with suppress(Exception), NotebookNotary() as notary:
+        notary.sign(notebook)
+    return place
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
@@ -156,13 +148,3 @@ def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str
         return save(notebook, Path(tempfile.mkdtemp(prefix="autogen-nb-")) / path.name, force=False), why
     except OSError as error:
         raise ExecutionError(f"{why}, and no temporary file either ({error.strerror or error})") from error
-
-
-def _sign(path: Path) -> None:
-    """Signs the notebook, so that Jupyter shows its outputs as trusted."""
-    import nbformat
-    from nbformat.sign import NotebookNotary
-
-    # Jupyter's signature database may be locked, damaged or unreachable.
-    with suppress(Exception), NotebookNotary() as notary:
-        notary.sign(nbformat.read(path, as_version=4))

@@ -4,6 +4,7 @@ import keyword
 import os
 import re
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -29,10 +30,8 @@ _SOURCES = {
 """The code for each file type; other files are delimited text."""
 
 _LIBRARIES = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
-_UTF_16 = ("\ufeff".encode("utf-16-le"), "\ufeff".encode("utf-16-be"))
 _START = 8_192
-_TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})
-"""Names that the notebook already uses."""
+_TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})  # names that the notebook uses
 
 
 class TableFile(NamedTuple):
@@ -55,15 +54,14 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
 
 
 def _check(path: Path, source: str) -> None:
-    """Runs the source and raises an error if `table` has no rows."""
+    """Raises an error if the source cannot read a `table` with rows."""
     namespace: dict[str, Any] = {}
     try:
         exec(source, namespace)  # noqa: S102 - the source is generated here
     except ImportError as error:
         library = _LIBRARIES.get(path.suffix.lower(), error.name)
         raise ConfigError(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
-    except Exception as error:
-        # Readers raise many types of exceptions; the user sees one line.
+    except Exception as error:  # pandas raises many kinds
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ConfigError(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):
@@ -75,15 +73,14 @@ def _source(path: Path) -> str:
         raise ConfigError(f"there is no file {path}")
     if path.suffix.lower() in _SOURCES:
         return _SOURCES[path.suffix.lower()]
-    with path.open("rb") as file:
-        start = file.read(_START)
-    encoding = "utf-16" if start.startswith(_UTF_16) else "utf-8-sig"
-    if b"\0" in start and encoding != "utf-16":
+    content = path.read_bytes()
+    encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+    if b"\0" in content[:_START] and encoding != "utf-16":
         raise ConfigError(f"{path} is not text; pass a table as CSV, TSV, Excel, Parquet or JSON")
     try:
-        text = path.read_text(encoding)[:_START]
+        text = content.decode(encoding)[:_START]
     except UnicodeDecodeError:
-        encoding, text = "cp1252", start.decode("cp1252", errors="replace")
+        encoding, text = "cp1252", content[:_START].decode("cp1252", errors="replace")
     separator = max(",;\t|", key=text.partition("\n")[0].count)
     options = {
         f", sep={separator!r}": separator != ",",

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 from traitlets import Bool, Enum, Float, Int
 
-from autogen_nb.settings import OPTIONS, Settings
+from autogen_nb.settings import OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -26,10 +26,6 @@ def task_options(**help_texts: str) -> Callable[[Command], Command]:
     return add_options
 
 
-def settings(task: str, values: dict[str, Any]) -> Settings:
-    return Settings.from_options(task, **{name: value for name, value in values.items() if value is not None})
-
-
 def _option(name: str, text: str | None) -> Callable[[Command], Command]:
     trait = OPTIONS[name]
     tags = trait.metadata
@@ -39,11 +35,6 @@ def _option(name: str, text: str | None) -> Callable[[Command], Command]:
         kind = click.Choice(trait.values or ())
     text = text or f"{trait.help[0].upper()}{trait.help[1:]}"
     return click.option(
-        *flags,
-        default=None,
-        type=kind,
-        metavar=tags.get("metavar"),
-        envvar=tags.get("environ"),
-        show_envvar=True,
+        *flags, default=None, type=kind, metavar=tags.get("metavar"), envvar=tags.get("environ"), show_envvar=True,
         help=text,
-    )
+    )  # fmt: skip

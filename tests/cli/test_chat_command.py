@@ -91,7 +91,7 @@ def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: Fa
     terminal.expect(r"kernel (\d+)")
     kernel = int(terminal.match[1])
     terminal.sendintr()
-    terminal.expect("Interrupted; Ctrl-C once more ends")
+    terminal.expect("Interrupted; Ctrl-C once more, or Ctrl-D, ends")
     terminal.expect(TASK)
     terminal.sendline("Is it there?")
     terminal.expect(CHOICES)

@@ -73,12 +73,10 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     hidden = (
         "import importlib.metadata as metadata, sys\n"
         "sys.modules.update(ipywidgets=None, docker=None)\n"
-        "version = metadata.version\n"
-        "def hiding(name):\n"
-        "    if name in ('ipywidgets', 'docker'):\n"
-        "        raise metadata.PackageNotFoundError(name)\n"
-        "    return version(name)\n"
-        "metadata.version = hiding\n"
+        "distributions = metadata.distributions\n"
+        "def hiding(**search):\n"
+        "    return [] if search.get('name') in ('ipywidgets', 'docker') else distributions(**search)\n"
+        "metadata.distributions = hiding\n"
     )
     (tmp_path / "sitecustomize.py").write_text(hidden)
 
