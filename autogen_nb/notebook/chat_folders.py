@@ -22,14 +22,12 @@ from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
-"""The output folder next to the notebook."""
-
 _LONGEST = 60
 _DIGITS = 6
 
 
 def notebook_path(namespace: Mapping[str, Any]) -> str:
-    """Returns the path of the running notebook if VS Code or Jupyter Server provides it, or ""."""
+    """Returns the path of the running notebook from VS Code or Jupyter Server, or "" if neither provides it."""
     return str(namespace.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", ""))
 
 
@@ -44,7 +42,7 @@ class ChatFolders:
         self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
-        """Returns a folder for the chat; the folder is not in `taken`."""
+        """Returns a folder for the chat that is not in `taken`."""
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
@@ -61,7 +59,7 @@ class ChatFolders:
         while self._claims:
             private_folders.remove(self._claims.popitem()[1])
         if self._temporary:
-            # A folder with files of the chat stays.
+            # `rmdir` fails, and the folder stays, if it contains files.
             with suppress(OSError):
                 Path(self._temporary).rmdir()
             self._temporary = None
@@ -91,11 +89,10 @@ def remove_empty(cwd: Path, folder: str) -> None:
 
 
 def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
-    """Returns the folders that sandboxed code may write: the chat's folder, and the notebook's if a rule grants it."""
+    """Returns where sandboxed code may write: in the chat's folder and, if a rule allows it, in the notebook's."""
 
     def everywhere() -> bool:
         with suppress(ConfigError):
-            # Rules cover folders, not single files.
             return covered(RulesFile().rules(), [Effect("write", str(cwd / "*"))]) is not None
         return False
 
@@ -103,7 +100,7 @@ def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
 
 
 def _notebook_name(path: str, cwd: Path) -> str:
-    """Returns a unique, stable name for a notebook's folder, or "" if the path has no name."""
+    """Returns the name of a notebook's folder, which is the same in each session; "" without a notebook's path."""
     if not path or path.endswith("/"):
         return ""
     relative = PurePath(path)
@@ -112,7 +109,7 @@ def _notebook_name(path: str, cwd: Path) -> str:
         relative = relative.relative_to(cwd) if relative.is_relative_to(cwd) else PurePath(relative.name)
     whole = str(relative.with_suffix(""))
     name = _safe_name(whole)[:_LONGEST]
-    # Two paths may lead to the same name once it is shortened and cleaned.
+    # Two different paths may have the same shortened name; the digest distinguishes them.
     return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"
 
 

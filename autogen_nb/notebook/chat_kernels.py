@@ -1,7 +1,6 @@
-"""Limits the number and the idle time of a notebook's kernels, and announces a kernel's end.
+"""Limits the number of a notebook's kernels, and ends idle kernels.
 
-The cell that ran last shows a warning before a kernel ends and a line afterwards. The next block reports the end to
-the model.
+The cell that ran last warns before a kernel ends, and says when it has ended. The next block tells the model.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ class KernelChat(Protocol):
 
 @dataclass(slots=True)
 class _Use:
-    """The time of a kernel's last use, and whether the cell has warned of its end since then."""
+    """The time of a kernel's last use, and whether a cell has since warned that the kernel will end."""
 
     last: float
     announced: bool = False
@@ -64,8 +63,8 @@ class ChatKernels:
         self._most = most or max(1, min(_MAX_KERNELS, machine_memory.memory() // _MEMORY_PER_KERNEL))
 
     def say_in(self, context: Context, show: Callable[[str], None]) -> None:
-        """Shows lines in the cell of this context from now on."""
-        # A context cannot be entered twice at the same time.
+        """Shows later lines in the cell that has this context."""
+        # Python cannot enter a context that is already entered, so each call enters a copy.
         self._say = lambda text: context.copy().run(show, text)
 
     def admit(self, chat: KernelChat) -> None:
@@ -105,12 +104,11 @@ class ChatKernels:
             self._watching = None
 
     async def _watch(self) -> None:
-        # The setting may change while the loop sleeps.
         while (idle := self._idle) is not None:
             for chat in list(self._uses):
                 if chat.busy:
                     self.touch(chat)
-                # The chat may have ended while another kernel was shut down.
+                # While another kernel was ending, `dismiss` may have removed the chat.
                 elif chat.alive and (use := self._uses.get(chat)):
                     await self._check(chat, use, idle)
             await asyncio.sleep(min(idle, max(self._notice, 0.02), _LONGEST_INTERVAL) / 2)

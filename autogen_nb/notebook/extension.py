@@ -53,7 +53,7 @@ class AutogenMagics(Magics, Settings):
     def show_options(self) -> None:
         print(help_text())  # noqa: T201  # the output of `%%autogen --help`
 
-    @line_magic("autogen")  # type: ignore[arg-type]  # as above
+    @line_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
     def autogen_line(self, line: str) -> None:
         """Copies variables, and manages chats, kernels, models and rules; without arguments, lists the commands."""
         self.handler().command(line)
@@ -72,30 +72,27 @@ class Extension:
         self._warming = threading.Thread(target=self._warm_up, name="autogen_nb warm-up", daemon=True)
 
     def install(self) -> None:
-        """Registers everything, and starts the background imports."""
         self._shell.register_magics(self._magics)
         self._transformer.install()
         self._shell.events.register("post_run_cell", self._print_hints)
         self._warming.start()
 
     def remove(self) -> None:
-        """Unregisters everything and ends the kernels."""
         self._shell.events.unregister("post_run_cell", self._print_hints)
         self._transformer.remove()
-        # Magics register themselves for `%config`, and have no way to unregister.
+        # IPython registers magics for `%config`, but cannot unregister them.
         cast("list[Any]", self._shell.configurables).remove(self._magics)
         manager = self._shell.magics_manager
         manager.registry.pop(AutogenMagics.__name__, None)
         for kind in ("line", "cell"):
             manager.magics[kind].pop("autogen", None)
-        # `close` must see the handler that the thread may be creating.
+        # The thread may still be creating the handler that `close` needs.
         self._warming.join()
         self.handler().close()
 
     def handler(self) -> "MagicHandler":
         with self._lock:
             if self._handler is None:
-                # The lock prevents a second one if the first cell runs during the warm-up.
                 first = begin_first_kernel(self._cwd, self._magics)
                 self._prepare()
                 from autogen_nb.notebook.chat_folders import ChatFolders, notebook_path
@@ -117,7 +114,7 @@ class Extension:
             return self._handler
 
     def _warm_up(self) -> None:
-        # Otherwise, the kernel's start on another thread would wait 5 ms before each of its short steps.
+        # During imports, each step of a kernel's start on another thread waits for the switch interval, usually 5 ms.
         usual = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
@@ -133,30 +130,30 @@ class Extension:
         ):
             if hint and hint not in self._hints:
                 self._hints.add(hint)
-                print(hint)  # noqa: T201  # it is the hint
+                print(hint)  # noqa: T201  # a hint for the person
 
 
 def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget, BlockExecutor] | None":
-    """Starts a kernel with the default settings; None if that could cost money or is not allowed.
+    """Starts a kernel with the default settings; returns None if a kernel could cost money or is not allowed.
 
-    It runs before the heavy imports, so it imports little itself.
+    This function runs before the slow imports, so it imports little.
     """
-    # The first cell reports errors of the target.
+    # The first cell repeats the checks and reports their errors.
     with suppress(AutogenError):
         where = defaults.where
         policy_file.policy().check_walls(where.sandbox, "this notebook")
-        # A sandbox needs the chat's folder, which is not known yet.
+        # A sandbox needs the chat's folder, which has no name before the first cell.
         if not (where.kind.costly or where.kind.wall):
             where.check(cwd)
             executor = where.executor(cwd=cwd, imports=defaults.preimports)
-            # If the start fails, the first use starts the kernel again and reports the error.
+            # If the start fails, the first block starts the kernel again and reports the error.
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             return where, executor
     return None
 
 
 def name_hint(result: Any, chats: "Conversations") -> str:
-    """Returns how to copy a missing variable from a chat."""
+    """Returns a hint after a NameError if a chat's kernel has the variable, or ""."""
     error = getattr(result, "error_in_exec", None)
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if not name:
@@ -182,7 +179,7 @@ def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable |
 
 
 def loop_hint(result: Any) -> str:
-    """Returns how to await in a notebook, after a cell that called ``asyncio.run``."""
+    """Returns a hint after a cell in which ``asyncio.run`` failed, or ""."""
     error = getattr(result, "error_in_exec", None)
     if not isinstance(error, RuntimeError) or "asyncio.run()" not in str(error):
         return ""
@@ -190,7 +187,7 @@ def loop_hint(result: Any) -> str:
 
 
 def _awaited_source(cell: str) -> str:
-    """Returns the argument of ``asyncio.run`` as source."""
+    """Returns the source of the argument of ``asyncio.run``."""
     try:
         nodes = list(ast.walk(ast.parse(cell)))
     # Cells with magics are not Python.

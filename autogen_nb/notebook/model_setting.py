@@ -1,4 +1,4 @@
-"""Selects the default model of cells: the connection from the model form, until a later setting replaces it."""
+"""Selects the default model of cells: the model form's, until a later setting replaces it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ _MIN_KEY_LENGTH = 20
 
 
 class ModelSetting:
-    """The connection from the model form; without one, the environment and `%config` apply."""
+    """The answers of the model form, if any; otherwise, the environment and `%config`."""
 
     def __init__(self, defaults: Settings) -> None:
         self._defaults = defaults
@@ -32,11 +32,10 @@ class ModelSetting:
         self.form_connection, self.failed, self._known = connection, "", self._values(environ)
 
     def forget(self) -> None:
-        """Discards the connection from the form; the environment applies again."""
         self.form_connection, self.failed, self._known = None, "", {}
 
     def drop_if_replaced(self, environ: Mapping[str, str]) -> str:
-        """Discards the connection from the form if a later setting replaces it; returns a notice, or ""."""
+        """Forgets the form, or the form's model, if a later setting replaces it; returns a notice, or ""."""
         values = self._values(environ)
         later = [name for name, value in values.items() if value and value != self._known.get(name)]
         if self.form_connection is None or not later:
@@ -54,7 +53,7 @@ class ModelSetting:
         return model_connection.choose(name or None, self.form_connection, environ)
 
     def is_from_form(self, spec: Any) -> bool:
-        """Returns whether the model is on the server from the form."""
+        """Returns whether the model's server and key come from the form."""
         form = self.form_connection
         if form is None or not isinstance(spec, Mapping) or "config_list" in spec:
             return False
@@ -69,7 +68,7 @@ class ModelSetting:
         return replace(connection, model=DEFAULT_MODEL)
 
     def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-        """Returns the settings with their values and sources, without any complete key."""
+        """Returns the settings with their values and sources; a key is shown by its last characters."""
         spec = self.choose(None, environ)
         if spec is None:
             return []

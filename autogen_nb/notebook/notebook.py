@@ -28,7 +28,7 @@ CellView: TypeAlias = NotebookView | PlainCellView
 
 @dataclass(slots=True)
 class Notebook:
-    """The state that all cells share; `publish` sets the last result."""
+    """The state that all cells share; `publish` sets `autogen_nb.last`."""
 
     namespace: dict[str, Any]
     conversations: Conversations
@@ -46,7 +46,7 @@ class Notebook:
         self.model_setting = ModelSetting(self.defaults)
 
     def model(self, spec: Any) -> Model:
-        """Returns the model; all cells share it, so recordings and replays continue across cells."""
+        """Returns the notebook's one model for `spec`, so that recordings and replays continue across cells."""
         record = self.defaults.record or None
         key = repr((spec, record))
         if key not in self._models:
@@ -54,19 +54,19 @@ class Notebook:
         return self._models[key]
 
     def tip(self, text: str) -> str:
-        """Returns the tip at its first use in this notebook, then ""."""
+        """Returns the text the first time, and "" after that."""
         shown = text in self.tips
         self.tips.add(text)
         return "" if shown else text
 
     def task(self, options: Settings) -> str:
-        """Returns the task; a template is filled with the notebook's variables."""
+        """Returns the task; if it is a template, the notebook's variables replace their names."""
         return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
 
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """The origin of one run of a cell, its view, and the person who answers its questions."""
+    """One run of a cell: where it comes from, its view, and the person who answers its questions."""
 
     notebook: Notebook
     origin: Origin
@@ -77,7 +77,7 @@ class CellStage:
     every_block: bool = False
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
-        """Combines the person, the saved rules and "run all from here" of the cell.
+        """Returns an approver that applies the saved rules and "run all from here", and otherwise asks the person.
 
         With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """

@@ -61,7 +61,7 @@ def help_text() -> str:
 
 
 def read_options(line: str, cell: str | None) -> Settings:
-    """Parses the first line of a cell; the rest is the task."""
+    """Parses the options in a cell's first line; the rest of the cell is the task."""
     words, text = _split(line)
     try:
         # IPython's parser raises UsageError instead of exiting.

@@ -1,7 +1,7 @@
 """Shows chats that plain cells start, such as those of ``initiate_chat()``, and asks their questions.
 
-Another cell can take over these chats. A chat that blocks the kernel's thread has no running loop to handle such a
-request, so requests are queued, and handled with each tick of a view and while a question waits.
+Another cell can take over these chats. While a chat blocks the kernel's thread, no loop handles the other cell's
+request. Requests are therefore queued; each tick of a view handles them, and so does an open question.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class _Calls:
 
 
 class CellChats:
-    """The chats of one running cell, and the cell that shows them."""
+    """The chats of one running cell, and the cell below which they appear."""
 
     def __init__(self, shell: Any, origin: Origin) -> None:
         self._shell = shell
@@ -87,7 +87,7 @@ class CellChats:
 
     @contextmanager
     def showing(self, view: NotebookView) -> Generator[None, None, None]:
-        """Includes the view in a take-over."""
+        """Adds the view, and removes it at the end."""
         self.begin(view)
         try:
             yield
@@ -95,14 +95,14 @@ class CellChats:
             self.end(view)
 
     def begin(self, view: NotebookView) -> None:
-        """Adds a view; with the first one, the cell listens for take-over requests."""
+        """Adds a view; the first view makes the cell listen for requests from other cells."""
         if not self._views and self._intercept is not None:
             self._calls = _Calls()
             self._listening.enter_context(self._intercept.listening(self._running_chat, self._calls.post))
         self._views.append(view)
 
     def end(self, view: NotebookView) -> None:
-        """Removes a view that is about to close; its output stays in the current cell."""
+        """Removes a view; its output stays in its cell."""
         if self._views == [view]:
             self._stop_listening()
         self._views.remove(view)
@@ -111,7 +111,7 @@ class CellChats:
         """Handles queued requests; call it on the thread that writes the views."""
         self._calls.run_all()
 
-    # The interface of `MovableView`
+    # The methods of `MovableView`
 
     @property
     def asks(self) -> bool:
@@ -122,7 +122,7 @@ class CellChats:
             view.on_page_loaded()
 
     def move(self, publish: Publish) -> None:
-        """Moves the running chats, and the cell's later ones, to another cell."""
+        """Moves the running chats, and all later chats of this cell, to another cell."""
         self.publish = publish
         for view in self._views:
             view.move(publish)
@@ -138,7 +138,7 @@ class CellChats:
     def _end(self, result: Any) -> None:
         self._stop_listening()
         self._shell.events.unregister("post_run_cell", self._end)
-        # A stopped awaited cell has no result.
+        # IPython passes no result after an awaited cell that was stopped.
         stopped = asyncio.CancelledError() if result is None else None
         self._running_chat.end(stopped or result.error_before_exec or result.error_in_exec)
 
@@ -147,11 +147,10 @@ class CellChats:
 
 
 _running_cell: list[CellChats] = []
-"""The chats of the running cell, if any."""
 
 
 def _cell_chats(shell: Any) -> CellChats | None:
-    """Returns the chats of the running cell; None on another thread, whose chats cannot move."""
+    """Returns the chats of the running cell; None on a thread other than the main one, whose chats cannot move."""
     if threading.current_thread() is not threading.main_thread():
         return None
     origin = running_origin(shell)
@@ -161,11 +160,10 @@ def _cell_chats(shell: Any) -> CellChats | None:
 
 
 _views: "WeakSet[ChatView]" = WeakSet()
-"""The views of running chats."""
 
 
 class ChatView(NotebookView):
-    """A view that asks its chat's questions at its foot."""
+    """The view of a chat that a plain cell starts."""
 
     mirrored = "This page was reloaded; the notebook file lacks all later output."
 
@@ -189,7 +187,7 @@ class ChatView(NotebookView):
 
 
 class CellPerson:
-    """The person who runs the cell, asked by buttons, or in text if clicks would not arrive."""
+    """Asks the person with buttons, or in text if clicks would not arrive."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -197,7 +195,7 @@ class CellPerson:
         self._chats = _cell_chats(shell)
         self._announced = False
         self._open: list[tuple[NotebookView, Callable[[], bool]]] = []
-        """The views with open questions, which may end in any order."""
+        """The open questions' views; the questions may end in any order."""
         self._button_person: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -221,7 +219,7 @@ class CellPerson:
     def _announce(self, why: str) -> None:
         if why and not self._announced:
             self._announced = True
-            print(why)  # noqa: T201  # the question itself is printed too
+            print(why)  # noqa: T201  # the question is printed, too
 
     async def _by_buttons(
         self, channel: QuestionChannel, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
@@ -235,7 +233,7 @@ class CellPerson:
             finally:
                 self._open.remove(place)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
-                # "Run all" lasts until the end of the chat, like the view.
+                # Both "run all" and the view end with the chat.
                 view.set_runs_all(lambda: True)
             return answer
 
@@ -277,7 +275,7 @@ def _view_of(question: PersonAsked, chats: CellChats | None) -> Generator[Notebo
 
 
 def _about(question: PersonAsked) -> tuple[object, ...]:
-    """Identifies a question; new rules may change its text in the meantime."""
+    """Identifies a question without its text, which a new rule may change."""
     if isinstance(question, ApprovalAsked):
         return ApprovalAsked, question.agent, question.block, question.index
     return type(question), getattr(question, "agent", None)

@@ -2,7 +2,7 @@
 
 1. Only outermost cells are awaited: the notebook's loop then handles clicks, and the next cell waits its turn.
 2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.
-3. A nested cell (below ``%%time``, in ``%%capture``, from code) cannot be awaited, so its call blocks.
+3. A call inside another cell, such as below ``%%time``, cannot be awaited, so it blocks.
 """
 
 import ast
@@ -47,11 +47,11 @@ class Transformer:
         self._shell.events.unregister("post_execute", self._on_cell_end)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Returns the lines, rewritten to an awaited call if they call the cell magic and can be awaited."""
+        """Rewrites the lines of a call of the magic; returns other lines unchanged."""
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
-            # IPython calls no cell magic without a cell.
+            # IPython refuses a cell magic without a body.
             case [line, cell] if line.strip() in HELP and not cell.strip():
                 return [f"{_MAGICS}.show_options()\n"]
             case [line, cell]:
@@ -86,5 +86,5 @@ def _magic_words(call: str) -> list[str]:
         for constant in arguments
         if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
     ]
-    # A call with other arguments was written by the person.
+    # IPython's own calls have only strings as arguments; a person has written any other call.
     return words if len(words) == len(arguments) else []

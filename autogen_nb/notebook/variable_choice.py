@@ -50,9 +50,10 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
 
 
 def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
-    """Returns the variables that a task mentions in backticks, or as a word that is unlikely in prose.
+    """Returns the variables that a task mentions.
 
-    A plain lower-case word only counts if the value is a table or an array.
+    A name in backticks always counts, a word that looks like a name counts as well, and any other word counts only
+    if the variable is a table or an array.
     """
     quoted = set(re.findall(r"`([^\W\d]\w*)`", task))
     words = {(match[1], match[2]) for match in _WORD.finditer(task)}
@@ -83,7 +84,7 @@ def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
 
 
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> tuple[str, str]:
-    """Lists the agent's new variables; the second text is a tip how to copy one."""
+    """Returns a list of the agent's new variables, and a tip on how to copy one."""
     variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)
     listing = variable_list([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
     return f"In the agent's kernel: {listing}", f"`{pull_command(variables[0].name, chat)}` copies one here"
@@ -95,7 +96,6 @@ def variable_list(variables: Sequence[tuple[str, ...]], most: int) -> str:
 
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
-    """Says that the agent's copies are outdated."""
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
     push = _command("push", names, chat)
     ways = f"`-i {','.join(names)}` or `{push}` copies the new value"
@@ -124,7 +124,7 @@ def _command(verb: str, names: Sequence[str], chat: str | None) -> str:
 
 
 def _has(value: Any, attribute: str | None) -> bool:
-    """Returns whether the value has the attribute in the task; `sales.csv` is a file name."""
+    """Returns False for a file name such as `sales.csv` if the variable `sales` has no attribute `csv`."""
     return attribute is None or hasattr(type(value), attribute) or attribute in getattr(value, "columns", ())
 
 

@@ -1,7 +1,6 @@
-"""Describes tool calls, pictures and model details as text.
+"""Describes tool calls, pictures and model details as text, which the caller must escape.
 
-The caller must escape the text, which contains untrusted arguments, results and addresses. The text
-only names a remote picture: loading it would tell the picture's server who reads the chat.
+A remote picture is only named, because its server would learn from a request who reads the chat.
 """
 
 import json
@@ -23,7 +22,7 @@ _LONGEST_URL = 200
 
 
 def arguments_of(call: FunctionCall) -> str:
-    """The arguments as JSON, on one line if they are short; other text is unchanged."""
+    """Formats the arguments as JSON, on one line if they are short; arguments that are not JSON stay unchanged."""
     try:
         decoded = json.loads(call.arguments or "{}")
         line = json.dumps(decoded, ensure_ascii=False)
@@ -35,7 +34,7 @@ def arguments_of(call: FunctionCall) -> str:
 
 
 def name_of(call: FunctionCall) -> str:
-    """The function's name on one line; a model may invent any name."""
+    """Returns the function's name on one line, because a model may invent any name."""
     return visible(" ".join(call.name.split())[:SHORT]) or "a function without a name"
 
 
@@ -44,7 +43,7 @@ def failed(content: str) -> bool:
 
 
 def bounded(text: str, limit: int = LONGEST) -> str:
-    """The beginning of a long text, with a line about the omitted part."""
+    """Cuts text after `limit` characters, and adds a line about the rest."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n\u2026 [{len(text) - limit:,} more characters are not shown]"
@@ -66,7 +65,7 @@ def result_in_words(call: FunctionCall, content: str) -> str:
 
 
 def embedded_picture(url: str) -> tuple[str, str] | None:
-    """The media type and base64 text of a picture in a data URL; None for other URLs."""
+    """Returns the media type and the base64 text of a picture in a data URL; None for other URLs."""
     match = _EMBEDDED.fullmatch(url)
     return None if match is None else (match["mime"].lower(), match["text"])
 
@@ -84,7 +83,6 @@ def answered_by(reply: ModelReplied) -> str:
 
 
 def reasoning_time(reply: ModelReplied) -> str:
-    """The time and tokens of the model's reasoning; "" without reasoning."""
     if reply.reasoning is None:
         return ""
     tokens = "" if reply.reasoning.tokens is None else f", {reply.reasoning.tokens:,} tokens"
@@ -92,7 +90,7 @@ def reasoning_time(reply: ModelReplied) -> str:
 
 
 def speaker_choice(question: SpeakerAsked | None, answer: SpeakerGiven) -> str:
-    """The speaker whom the model chose; "" if it did not name exactly one."""
+    """Describes the model's choice of a speaker; "" if the model did not name exactly one."""
     if question is None or question.method != "auto" or not answer.said:
         return ""
     named = mentioned_names(answer.said, question.candidates)

@@ -43,7 +43,7 @@ def write(text: str) -> None:
 class PlainView:
     """Streams messages and the outputs of code, without control characters, which a terminal would interpret.
 
-    Without `repeats`, it omits messages that only repeat an output for the model.
+    Without `repeats`, the view omits messages that only report outputs to the model.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class PlainView:
             self.line(f">>> {in_words.call_in_words(call)}")
 
     def _calling(self, question: tuple[FunctionCall, ...]) -> None:
-        # A member of a team may call tools before its answer; the view shows the calls, and not the reply with them.
+        # The calls replace the reply that requests them.
         self._end_stream()
         self._replied, self._streaming = None, ""
         self._calls = question

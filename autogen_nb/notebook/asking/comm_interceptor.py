@@ -1,18 +1,18 @@
 """Intercepts widget messages on the kernel's shell channel, so that clicks arrive while a cell runs.
 
-1. ipykernel handles shell messages one after the other, and a running cell is one of them, so a click waits for the
+1. ipykernel handles shell messages one after the other. A running cell is such a message, so a click waits for the
    end of the cell. Two releases differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens
    while a cell awaits, but not while a cell blocks.
-2. In every release, the channel is one pyzmq stream with one callback. During a question, our callback replaces the
-   original one: it passes messages of new comms to the loop on which the question waits, and all other messages to
-   the original callback, which is restored after the question.
-3. Messages of older comms go to ipykernel, except for those of the agent's widgets and the requests of a reloaded page.
-   The page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state of
-   each. It shows no widgets until all replies have arrived.
-4. A "busy" and an "idle" status frame each message, since front ends hold back a keystroke until the previous one is
-   handled. ipykernel 7.4 does not send them itself.
-5. A cell with a command for the running chat, such as ``%autogen show``, would wait as well; a listener may run the
-   cell at once. Below any other cell that waits, the listener shows the open question.
+2. In every release, the channel is one pyzmq stream with one callback. During a question, `_route` replaces the
+   callback: it passes messages of new comms to the loop on which the question waits, and all other messages to the
+   original callback.
+3. Messages of older comms go to ipykernel. Exceptions are the agent's widgets and the requests of a reloaded page. The
+   page shows no widgets before it has all replies. It requests the state of all widgets in one comm or, after four
+   seconds, the list of comms and the state of each.
+4. The interceptor sends "busy" before and "idle" after it handles a message, because front ends hold back a keystroke
+   until the kernel has handled the previous one.
+5. A cell with a command for the running chat, such as ``%autogen show``, runs at once. Below any other cell that waits,
+   the chat shows the open question.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from autogen_nb.notebook.asking.taking_over import InterceptedRequest, RunningCh
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
 _CONTROL = "jupyter.widget.control"
-"""ipywidgets' comm target for requests of all widgets' state."""
+"""The comm target for requests of all widgets' state in ipywidgets."""
 
 
 Post: TypeAlias = Callable[[Callable[[], None]], object]
@@ -38,7 +38,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """Receives the messages of comms that are not in `older_comms` or, if that is None, of the agent's widgets only."""
+    """Receives the messages of new comms, and of the agent's widgets; if `older_comms` is None, only the latter."""
 
     post: Post
     context: Context
@@ -62,12 +62,12 @@ class CommInterceptor:
 
     @property
     def receives_while_blocked(self) -> bool:
-        """True if a separate thread reads messages, so that they arrive while a cell blocks."""
+        """True if a separate thread reads messages, so that messages arrive while a cell blocks."""
         return self._stream.io_loop is not self._kernel.io_loop
 
     @contextmanager
     def listening(self, chat: RunningChat | None = None, post: Post | None = None) -> Generator[Listener, None, None]:
-        """Adds a listener; `post` schedules the handling of each message, by default on the running loop."""
+        """Adds a listener; `post` schedules a call for each message, by default on the running loop."""
         if post is None:
             known = frozenset(self._comms.comms)
             listener = Listener(asyncio.get_running_loop().call_soon_threadsafe, copy_context(), known, chat)
@@ -97,17 +97,17 @@ class CommInterceptor:
             self._stream.on_recv(self._route, copy=False)
 
     def _restore_callback(self) -> None:
-        # If another callback has replaced `_route`, `_route` stays below it and forwards everything.
+        # If a third callback has replaced `_route`, it may call `_route`, which must then continue to forward messages.
         if self._original is not None and not self._listeners and _callback(self._stream) == self._route:
             original, self._original = self._original, None
             self._controls.clear()
-            # A closed stream has no callback to restore.
+            # The stream may be closed.
             with suppress(OSError):
                 self._stream.on_recv(original, copy=False)
 
     def _route(self, frames: Sequence[Any]) -> Any:
         assert self._original is not None
-        # After an unexpected error, ipykernel gets the message.
+        # After an unexpected error, ipykernel handles the message.
         with suppress(Exception):
             if self._intercepts(frames):
                 return None
@@ -142,7 +142,7 @@ class CommInterceptor:
             is_open = name in self._comms.comms
             is_new = listener.older_comms is None or name not in listener.older_comms
             if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
-                # If the loop is closed, no question waits there.
+                # A closed loop has no question.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
@@ -186,7 +186,7 @@ class CommInterceptor:
                 return
 
     def _note_cell(self, cell: str | None) -> None:
-        # A request without a cell id comes from the front end itself.
+        # A request without a cell id comes from the front end, not from a cell.
         if cell is not None:
             for listener in self._listeners:
                 listener.cells.append(str(cell))
@@ -210,7 +210,7 @@ class CommInterceptor:
         try:
             if not chat.take(request):
                 self._on_stream(partial(self._forward, frames, request.cell))
-        # Without a reply, the front end would show the cell as running for ever.
+        # Without a reply, the front end would show the cell as running forever.
         except Exception as error:  # noqa: BLE001
             request.finish(error)
 
@@ -218,7 +218,7 @@ class CommInterceptor:
         message = self._kernel.session.deserialize(parts, content=True, copy=False)
         self._send_status("busy", message)
         try:
-            # ipykernel calls the same three handlers; they ignore the first argument, the stream.
+            # ipykernel calls these handlers as well; they ignore the first argument, the stream.
             getattr(self._comms, kind)(None, idents, message)
             sys.stdout.flush()
         finally:
@@ -231,7 +231,6 @@ class CommInterceptor:
 
 
 _interceptors: list[tuple[Any, CommInterceptor]] = []
-"""The interceptor of each kernel in this process."""
 
 
 def intercept(kernel: Any) -> CommInterceptor | None:
@@ -256,7 +255,7 @@ def _has_known_internals(kernel: Any) -> bool:
     )
     if not all(getattr(owner, name, None) is not None for owner, names in needed for name in names):
         return False
-    # The interceptor passes uncopied frames, so it cannot replace a callback that expects copies.
+    # `_route` passes uncopied frames, and cannot replace a callback that expects copies.
     return callable(_callback(stream)) and getattr(stream, "_recv_copy", None) is False
 
 

@@ -1,10 +1,10 @@
-"""Chooses how a chat asks the person: by buttons, by text, or not at all; and detects that the cell was run again.
+"""Chooses how a chat asks the person: by buttons, by text, or not at all. Detects that a person runs the cell again.
 
-Buttons require that clicks arrive while the cell runs. Otherwise questions use ``input()``, which works in every front
-end while a cell runs, and a notice gives the reason.
+Buttons are only useful if clicks arrive while the cell runs. Otherwise, the chat asks through ``input()``, which works
+in every front end, and a notice gives the reason.
 
-If the person runs a waiting cell again, the front end clears the cell's output with its panel, and queues a second
-request. The first run must then end, because nobody can answer its question any more.
+If the person runs a waiting cell again, the front end removes the panel and queues a second request. The first run must
+then end, because nobody can answer its question.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may rece
 
 @dataclass(frozen=True, slots=True)
 class QuestionChannel:
-    """How a chat asks the person; `why` is the reason for text, and `plain` a front end that shows only text."""
+    """How a chat asks the person; `why` is the reason for text, and `plain` is true for a front end without HTML."""
 
     way: Way
     why: str = ""
@@ -48,7 +48,7 @@ class QuestionChannel:
     def open(
         self, shell: Any, origin: Origin, chat: RunningChat | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Listens for clicks and for cells that take over `chat`; yields a function: has the cell been run again?"""
+        """Listens for clicks and take-overs; yields a function that returns whether the cell was run again."""
         if self.intercept is None:
             yield lambda: _is_queued_again(shell, origin)
             return
@@ -57,15 +57,12 @@ class QuestionChannel:
 
 
 def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
-    """Returns the connection for the running cell; `%config AutogenMagics.ask` may require text.
-
-    `blocks` means that the cell blocks the kernel's thread.
-    """
+    """Returns the channel of the running cell; `blocks` means that the cell blocks the kernel's thread."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return QuestionChannel("words", plain=True)
     request = kernel.get_parent("shell") or {}
-    # Jupyter's messaging protocol marks attended requests with `allow_stdin`.
+    # Front ends set `allow_stdin` if a person can answer.
     if not request.get("content", {}).get("allow_stdin", False):
         return QuestionChannel("nobody")
     if _is_from_text_front_end(request):
@@ -86,8 +83,7 @@ def question_channel(shell: Any, *, blocks: bool) -> QuestionChannel:
 def _is_from_text_front_end(request: dict[str, Any]) -> bool:
     """Returns whether the request comes from a text-only front end, such as jupyter console.
 
-    These use `jupyter_client`, where message ids start with the session's id, and send no cell ids. Notebook front ends
-    send cell ids, or message ids of another form.
+    A text-only front end uses `jupyter_client`: its message ids start with the session's id, and it sends no cell ids.
     """
     header = request.get("header", {})
     cell_id = request.get("metadata", {}).get("cellId")
@@ -102,10 +98,7 @@ def _receives_while_awaiting(kernel: Any) -> bool:
 
 
 def _console_terminal() -> Path | None:
-    """Returns the terminal of the jupyter console that started this kernel, if any.
-
-    A server may have been started in a terminal as well, but is not a console.
-    """
+    """Returns the terminal of the jupyter console that started this kernel, if any."""
     psutil: Any = import_module("psutil")
     with suppress(psutil.Error):
         parent = psutil.Process().parent()
@@ -116,7 +109,6 @@ def _console_terminal() -> Path | None:
 
 
 def running_origin(shell: Any) -> Origin:
-    """Returns the ids of the running cell and of its request."""
     return _origin(_running_request(shell))
 
 
@@ -130,9 +122,9 @@ def _running_request(shell: Any) -> Mapping[str, Any]:
 
 
 def _is_queued_again(shell: Any, running: Origin) -> bool:
-    """Returns whether another request for the cell is queued; False in releases of ipykernel with other internals.
+    """Returns whether another request for the cell is queued; always False before ipykernel 7.
 
-    ipykernel 7 has a task for each queued request, and no public list of them.
+    ipykernel 7 has a task for each queued request, but no public list of the requests.
     """
     kernel = getattr(shell, "kernel", None)
     if kernel is None or running.cell is None:

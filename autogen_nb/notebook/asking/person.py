@@ -1,7 +1,7 @@
 """Who answers a cell's questions: a person with buttons, a person who types, or nobody.
 
-In addition to a chat's questions, a cell asks for a model if none is configured, for consent to copy variables that
-the task mentions, and about code that does not stop.
+A cell asks the chat's questions, and three of its own: which model to use if none is configured, whether to copy the
+variables that the task mentions, and whether to kill code that does not stop.
 """
 
 import getpass
@@ -33,7 +33,7 @@ RestoreAnswer: TypeAlias = Literal["run", "leave"]
 StopAnswer: TypeAlias = Literal["wait", "kill"]
 
 _OFFER_AFTER = 3
-"""After this many approvals in a row, the cell suggests asking less often."""
+"""After this many approvals in a row, the cell suggests fewer questions."""
 
 OFFER = (
     "You ran three blocks in a row unchanged. `--confirm risky` asks only before code that reaches beyond this "
@@ -60,7 +60,7 @@ def key_for(url: str, stored: ModelConnection) -> str | None:
 
 
 def failure_message(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:
-    """Formats the error, and mentions a key that was withheld because it belongs to another server."""
+    """Formats the error, and says if a key was not sent because it belongs to another server."""
     message = sentence(str(error)) if isinstance(error, AutogenError) else f"{type(error).__name__}: {error}"
     if stored.api_key and not connection.api_key:
         message += f" The key for `{host_of(stored.base_url)}` was not sent to `{host_of(connection.base_url)}`."
@@ -95,7 +95,7 @@ def choice_request(connection: ModelConnection, checked: CheckedConnection) -> s
 
 class Person(Human, Protocol):
     def connection(self, form: ModelForm) -> ModelConnection | Awaitable[ModelConnection]:
-        """Returns a model whose server has answered."""
+        """Asks for a model until its server answers."""
 
     def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
         """Asks whether to copy variables; `what` lists them with their sizes."""
@@ -115,7 +115,6 @@ class AbsentPerson(NobodyToAsk):
         raise ConfigError(NO_MODEL)
 
     def copying(self, what: str) -> CopyAnswer:
-        """Copies nothing, because nobody consents."""
         del what
         return "leave"
 
@@ -123,14 +122,13 @@ class AbsentPerson(NobodyToAsk):
         raise ConfigError(f"nobody is there to answer; give --yes or --fresh. {what}")
 
     def stopping(self, what: str) -> StopAnswer:
-        """Kills the code, because nobody can decide later."""
         del what
         return "kill"
 
 
 @contextmanager
 def _printing_to_page() -> Generator[None, None, None]:
-    """Prints to the page, although ``%%capture`` captures the cell's output."""
+    """Prints to the page even if ``%%capture`` captures the cell's output."""
     kernel = getattr(InteractiveShell.instance(), "kernel", None)
     if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
         yield
@@ -163,7 +161,6 @@ class TypingPerson(TerminalHuman):
     allow = _printing_to_page()(TerminalHuman.allow)
 
     def connection(self, form: ModelForm) -> ModelConnection:
-        """Asks for a model until its server answers."""
         self._announce()
         message, proposal = form.head, form.initial
         while True:
@@ -172,7 +169,7 @@ class TypingPerson(TerminalHuman):
                     stored = proposal
                     try:
                         proposal = _typed_connection(stored)
-                        print(f"Asking {host_of(proposal.base_url)} ...")  # noqa: T201  # the person waits for it
+                        print(f"Asking {host_of(proposal.base_url)} ...")  # noqa: T201  # the person waits for the server
                         checked = engine.call(check_connection(proposal))
                     except AutogenError as error:
                         message = failure_message(error, proposal, stored)

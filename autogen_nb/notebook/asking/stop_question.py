@@ -1,9 +1,9 @@
-"""Asks before killing code that ignores Stop.
+"""Asks before code that ignores Stop is killed.
 
-1. The stopped cell has already ended; the panel appears below its output, on the notebook's loop.
-2. If the code still runs when the chat's next cell begins, that cell asks first, and withdraws the older question,
-   which may be out of sight.
-3. Without buttons, only the next cell asks. In an unattended run, the code is killed, and the next block reports it.
+1. The stopped cell has already ended. A panel below its output asks, on the notebook's loop.
+2. If the code still runs when the chat's next cell begins, that cell withdraws the panel, and asks before it does
+   anything else.
+3. Without buttons, only the next cell asks. In an unattended run, the kernel kills the code without a question.
 """
 
 import asyncio
@@ -24,7 +24,6 @@ KILLED = "The code was killed, and the agent's variables are lost; a new kernel 
 
 
 def question(stuck: StuckBlock | None) -> str:
-    """Lists everything that would be lost."""
     if stuck is None or stuck.variables is None:
         lost = "the agent's variables (the kernel cannot tell which)"
     elif not stuck.variables:
@@ -47,12 +46,12 @@ class StopQuestion:
         self._pending: Future[StopAnswer] | None = None
 
     def ask_in_cell(self, ask: Callable[[str], Coroutine[Any, Any, StopAnswer]]) -> OnStuck:
-        """Returns a handler that asks on the current loop, in the output of the current cell."""
+        """Returns a handler that asks on the current loop, below the current cell."""
         loop, context = asyncio.get_running_loop(), copy_context()
 
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
-            # A task's output appears in the cell whose context it has.
+            # The output of a task appears in the cell whose context the task has.
             self._pending = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
             try:
                 answer = await asyncio.wrap_future(self._pending)
@@ -69,7 +68,7 @@ class StopQuestion:
         return on_stuck
 
     async def note_for_next_cell(self, stuck: StuckBlock) -> StuckAnswer:
-        """Waits, and leaves the question to the next cell."""
+        """Leaves the question to the next cell."""
         self.stuck = stuck
         return "later"
 
@@ -78,7 +77,7 @@ class StopQuestion:
             self._pending.cancel()
 
     async def needs_decision(self, busy: Callable[[], bool]) -> bool:
-        """True if code that does not stop needs a decision; called on the engine."""
+        """Waits for the stopped code, and returns whether a person must decide about it; called on the engine."""
         while busy() and (self.stuck is None or self._killed):  # noqa: ASYNC110  # no event signals the end of the kernel's grace period
             await asyncio.sleep(_POLL_SECONDS)
         if not busy():

@@ -1,7 +1,7 @@
-"""Moves a running chat to the cell that requests it: ``%autogen show``, or its own cell run again.
+"""Moves a running chat to another cell: one with ``%autogen show``, or the chat's own cell when it is run again.
 
-A reloaded page ignores the outputs of its earlier cells, and a rerun clears them. Queued behind the running cell, both
-requests would wait until the chat ends; so they are answered while it runs.
+A reloaded page ignores the outputs of a running cell, and a rerun clears them. The kernel would execute the other cell
+only after the chat, so the running cell answers its request.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ _WAITS_FOR_ANSWER = (
 )
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
 _NAME = 60
-"""The length of the code that a message quotes to identify a cell."""
+"""The most characters of code that identify a cell in a message."""
 
 Reply: TypeAlias = Callable[[str, dict[str, Any]], None]
 
 
 class Superseded(AutogenError):
-    """The waiting cell was run again; the new run continues from here."""
+    """The person has run the waiting cell again, and the new run continues the chat."""
 
 
 class InterceptedRequest:
@@ -51,13 +51,13 @@ class InterceptedRequest:
         self._send("execute_input", {"code": self.code, "execution_count": self.execution_count})
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Adds an output below the cell, or updates the one with this id."""
+        """Adds an output below the cell, or updates the output with this id if `update`."""
         kind = "update_display_data" if update else "display_data"
         content = {"data": encode_images(data), "metadata": metadata, "transient": {"display_id": display_id}}
         self._send(kind, json_clean(content))
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Sends the end of the execution, or an error."""
+        """Reports the end of the cell to the front end, with its error if any."""
         content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
         if error is None:
             content["status"] = "ok"
@@ -72,7 +72,7 @@ class InterceptedRequest:
 
     @property
     def execution_count(self) -> int:
-        """The number of the running cell."""
+        """The execution count of the cell that is running."""
         return int(self._kernel.shell.execution_count)
 
     def _status(self, state: str) -> None:
@@ -85,20 +85,20 @@ class InterceptedRequest:
 
 
 class MovableView(Protocol):
-    """A cell's view, which can move below another cell."""
+    """A cell's view, which can move to another cell."""
 
     @property
     def asks(self) -> bool:
         """True while a panel is open."""
 
     def on_page_loaded(self) -> None:
-        """Records that the page of the cell may have been closed."""
+        """Records that a page was loaded, so the panel's page may be closed."""
 
     def move(self, publish: Publish) -> None:
-        """Moves the existing and future output below another cell."""
+        """Moves all outputs to another cell."""
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows the open panel, if any, below another cell as well, under a remark."""
+        """Shows a copy of the open panel, if any, in another cell, below a remark."""
 
 
 @dataclass(slots=True)
@@ -123,19 +123,19 @@ class RunningChat:
         self._current_cell.finish(None if isinstance(error, Superseded) else error)
 
     def on_page_loaded(self) -> None:
-        """Records that a page requested the widgets' state; called on any thread."""
+        """Records that a page was loaded; called on any thread."""
         self.view.on_page_loaded()
 
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
-        """Returns whether the cell requests the running chat; called on any thread.
+        """Returns whether the running chat should handle the cell; called on any thread.
 
         `is_next` means that no other cell is queued before it.
         """
         shows = not self._has_ended and _SHOW.fullmatch(code) is not None
         if not self._is_rerun(code, cell):
             return shows
-        # While a panel is open, the kernel executes the rerun, which asks the question again with its own settings. If
-        # other cells are queued before the rerun, they may change the chat's input, so the kernel executes it as well.
+        # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
+        # also executes a rerun behind other cells, because they may change the chat's input.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
@@ -143,7 +143,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # Even if a panel has opened since `wants`: the kernel would execute this cell after cells that arrived later.
+        # This holds even if a panel has opened since `wants`: cells that arrived later are already queued.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)
@@ -172,7 +172,7 @@ class RunningChat:
         return True
 
     def repeat_question(self, request: InterceptedRequest) -> None:
-        """Shows the open question below a cell that waits for the end of this one."""
+        """Shows the open question below a cell that is queued behind the chat's cell."""
         if not self._has_ended and not self._is_rerun(request.code, request.cell):
             words = status_line.shortened(self.code, _NAME)
             name = f"cell [{request.execution_count}]" + (f" (`{words}`)" if words else "")

@@ -24,14 +24,14 @@ _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def code(block: CodeBlock, *, label: str = "") -> str:
-    """Returns the block as highlighted HTML below a small label, by default its language."""
+    """Returns the highlighted block below a small label, by default its language."""
     return code_block(block.code, block.language, label)
 
 
 def fold(
     html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
 ) -> tuple[str, str]:
-    """Folds a block of a message to one line; returns the message up to the end of the block, and the rest."""
+    """Folds a block of a message to one line; returns the HTML up to the end of the block, and the rest of the HTML."""
     longest = max(re.findall("`+", block.code), key=len, default="")
     fence = "`" * max(3, len(longest) + 1)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
@@ -48,7 +48,7 @@ def fold(
 
 
 def block_text(block: CodeBlock, *details: str) -> str:
-    """Returns the line of a folded block: its first comment or its first line, its length, and details."""
+    """Returns the line of a folded block: the block's first line, its length, and details."""
     return only_colours(_title(block)[0]) + _about(block, *details)
 
 
@@ -65,7 +65,7 @@ def _about(block: CodeBlock, *details: str) -> str:
 
 
 def folded_text(text: str, head: int, tail: int, *, opened: bool) -> str:
-    """Returns the first and last lines of text around the others, which are folded."""
+    """Returns text whose middle lines are folded."""
     lines = text.rstrip("\n").split("\n")
     first, others, last = ("\n".join(part) for part in (lines[:head], lines[head:-tail], lines[-tail:]))
     summary = f'<span style="{styles.DETAIL}">{len(lines) - head - tail:,} more lines</span>'
@@ -99,14 +99,14 @@ def limited(html: str, blocks: int) -> str:
 
 
 def follow() -> str:
-    """Returns scripts that scroll to the panel below, and that handle keys in the panel's editor."""
+    """Returns scripts that scroll to the panel below the code, and that handle keys in the panel's editor."""
     return f'<script data-question="{uuid4().hex}">{script("follow.js")}</script><script>{script("keys.js")}</script>'
 
 
 def line(text: str, *, tone: Tone = "muted", after: str = "") -> str:
-    """Returns a one-line note; text in backticks is shown as code, and invisible characters are made visible.
+    """Returns a one-line note; text in backticks becomes code, and invisible characters become visible.
 
-    `after` is HTML of this package's functions.
+    `after` is not escaped, so it must come from this package's functions.
     """
     mark = f"{sign(tone)} " if styles.MARKS[tone][0] else ""
     style = styles.MUTED_LINE if tone == "muted" else styles.LINE
@@ -121,7 +121,7 @@ def linked(text: str, words: str, file: str) -> str:
 
 
 def question(text: str) -> str:
-    """Returns a question on one line; text in backticks is shown as code, and invisible characters are made visible."""
+    """Returns a question; text in backticks becomes code, and invisible characters become visible."""
     return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
 
 
@@ -131,7 +131,7 @@ def folded(summary: str, text: str) -> str:
 
 
 def opened_by(head_html: str, body_html: str, *, style: str, opened: bool = False, kind: str = "") -> str:
-    """Returns HTML folded below a head; both must come from this package's functions."""
+    """Folds a body below a head; neither is escaped, so both must come from this package's functions."""
     attributes = (f' data-autogen-nb="{kind}"' if kind else "") + (" open" if opened else "")
     return f'<details{attributes}><summary style="{style};cursor:pointer">{head_html}</summary>{body_html}</details>'
 
@@ -147,13 +147,12 @@ def picture(mime: str, base64_text: str) -> str:
 
 
 def preformatted(text: str, *, inset: str = "0") -> str:
-    """Returns plain text in the code font."""
     style = f"{styles.PLAIN_PRE};padding-left:{inset}"
     return f'<pre style="{style}"><code style="{styles.PRE_CODE}">{escape_plain(text)}</code></pre>'
 
 
 def static_html(data: Mapping[str, Any]) -> str:
-    """Returns the richest form of a checked output as HTML."""
+    """Returns an output's image, else its HTML, else its text, as HTML; the output must have been checked."""
     if (image := next((mime for mime in MAGIC if mime in data), None)) is not None:
         return picture(image, data[image])
     if "text/html" in data:
@@ -167,7 +166,7 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
 
 
 def show_switch(show: Show) -> str:
-    """Returns buttons that select what the cell shows; where no script runs, they do not appear."""
+    """Returns buttons that select what the cell shows; a script adds them, so they need a trusted notebook."""
     return f'<span data-show="{show}"></span><script>{script("show.js")}</script>'
 
 
@@ -179,7 +178,7 @@ def script(name: str) -> str:
 
 
 def warm_up() -> None:
-    """Imports what the first message needs (0.2 s on a slow machine); safe in any thread."""
+    """Imports what the first message needs; safe in any thread."""
     markdown("A `word`, **another** and $x^2$.\n\n```python\nprint(f'{1:.2f}')  # one\n```\n\n```sh\nls\n```\n")
 
 

@@ -1,8 +1,8 @@
-"""Escapes text for HTML, and hides it from JupyterLab's TeX typesetter.
+"""Escapes text for HTML, and prevents that MathJax renders it as TeX.
 
-JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for ``$``, backslash delimiters and environments
-in each run of text between two tags. `escape_text` wraps each delimiter in an element of its own, where MathJax finds
-no matching one; the visible and copied text stays the same.
+JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for pairs of delimiters such as ``$`` between two
+tags. `escape_text` wraps each delimiter in an element of its own, so that MathJax finds no pairs. The visible and the
+copied text stay the same.
 """
 
 import re
@@ -11,7 +11,7 @@ from html import escape
 from autogen_nb.core.text.visible_text import encodable
 
 WEB_OR_MAIL = re.compile(r"https?://[^/?#\s]|mailto:", re.IGNORECASE)
-"""Links that are rendered; a relative link would open a page of the notebook's own server."""
+"""The addresses of rendered links. A relative link would open a page of the notebook's own server."""
 
 _TAGS_AND_TEXT = re.compile(r"(<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>)")
 _DELIMITER = re.compile(r"[$\\]")

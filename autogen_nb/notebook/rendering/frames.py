@@ -1,11 +1,11 @@
 """Shows interactive charts and other HTML with scripts, each as a page in its own sandboxed frame.
 
-1. A page is made from a MIME bundle of the agent's kernel, and may contain any script.
-2. The page's frame has no origin (``sandbox="allow-scripts"``), and is inside an outer frame, whose content security
-   policy keeps both off the network. Without the outer frame, the page could navigate its frame to another address.
-3. A cell's output contains each JavaScript library once, and `page.js` passes it to the frames. The library comes from
-   a Python package in the notebook's environment; nothing is downloaded, or taken from the agent's kernel.
-4. Where a front end shows no frames (in an untrusted notebook, or on GitHub), a picture or a line replaces the frame.
+1. A page comes from a MIME bundle of the agent's kernel, and may contain any script.
+2. The page's frame has no origin (``sandbox="allow-scripts"``). The content security policy of its outer frame blocks
+   the network for both frames. Without the outer frame, the page could navigate its own frame to another address.
+3. A cell contains each JavaScript library once, and `page.js` passes the library to the frames. Libraries come only
+   from Python packages in the notebook's environment.
+4. Where no frames are shown (in an untrusted notebook, or on GitHub), a picture or a line replaces the page.
 """
 
 import base64
@@ -27,7 +27,7 @@ from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.notebook.rendering.chat_html import line, script
 
 _LIBRARIES_HERE = "@libraries@"
-"""Marks the position of the libraries in a page."""
+"""The placeholder of the libraries in a page."""
 
 _HEIGHT = 400
 _HIGHEST = 4_000
@@ -44,20 +44,20 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _PANDAS = re.compile(r"<style(?: scoped)?(?: type=\"text/css\")?>\s*(?:\.dataframe|#T_)")
-"""The style sheet of a pandas table, which needs no frame: the sanitiser moves its colours into the cells."""
+"""The style sheet of a pandas table. Such a table needs no frame: `clean_html` keeps its colours."""
 
 _PREPARATION = re.compile(
     r'class="bk-notebook-logo"|<div class="logo-block">\s*<a href="https://(?:holoviews|panel|bokeh)\.'
     r'|\A\s*<script type="esms-options">|\A\s*<div id="[\w-]+" data-root-id="[^<>]*>\s*</div>\s*\Z'
 )
-"""HTML of `output_notebook()` and `hv.extension()`, and the empty place of a Bokeh plot whose script comes next."""
+"""HTML of `output_notebook()` and `hv.extension()`, and the empty element of a Bokeh plot whose script comes next."""
 
-# The repetitions are bounded; otherwise, each unfinished tag would be read to the end of the text.
+# Without bounds, each unfinished tag would be read to the end of the text.
 _IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
 _EMPTY_SCRIPT = re.compile(r"<script\b([^<>]{0,2000})>\s*</script\s*>", re.IGNORECASE)
 _BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
 
-# Plotly's default templates are white, so a dark theme changes them; the figure's own settings override its template.
+# In a dark theme, replaces the white of Plotly's default templates; a figure's own settings override the template.
 _PLOTLY_SCRIPT = """
 const figure = %s, look = figure.layout?.template?.layout;
 if (autogenNbTheme === "dark" && look?.paper_bgcolor === "white") {
@@ -81,7 +81,7 @@ class Document:
 
     @property
     def missing(self) -> list[str]:
-        """The Python packages that contain its libraries, and that the notebook's environment lacks."""
+        """The Python packages with the page's libraries that are not installed in the notebook's environment."""
         libraries = [LIBRARIES[name] for name in self.libraries]
         return list(dict.fromkeys(library.distribution for library in libraries if not library.version))
 
@@ -105,7 +105,7 @@ def document(data: Mapping[str, Any]) -> Document | None:
 
 
 def is_preparation(data: Mapping[str, Any]) -> bool:
-    """Returns whether a bundle shows nothing, and only prepares a page for later charts."""
+    """Returns whether a bundle only prepares a page for later charts, and shows nothing."""
     if _EXECUTES & data.keys():
         return False
     text = joined_text(data.get("text/html")) or ""
@@ -143,7 +143,7 @@ def _bokeh_roots(text: str) -> dict[str, str]:
 
 
 def _html_document(text: str, libraries: tuple[str, ...] | None) -> Document:
-    # Folium embeds its page in a frame; our frame shows that page directly.
+    # Folium's HTML is a frame with the page.
     frame = _IFRAME.search(text)
     if frame is not None and "<script" not in text[: frame.start()]:
         text = unescape(frame[1])
@@ -171,9 +171,9 @@ _MISSING = (
 
 
 def frame_html(document: Document, picture: str = "") -> str:
-    """Returns the frame of a page; `library_html` of each of its libraries must be in the same cell.
+    """Returns the frame of a page; the same cell must contain `library_html` of each library.
 
-    `picture` is HTML that replaces the frame where a front end shows none.
+    A front end that shows no frames shows `picture`, which is HTML.
     """
     if document.missing:
         return picture + line(_MISSING.format(" ".join(document.missing)), tone="warning")
@@ -192,19 +192,18 @@ def frame_html(document: Document, picture: str = "") -> str:
 
 
 def library_html(name: str) -> str:
-    """Returns a library as HTML, for all frames of a cell."""
     element = f'<script type="text/plain" data-autogen-nb-library="{escape(LIBRARIES[name].key)}">'
     return f"{element}{load(name).result()}</script>"
 
 
-# Draws simple markers instead of folium's icons, because no Python package contains the library of these icons.
+# Draws simple markers, because no Python package contains the library that draws folium's icons.
 _LEAFLET_MARKS = """
 L.AwesomeMarkers = {icon: ({markerColor = "blue"} = {}) => L.divIcon({className: "", iconAnchor: [9, 9], html:
 `<i style="display:block;width:14px;height:14px;border:2px solid #fff;border-radius:50%;box-shadow:0 0 3px #000;
 background:${markerColor}"></i>`})};
 L.Marker.prototype.options.icon = L.AwesomeMarkers.icon();
 """
-# Removes the menu, which opens windows and saves files: the sandbox of a frame forbids both.
+# Removes the menu, which opens windows and saves files; the frame's sandbox forbids both.
 _VEGA_OPTIONS = """
 window.vegaEmbed = ((embed) => (element, spec, options) => embed(element, spec,
 {...autogenNbTheme === "dark" && {theme: "dark"}, ...options, actions: false}))(window.vegaEmbed);
@@ -215,10 +214,10 @@ _ADDRESS = re.compile(r"https?://[^\s\"'<>()]{1,300}")
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library, and the distribution that ships it.
+    """A JavaScript library, and the Python distribution that contains it.
 
-    `address` matches the addresses from which pages load it. `files` are glob patterns that begin with an import
-    package, `needs` names libraries that come before it, and `extension` is our script that follows it.
+    `address` matches the URLs from which pages load the library. `files` are glob patterns that begin with an import
+    package, `needs` names the libraries that the library requires, and `extension` is a script that runs after it.
     """
 
     name: str
@@ -282,7 +281,7 @@ LIBRARIES = {library.name: library for library in _ALL}
 
 
 def _libraries_of(html: str) -> tuple[str, ...]:
-    """Returns the libraries whose addresses a page contains, each after the libraries that it needs."""
+    """Returns the libraries whose addresses a page contains, each after the libraries in its `needs`."""
     addresses = "\n".join(_ADDRESS.findall(html))
     loaded = [library for library in _ALL if re.search(library.address, addresses)]
     return tuple(dict.fromkeys(name for library in loaded for name in (*library.needs, library.name)))
@@ -298,13 +297,13 @@ _threads = ThreadPoolExecutor(1, "autogen_nb-libraries")
 
 @cache
 def load(name: str) -> "Future[str]":
-    """Packs a library in a thread, since that takes up to two seconds; returns the future of the packed text."""
+    """Returns the future of a library's packed text; packing takes up to two seconds, and runs in a thread."""
     return _threads.submit(_read, LIBRARIES[name])
 
 
 def _read(library: Library) -> str:
     try:
-        # The text must not end a script element.
+        # The text must not end the script element that will contain it.
         return _pack("\n".join([*library.texts(), library.extension]).replace("</script", r"<\/script"))
     except Exception as error:  # noqa: BLE001  # a broken installation must not end the chat
         return _pack(f"document.body.append({json.dumps(f'{library.distribution} cannot be read: {error}')});")

@@ -12,15 +12,15 @@ from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.escaping import escape_plain
 
 _LONGEST = 20_000
-"""The maximum length of highlighted code; longer code is shown plain, because lexing would cause a delay."""
+"""The maximum length of highlighted code; lexing longer code would cause a delay."""
 
-# Some of Pygments' lexers never end on crafted text, so models can only choose these languages.
+# Models can only choose these languages, because some of Pygments' lexers never end on crafted text.
 _LEXERS = frozenset(
     "sh bash shell console powershell json yaml toml ini sql r julia javascript js typescript ts html xml css "
     "c cpp c++ java go rust diff docker dockerfile make pycon tex python".split()
 )
 _PYTHON = frozenset({"py", "python3", "ipython", "ipython3", "jupyter"})
-# The time of Pygments' Python lexer grows with the square of the length of a gap.
+# The time of Pygments' Python lexer grows with the square of the length of white space.
 _GAP = re.compile(r"\s{1000}")
 _STYLES: dict[str, str] = {
     "Token.Keyword.Type": "builtin",
@@ -43,7 +43,7 @@ _MARKED = re.compile(r"(\[U\+[0-9A-F]{4,6}\])")
 
 
 def code_html(source: str, language: str) -> str:
-    """Returns ``<pre><code>``; deceptive characters appear as codes such as ``[U+202E]``."""
+    """Returns code as HTML; deceptive characters appear as codes such as ``[U+202E]``."""
     shown = visible(source.replace("\r\n", "\n"))
     inner = ""
     for name, text in _pieces(shown, language):
@@ -55,7 +55,7 @@ def code_html(source: str, language: str) -> str:
 
 
 def _pieces(source: str, language: str) -> Iterable[tuple[str, str]]:
-    """Returns pairs of a style's name ("" for none) and text, which together make up the source."""
+    """Splits the source into pairs of a style's name ("" for none) and text."""
     language = "python" if language.lower() in _PYTHON else language.lower()
     if language not in _LEXERS or len(source) > _LONGEST or _GAP.search(source):
         return [("", source)]
@@ -75,7 +75,7 @@ def _lexer(language: str) -> Any:
     from pygments.lexer import inherit
     from pygments.lexers import get_lexer_by_name
 
-    # `pygments.lexers` loads its classes by name only once it has replaced itself, which another thread may interrupt.
+    # A lookup by name in `pygments.lexers` may fail while another thread imports the module.
     from pygments.lexers.python import PythonLexer
     from pygments.token import Comment
 

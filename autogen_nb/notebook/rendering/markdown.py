@@ -1,7 +1,7 @@
-"""Renders a model's Markdown as inert HTML: no markup, no remote images, only links to the web and mail.
+"""Renders a model's Markdown as inert HTML: none of the model's own HTML, no images, only links to the web and mail.
 
-There are two layers: markdown-it with HTML disabled writes the markup, and nh3 parses it and passes only the
-tags and attributes of `sanitize.nh3_arguments` and the styles named here.
+There are two layers. markdown-it, with HTML disabled, writes the markup; nh3 passes only the tags and attributes of
+`sanitize.nh3_arguments`, and the styles of this module.
 """
 
 import re
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 50_000
-"""The maximum length of rendered Markdown; longer text is shown as plain text."""
+"""The maximum length of rendered Markdown; longer text is shown unrendered."""
 
 _SHOWN_TARGET = 120
 _LONG = 25
-"""The label of a block with more lines contains their number."""
+"""The label of a longer block contains its number of lines."""
 
 
 def _between(opener: str, closer: str) -> str:
@@ -40,7 +40,7 @@ _FORMULA = re.compile(
             _between(r"\\\(", r"\\\)"),
             _between(r"\\\[", r"\\\]"),
             _between(r"\\begin\{([A-Za-z]+\*?)\}", r"\\end\{\1\}"),
-            # Pandoc's rule, by which "from $5 to $10" is about money.
+            # Pandoc's rule: "from $5 to $10" contains no formula.
             rf"\$(?![\s$])[^`$]{{1,{tex.LONGEST}}}(?<![\s\\])\$(?![\d$])",
         )
     )
@@ -57,11 +57,11 @@ _TAG_STYLES = {
     "th": ("th", "text-align:left"),
     "td": ("td", "text-align:left"),
 }
-"""The tag and style for each tag of markdown-it."""
+"""Maps tags of markdown-it to our tags and styles."""
 
 
 def markdown(text: str) -> str:
-    """Renders the Markdown as safe HTML; fences are highlighted, and harmless TeX stays for MathJax."""
+    """Renders the Markdown as safe HTML; fences are highlighted, and MathJax renders harmless TeX."""
     text = encodable(text)
     if len(text) > LONGEST:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
@@ -74,7 +74,6 @@ def code_block(source: str, language: str, label: str = "") -> str:
     """Renders a code block below a small label, by default its language."""
     name, lines = label or language, source.rstrip("\n").count("\n") + 1
     if lines > _LONG:
-        # Part of the code may be scrolled out of sight.
         name = f"{name or 'code'} \u00b7 {lines} lines"
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
@@ -96,10 +95,7 @@ def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method f
     from markdown_it.renderer import RendererHTML
 
     class Renderer(RendererHTML):
-        """Writes only links to the web and mail, and images as text."""
-
-        # markdown-it defines the name.
-        def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802 - as above
+        def renderToken(self, tokens: "Sequence[Token]", idx: int, *more: Any) -> str:  # noqa: N802  # markdown-it's name
             token = tokens[idx]
             token.tag, style = _TAG_STYLES.get(token.tag, (token.tag, ""))
             if style and token.nesting >= 0:
@@ -124,7 +120,6 @@ def _renderer_class() -> "type[RendererProtocol]":  # noqa: C901  # one method f
             return f"<span>{escape_plain(source)}</span>" if tex.harmless(source) else escape_text(source)
 
         def link_open(self, tokens: "Sequence[Token]", idx: int, _options: object, env: Any) -> str:
-            # A link contains no other link.
             env["link"] = target = str(tokens[idx].attrs.get("href", ""))
             return _link_start(target)
 
@@ -147,8 +142,8 @@ def _parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer_class())
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
-    # Every link is parsed, so that the target of a forbidden link can be shown. markdown-it documents
-    # this assignment; mypy rejects assignments to methods.
+    # markdown-it parses every link, so that the target of a forbidden link can be shown as text. Its documentation
+    # recommends this assignment; mypy rejects assignments to methods.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - the name is part of the interface
     return parser
 

@@ -1,10 +1,9 @@
 """Makes MIME bundles from the agent's kernel safe for the notebook's page.
 
-1. Each bundle has ``text/plain``; richer forms are kept only for known types with valid values.
-2. HTML is sanitised, Markdown is rendered here, SVG is shown as an image (where no script runs), and TeX is kept if
-   harmless.
-3. A line reports what was dropped or cut, unless another rich form of the same output is shown.
-4. A value of the wrong type or shape counts as missing; no bundle raises an error.
+1. Each result has ``text/plain``. Richer forms stay only if their type is known and their value is valid.
+2. HTML is sanitised, Markdown becomes HTML, SVG becomes an image (in which no script runs), and harmless TeX stays.
+3. A line reports a form that is too large. If the bundle has no other form, a line also reports an unsupported form.
+4. A value of the wrong type counts as missing; no bundle raises an error.
 """
 
 import base64
@@ -63,7 +62,7 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
             rich[mime] = checked
         else:
             (cuts if cut else drops).append(f"{_name_of(mime)} {cut or 'is not shown here.'}")
-    # Front ends show one form only, so an SVG image or Markdown becomes the HTML form if the bundle has none.
+    # Front ends show only one form, so SVG and Markdown become HTML unless the bundle has HTML or an image.
     rendered = [rich.pop(mime, None) for mime in ("image/svg+xml", "text/markdown")]
     if any(rendered) and rich.keys().isdisjoint(("text/html", *MAGIC)):
         rich["text/html"] = rendered[0] or rendered[1]
@@ -75,14 +74,14 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
         rich["text/html"] += lines
     elif sentences and not rich:
         rich["text/html"] = lines + (preformatted(text) if text else "")
-    # Terminals show the types of an output without text.
+    # Without any text, a terminal shows the types.
     text = "\n".join(filter(None, [text, *sentences])) or texts[0] or (f"[{', '.join(rich)}]" if rich else "")
     sizes = {mime: _size(about.get(mime)) for mime in rich if mime in MAGIC}
     return {**rich, "text/plain": text}, {mime: size for mime, size in sizes.items() if size}
 
 
 def message_pictures(urls: Sequence[str]) -> str:
-    """Returns a message's pictures as HTML: embedded ones are checked, and remote ones are named and never loaded."""
+    """Returns a message's pictures as HTML; a remote picture is only named, and never loaded."""
     return "".join(map(_message_picture, urls))
 
 
@@ -93,7 +92,6 @@ def _message_picture(url: str) -> str:
 
 
 def _limit(mime: str) -> int | None:
-    """Returns the maximum length for this type; None for an unsupported type."""
     if mime in MAGIC or mime == "image/svg+xml":
         return IMAGE_LIMIT
     if mime == _JSON:
@@ -102,7 +100,7 @@ def _limit(mime: str) -> int | None:
 
 
 def _safe_form(mime: str, value: object) -> tuple[Any, str]:
-    """Returns the safe form of an entry, or None and, for a large entry, the reason."""
+    """Returns the safe form of an entry, or None; the second value says why a large entry is dropped."""
     text, limit = (_json_text if mime == _JSON else joined_text)(value), _limit(mime)
     if text is None or limit is None:
         return None, ""

@@ -1,10 +1,8 @@
 """Reduces HTML from the agent's kernel to tables, text and a few colours.
 
-1. Nothing passes that loads, runs, submits or navigates, or that front ends act upon: no script, style sheet, form,
-   frame, picture, id, ``data-*`` attribute or event handler.
-2. Only a few harmless style properties with plain values pass; URLs and functions are not plain.
-3. The colours that pandas' Styler sets by ``<style>`` and ids are first moved into the cells; the rest of the style
-   sheet is dropped.
+1. No script, style sheet, form, frame, picture, id, ``data-*`` attribute or event handler passes.
+2. Only a few style properties pass, and only with plain values: no URLs, and no functions except colours.
+3. The colours of pandas' Styler move from the style sheet into the cells; the rest of the style sheet is dropped.
 """
 
 import re
@@ -31,7 +29,7 @@ _NUMBER = re.compile(r"\d{1,4}\Z")
 _STYLER_ID = re.compile(r"\s*#(T_\w{1,80})\s*\Z")
 _STYLER_CELL = re.compile(r'\sid="(T_\w{1,80})"')
 _LONGEST_STYLE = 300
-# All parsers recognise these tags, and treat the characters between them as text.
+# All parsers agree on these tags, and on the text between them.
 _SIMPLE = re.compile(
     r"<!(?!\[)[^<>]*>|<(/?)([a-zA-Z][a-zA-Z0-9-]*+)"
     r"(?:\s++[a-zA-Z@:_][\w.:@-]*+(?:\s*+=\s*+(?:\"[^\"<>]*+\"|'[^'<>]*+'|[^\s\"'<>=`]++))?){0,30}\s*+/?>"
@@ -39,33 +37,30 @@ _SIMPLE = re.compile(
 _TAG = re.compile(rf"{_SIMPLE.pattern}|(<)")
 _TABLE_PARTS = frozenset("td th tr thead tbody tfoot col".split())
 _WITHOUT_END_TAG = frozenset("p li dd dt br hr img".split())
-"""Elements that have no end tag, or that the next element closes."""
+"""Elements that need no end tag."""
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
-"""The limit for the number of open elements, summed over all tags: at each tag, a parser may visit all of them."""
+"""The maximum sum over all tags of the open elements, because at each tag a parser may visit all open elements."""
 _MOST_UNKNOWN_TEXT = 60_000
-"""The maximum length of text that may be a tag: a parser compares each attribute of a tag with all previous ones."""
+"""The maximum length of text that may be one tag, because a parser compares all attributes of a tag with each other."""
 
 
 def clean_html(html: str) -> str:
-    """Removes everything active; idempotent.
-
-    The result is "" if parsing would take too much time or memory.
-    """
+    """Sanitises the HTML (idempotent); returns "" if parsing would take too much time or memory."""
     import nh3
 
     if len(html) > _SMALL and _is_costly(html):
         return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
-    # For idempotence: nh3 writes attributes in another order after it has dropped a link's target.
+    # nh3 writes the attributes of a link without a target in the other order; idempotence needs one order.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
-    # Parsers drop the first newline in `pre`, and nh3 does not restore it.
+    # Parsers drop the first newline in `pre`, and nh3 does not write it again.
     return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 
 def has_content(html: str) -> bool:
-    """Returns whether sanitised HTML shows anything."""
+    """Returns whether sanitised HTML contains text."""
     return any(part.partition(">")[2].strip() for part in f">{html}".split("<"))
 
 
@@ -76,7 +71,7 @@ def _is_costly(html: str) -> bool:
     steps, still_open = 0, [""]
     for end, name, unknown in _TAG.findall(html.lower()):
         if name in _TABLE_PARTS:
-            # Outside of a table, a part of a table keeps all elements around it open.
+            # A part of a table outside of a table leaves the enclosing elements open.
             still_open += [] if end or still_open[-1] == "table" else [""]
         elif end and name == still_open[-1]:
             still_open.pop()
@@ -87,7 +82,7 @@ def _is_costly(html: str) -> bool:
 
 
 def nh3_arguments(style: Callable[[str], str | None]) -> dict[str, Any]:
-    """Returns nh3's arguments: only inert tags and attributes, and the styles that `style` returns."""
+    """Returns nh3's arguments, which pass only inert tags and attributes; `style` checks the value of each style."""
     return {
         "tags": set(_TAGS),
         "clean_content_tags": set(_DROPPED_WITH_CONTENT),
@@ -127,10 +122,7 @@ def _plain_style(style: str) -> str | None:
 
 
 def _with_styler_colours(html: str) -> str:
-    """Moves the style rules for single cells of a Styler's table into these cells.
-
-    It runs before the sanitiser, so its output is not trusted.
-    """
+    """Moves the style rules for single cells of a Styler's table into the cells; the sanitiser checks the result."""
     rules = _styler_rules(html) if 'id="T_' in html else {}
     if not rules:
         return html
@@ -145,6 +137,6 @@ def _styler_rules(html: str) -> dict[str, str]:
             selectors, _, declarations = rule.partition("{")
             for match in map(_STYLER_ID.match, selectors.split(",")):
                 if match:
-                    # The length is limited, since many cells may share a rule.
+                    # The limit matters if many cells share a long rule.
                     rules[match[1]] = (rules.get(match[1], "") + declarations + ";")[:_LONGEST_STYLE]
     return rules

@@ -1,7 +1,6 @@
-"""Inline styles with JupyterLab's CSS variables; the text is also readable in a front end that drops styles.
+"""Inline styles with JupyterLab's CSS variables; text is also readable in a front end that drops styles.
 
-Without the variables of JupyterLab or VS Code, colours fall back to the inherited one or a translucent grey, which suit
-light and dark themes.
+Each variable has a fallback that suits light and dark themes: the inherited colour, or a translucent grey.
 """
 
 from typing import Literal, TypeAlias
@@ -22,7 +21,7 @@ MARKS: dict[Tone, tuple[str, str]] = {
     "warning": ("!", "color-mix(in srgb,var(--jp-warn-color0,#d9650a) 75%,currentcolor)"),
     "bad": ("\u2715", "var(--jp-error-color1,#d64545)"),
 }
-"""The mark and colour of a line; the mark conveys the tone without colour."""
+"""The mark and colour of a line; without colours, the mark shows the tone."""
 
 RULES: dict[SpeakerTone, str] = {
     "assistant": "var(--jp-brand-color1,#2a7fd4)",
@@ -37,7 +36,7 @@ RULES: dict[SpeakerTone, str] = {
 SEATS: tuple[SpeakerTone, ...] = ("assistant", "second", "third", "fourth", "fifth", "sixth")
 """The colours of a team's members in order; a larger team repeats them."""
 
-# In untrusted notebooks, JupyterLab's sanitiser removes the second colour, which leaves a grey rule.
+# In untrusted notebooks, JupyterLab's sanitiser removes `border-left-color`, and the grey of `border-left` remains.
 CARD = (
     "margin:10px 0 4px;padding:1px 0 1px 12px;overflow-wrap:anywhere;"
     f"border-left:2px solid {FAINT};border-left-color:{{colour}}"
@@ -63,7 +62,7 @@ PRE = (
     "white-space:pre-wrap;overflow-wrap:anywhere;tab-size:4"
 )
 WAITING_PRE = f"{PRE};max-height:max(calc(60vh / {{}}),7em);overflow:auto"
-"""The style of code above a question; the height depends on the number of blocks, so that all buttons are in sight."""
+"""The style of code above a question; more blocks get less height each, so that the buttons stay visible."""
 
 EDITOR = f"font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);line-height:1.45;padding:7px 10px;tab-size:4"
 PRE_CODE = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
@@ -71,14 +70,14 @@ SUMMARY = f"{SMALL};line-height:1.5;color:{TEXT}"
 PLAIN_PRE = f"margin:0;font-family:{CODE_FONT};font-size:var(--jp-code-font-size,13px);white-space:pre-wrap"
 DISGUISED = "outline:1px solid var(--jp-error-color1,#d64545)"
 
-# Notebook 7 puts a long output into a scrolling box of 24em, where an open question would be out of sight.
+# Notebook 7 puts a long output into a scrolling box of 24em, which would hide an open question.
 _BOXED = "[data-notebook] .jp-CodeCell.jp-mod-outputsScrolled:has(style.autogen-nb) .jp-Cell-outputArea"
 _AREA = ".jp-OutputArea:has(style.autogen-nb)"
 _PLOT = ":has(> .jp-RenderedImage)"
 _FRAME = ":has(> .jp-RenderedHTML table.dataframe)"
 _PLOT_WIDTH = "calc(360px + var(--jp-cell-prompt-width,64px))"
-# Two adjacent pictures stand side by side if each can be 360 px wide. A data frame and a picture do so if the data
-# frame also has its full width. A front end without this style shows them below each other.
+# Two adjacent pictures are side by side if each can be 360 px wide. A data frame and a picture are side by side if the
+# picture can be 360 px wide beside the full data frame. Front ends without `:has()` stack the outputs.
 _SIDE_BY_SIDE = (
     f"{_AREA} {{display:flex;flex-flow:row wrap;align-content:flex-start}} "
     f"{_AREA} > .jp-OutputArea-child {{flex:0 0 100%;min-width:0;box-sizing:border-box}} "
@@ -106,8 +105,8 @@ HEADINGS = {
 }
 """A smaller tag and style for each Markdown heading."""
 
-# Each of JupyterLab's colours is mixed with the text colour, which gives all of them the contrast of WCAG AA
-# in light and dark themes; the fallbacks have a middle lightness for the same reason.
+# Mixed with the text colour, each of JupyterLab's colours has the contrast of WCAG AA in light and dark themes. The
+# fallbacks have it, too, because their lightness is in the middle.
 _MIXED = "color:color-mix(in srgb,var(--jp-mirror-editor-{name}-color,{fallback}) {share}%,currentcolor)"
 
 CODE_STYLES: dict[str, str] = {

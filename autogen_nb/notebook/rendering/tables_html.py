@@ -15,7 +15,6 @@ DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
 
 
 def line(text: str, *, tone: Tone = "muted", kind: str = "note") -> DisplayData:
-    """Returns one line; text in backticks becomes code."""
     return chat_html.bundle(chat_html.line(text, tone=tone), text, kind=kind)
 
 
@@ -27,7 +26,7 @@ def table(
     numbers: AbstractSet[str] = frozenset(),
     code: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
-    """Returns a table; its cells are escaped, and deceptive characters made visible."""
+    """Returns a table; all cells are escaped, and deceptive characters become visible."""
     visible_rows = [
         [visible(cell if head in code else " ".join(cell.split())) for head, cell in zip(heads, row, strict=True)]
         for row in rows
@@ -36,7 +35,7 @@ def table(
 
 
 def stacked(*parts: DisplayData) -> DisplayData:
-    """Returns one display of several, from top to bottom; its metadata is that of the first."""
+    """Joins displays from top to bottom, with the metadata of the first."""
     html, text = ([data[mime] for data, _ in parts] for mime in ("text/html", "text/plain"))
     return {"text/html": "".join(html), "text/plain": "\n".join(text)}, parts[0][1]
 
@@ -47,7 +46,7 @@ def _html(
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
-        # Long words may break anywhere, so a narrow column would also break short words.
+        # Words may break anywhere, so a column without a minimum width would break even short words.
         width = "" if head in numbers else ";min-width:4em"
         top += f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
         columns.append((style, _as_code if head in code else escape_text))

@@ -1,8 +1,9 @@
 """Interprets stream text as a terminal would.
 
-1. A carriage return moves to the start of the line, a backspace one character back; the following text overwrites.
-2. Colours and weights (SGR) are kept, "erase in line" is applied, and all other escape sequences (cursor movements,
-   titles, hyperlinks) and control characters are dropped.
+1. A carriage return moves to the start of the line, and a backspace moves one character back. The text after it
+   overwrites the line.
+2. Colours and weights (SGR) stay, "erase in line" takes effect, and all other escape sequences and control characters
+   are dropped.
 3. A finished line never changes, so the cost of an update depends only on the length of the new text.
 """
 
@@ -45,10 +46,10 @@ def _colour_or_char(match: re.Match[str]) -> str:
 
 
 class TerminalText:
-    """Growing text; `feed` accepts pieces that end anywhere, even within an escape sequence.
+    """The text of a stream; `feed` accepts pieces that end anywhere, even within an escape sequence.
 
-    The last line is plain text until it contains a colour or a cursor movement; then it is a list of (style, character)
-    cells.
+    The last line is plain text until it contains a control character; from then on, it is a list of cells, each with a
+    style and a character.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class TerminalText:
 
     @property
     def text(self) -> str:
-        """The text so far; if there are very many lines, a line replaces the middle ones."""
+        """The text; a note replaces the middle of very many lines."""
         return self._finished.text("print less to see them") + self._last_line()
 
     @property
@@ -69,7 +70,7 @@ class TerminalText:
     def feed(self, text: str) -> None:
         text, self._pending = _split_unfinished_escape(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):
-            # Most text is plain, and may be a million lines long.
+            # Without control characters, even a million lines are fast.
             complete, newline, rest = text.rpartition("\n")
             if newline:
                 self._finish_line(encodable(complete))

@@ -1,8 +1,8 @@
-r"""An allow-list of TeX commands, because JupyterLab's MathJax loads all its packages.
+r"""An allow-list of TeX commands: a formula with any other command is shown as text.
 
-These packages have ``\href``, ``\require``, ``\style``, ``\unicode``, and macros that also affect later outputs.
-MathJax's own filter stops scripts, but not links, overlays, redefinitions or loops. So only formulas
-whose commands are all listed are rendered; the text of other formulas stays unchanged.
+JupyterLab's MathJax loads all its packages. They have commands such as ``\href``, ``\require`` and ``\style``, and
+macros that also affect later outputs. MathJax's own filter stops scripts, but not links, overlays, redefinitions or
+loops.
 """
 
 import re
@@ -13,7 +13,7 @@ LONGEST = 4_000
 _DEEPEST = 12
 _COMMAND = re.compile(r"\\([A-Za-z]+|.|\Z)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)(?:\s*\{([A-Za-z]+\*?)\})?")
-# A line break with a distance can move text over other outputs; "*{n}" repeats columns without limit.
+# A line break with a distance can move text over other outputs, and "*{n}" can repeat a column without limit.
 _FAR = re.compile(r"\\\\\s*\*?\s*\[|\*\s*\{")
 _ENVIRONMENTS = frozenset(
     "align align* aligned alignedat array bmatrix Bmatrix cases eqnarray equation equation* gather gather* "
@@ -51,7 +51,7 @@ begin end
 
 
 def harmless(tex: str) -> bool:
-    """Returns whether the formula is safe: known commands and environments, balanced and not deeply nested."""
+    """Returns whether the formula has only known commands and environments, and balanced, shallow braces."""
     return len(tex) <= LONGEST and _balanced(tex) and _known(tex)
 
 

@@ -1,4 +1,4 @@
-"""Renders the last state of widgets as plain HTML and text, for pages without their kernel."""
+"""Renders the state of widgets as plain HTML and text, for pages without a kernel."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ States = Mapping[str, Mapping[str, Any]]
 
 
 def has_controls(states: States) -> bool:
-    """Returns whether a person can change anything in one of the widgets."""
+    """Returns whether a person can change one of the widgets."""
     return any(
         {"value", "index", "icon"} & state.keys() and state["_model_name"] not in _PASSIVE for state in states.values()
     )

@@ -1,9 +1,10 @@
 """Makes the state of a widget of the agent's kernel safe for the notebook's page.
 
 1. Only ipywidgets' own models are shown, with the traits and the view that ipywidgets defines for them.
-2. A reference to another widget becomes one to that widget's copy in the page, so that no state can name a widget of
-   the notebook, such as a button of a panel.
-3. HTML is sanitised, harmful TeX loses its backslashes, and CSS is plain: no widget loads or covers anything.
+2. A reference to a widget becomes a reference to the widget's copy in the page. A state can therefore not name a
+   widget of the notebook, such as a button of a panel.
+3. HTML is sanitised, harmful TeX loses its backslashes, and CSS is plain. A widget can therefore not load data, or
+   cover other outputs.
 """
 
 import re
@@ -21,7 +22,7 @@ REFERENCE = "IPY_MODEL_"
 
 _MODULES = frozenset({"@jupyter-widgets/base", "@jupyter-widgets/controls", "@jupyter-widgets/output"})
 _LOADING = frozenset({"AudioModel", "VideoModel"})
-"""Models that may load data from an address."""
+"""Models that may load data from a URL."""
 
 _IDENTITY = ("model_name", "model_module", "model_module_version", "view_name", "view_module", "view_module_version")
 _DROPPED = frozenset({"_dom_classes", "_view_count", "msg_id", *(f"_{name}" for name in _IDENTITY)})
@@ -32,7 +33,7 @@ _TYPESET = frozenset({"description", "titles", "_options_labels"})  # front ends
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of ipywidgets: what identifies it to a front end, and the names of its traits."""
+    """A model of ipywidgets: the traits that identify it to a front end, and the names of its other traits."""
 
     identity: Mapping[str, Any]
     names: frozenset[str]
@@ -53,8 +54,8 @@ def safe_state(
 ) -> dict[str, Any]:
     """Returns the safe part of a state.
 
-    `page_id` maps a widget's identifier in the agent's kernel to that of its copy in the page, and `outputs` renders
-    the outputs of an Output widget.
+    `page_id` maps the identifier of a widget to the identifier of its copy in the page, and `outputs` renders the
+    outputs of an Output widget.
     """
     safe = {}
     for key in model.names & state.keys():
@@ -106,7 +107,7 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, list):
         return [_harmless(item) for item in value]
     if isinstance(value, str) and "\\" in value and not tex.harmless(value):
-        # The sign for a set difference looks like a backslash, but begins no command.
+        # The sign for a set difference looks like a backslash, but MathJax does not interpret it.
         return value.replace("\\", "\u2216")
     return value
 

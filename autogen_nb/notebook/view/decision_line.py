@@ -30,7 +30,7 @@ _NAMED = 8
 
 
 def render_effects(decisions: Sequence[Decided], clock: str) -> tuple[str, str]:
-    """Renders consecutive decisions about effects as one line of HTML and text."""
+    """Renders consecutive decisions about effects as one line, in HTML and in text."""
     line = effects_text(decisions, clock)
     return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
@@ -44,7 +44,7 @@ def effects_text(decisions: Sequence[Decided], clock: str) -> str:
     parts = []
     last = ""
     for (verdict, by), abouts in reversed(verdicts.items()):
-        # Consecutive decisions of one author name the author once.
+        # Consecutive parts with the same author name the author once.
         parts += [f"by {by}"] if by and by != last else []
         parts.append(f"{verdict}{_effect_list(list(filter(None, abouts)))}")
         last = by
@@ -71,7 +71,7 @@ def now() -> str:
 
 
 def render(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tuple[str, str] | None:
-    """Renders the decision as HTML and text, with edited code; None if a later line shows it."""
+    """Renders the decision and edited code, as HTML and as text; None if a later line shows the decision."""
     line = decision_text(answer, question, clock)
     if not line:
         return None
@@ -83,7 +83,7 @@ def render(answer: PersonGiven, question: PersonAsked | None, clock: str) -> tup
 
 
 def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str) -> str:
-    """Formats the decision; "" if a later line shows it."""
+    """Formats the decision; "" if a later line shows the decision."""
     match answer:
         case ApprovalGiven():
             line = block_text(answer, question, clock)
@@ -91,7 +91,7 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
                 return f"Block {question.index + 1} of {question.total}: {line}"
             return line[:1].upper() + line[1:]
         case HumanInputGiven(text=text):
-            # The same click also decided about the code; the line of that decision follows.
+            # The click has also answered `then`, whose line follows.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
@@ -113,7 +113,7 @@ def edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | Non
 
 
 def block_text(answer: ApprovalGiven, question: PersonAsked | None, clock: str) -> str:
-    """Formats the decision about a block for the end of its line."""
+    """Formats a decision for the end of the block's line."""
     if answer.decision == "stop":
         # The last line of the chat says who stopped it.
         return "not run"

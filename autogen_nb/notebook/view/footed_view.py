@@ -1,6 +1,6 @@
-"""A view of lasting outputs above a *foot*.
+"""A view of lasting outputs above a *foot*: a status line or a panel.
 
-The foot is a status line or a panel. A new output replaces the foot, and the next foot follows that output.
+A new output replaces the foot, and the next foot appears below the output.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,14 @@ from autogen_nb.notebook.view.slots import Bundle, Publish, Slot, Slots
 
 _STATUS_EVERY = 1.0
 _STATUS_FIRST = 0.125
-"""Seconds until a status line appears; shorter waits show none."""
+"""Seconds until a status line appears."""
 
 _MOVED = "This chat continues in another cell."
 
 
 class FootedView:
-    """Shows lasting outputs, and the status or panel at the foot; a view can move to another cell."""
-
     mirrored = "This page was reloaded; the notebook file lacks all later output. `%autogen show` shows it."
-    """The last line of a reloaded page, which shows only later outputs."""
+    """The last line in a mirror, which shows only the outputs since the reload."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
         self._clock = clock
@@ -48,8 +46,6 @@ class FootedView:
     def clear(self) -> None:
         self._slots.clear()
 
-    # The status
-
     def meter(self, spent: Callable[[], str]) -> None:
         self._spent = spent
 
@@ -58,7 +54,7 @@ class FootedView:
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
-        """Shows what the chat waits for, and for how long; first counts down `wait` seconds, with the reason."""
+        """Shows what the chat waits for, and for how long; if `wait`, first counts down from it, with the reason."""
         now = self._clock()
         self._status, self._wait_reason, self._status_since = what, reason, now + wait
         self._status_shown = now - _STATUS_EVERY + _STATUS_FIRST
@@ -79,20 +75,18 @@ class FootedView:
         html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
         self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 
-    # The panel
-
     @property
     def asks(self) -> bool:
         return self._is_panel_open
 
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
-        # Set first: once the panel is visible, another thread may call `on_page_loaded`.
+        # Set before the panel is visible, because another thread may then call `on_page_loaded`.
         self._is_panel_open, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows the open panel, if any, below another cell as well, under a remark and the output above the panel."""
+        """Shows a copy of the open panel, if any, in another cell, below a remark and the output above the panel."""
         if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*line(remark, tone="warning"))
@@ -106,7 +100,7 @@ class FootedView:
         for note, context, panel in self._copies:
             note.clear()
             context.clear()
-            # In a reloaded page, the chat goes on where its panel was.
+            # In a reloaded page, the next output of the chat replaces the panel.
             if not self.page_loaded:
                 panel.clear()
         self._copies.clear()
@@ -115,15 +109,12 @@ class FootedView:
         if self._foot is not None:
             self._foot.clear()
 
-    # The cell
-
     @property
     def publish(self) -> Publish:
-        """A function that shows a bundle in the view's current cell."""
         return self._slots.publish
 
     def on_page_loaded(self) -> None:
-        """Records that a page was loaded, so the page with the panel may be closed."""
+        """Records that a page was loaded after the panel appeared, so the panel's page may be closed."""
         self.page_loaded = self._is_panel_open
 
     def mirror(self, publish: Publish) -> None:
@@ -131,16 +122,13 @@ class FootedView:
         self._foot = self._slots.next()
 
     def move(self, publish: Publish) -> None:
-        """Moves the existing and future output below another cell; the previous cell gets a note."""
+        """Moves all outputs to another cell, and leaves a note in the old cell."""
         self._foot_slot().leave(*line(_MOVED))
         self._slots.move(publish)
         self.page_loaded = False
 
     def close(self) -> None:
-        """Adds the last line to reloaded pages."""
         self._slots.note_in_mirrors(*line(self.mirrored))
-
-    # The outputs
 
     def _foot_slot(self) -> Slot:
         if self._foot is None:

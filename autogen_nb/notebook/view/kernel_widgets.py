@@ -1,10 +1,10 @@
 """The widgets of an agent's kernel, live in the page.
 
 1. The notebook's own kernel has a copy of each widget, with a checked state (`widget_state.py`), so that front ends,
-   reloads and saved notebooks need no special support. The page's messages go on to the agent's kernel.
+   reloads and saved notebooks need no special support. The copy forwards the page's messages to the agent's kernel.
 2. Changes go to the page at most eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
-3. After the code has ended, HTML with the widget's last state replaces it. A widget with controls stays until
-   it stops working.
+3. When the code has ended, HTML with the last state replaces a widget. A widget with controls stays, and the HTML
+   follows below it.
 """
 
 import asyncio
@@ -74,13 +74,13 @@ class WidgetRelay:
         self._static: dict[str, list[Slot]] = {}
         self._changes: dict[str, dict[str, Any]] = {}
         self._is_flush_due = False
-        # A chat may run in a thread without a loop; then its view is the only caller of `flush`.
+        # If the chat's thread has no loop, only the chat's view calls `flush`.
         with suppress(RuntimeError):
             loop = asyncio.get_running_loop()
             comms.on_change = partial(self._on_change, loop)
 
     def view(self, identifier: str, render: Render) -> dict[str, Any] | None:
-        """Returns the view of a widget, or None if it has none; `render` converts the contents of Output widgets."""
+        """Returns the view of a widget, or None without such a widget; `render` converts the outputs in a widget."""
         self._render = render
         self.flush()
         widget = self._widgets.get(identifier)
@@ -104,7 +104,7 @@ class WidgetRelay:
         model = model_of(state) if widget is None else widget.model
         if model is None:
             return
-        # The kernel may send an invalid state; the widget then keeps its earlier state.
+        # After an invalid state, the widget keeps its last valid state.
         with suppress(TypeError, ValueError, RecursionError):
             checked = safe_state(model, state, self._page_id, self._outputs)
             if widget is None:
@@ -116,7 +116,7 @@ class WidgetRelay:
         return [] if self._render is None else [self._render(output) for output in outputs]
 
     def settle(self, identifier: str, live: Slot, static: Slot) -> None:
-        """Shows a widget's last state as HTML: in its place or, if a control may change it later, below it."""
+        """Shows a widget's state as HTML: in `live`, or in `static` if controls may still change the state."""
         widget = self._widgets.get(identifier)
         if widget is None:
             return
@@ -128,7 +128,7 @@ class WidgetRelay:
             live.show(*_static(static_form(widget.page_id, states), below=False))
 
     def _page_id(self, identifier: str) -> str | None:
-        # A box may come before its children in the changes.
+        # A box may precede its children in the changes.
         if identifier not in self._widgets and identifier in self._changes:
             self._apply(identifier, self._changes.pop(identifier))
         widget = self._widgets.get(identifier)
@@ -141,12 +141,12 @@ class WidgetRelay:
         for identifier, slots in self._static.items():
             content = _static(static_form(self._widgets[identifier].page_id, self._states()), below=True)
             for slot in slots:
-                # Merging the outputs of a long cell may have put another output into this slot.
+                # `Slots.tidy` may have put another output into this slot.
                 if slot.content in (None, NOTHING) or slot.content[1] == content[1]:
                     slot.show(*content)
 
     def _on_change(self, loop: asyncio.AbstractEventLoop) -> None:
-        # The engine's thread calls this; the loop may be closed, because the notebook's kernel is shutting down.
+        # The engine's thread calls this method, and the loop is closed if the notebook's kernel is shutting down.
         if not self._is_flush_due:
             self._is_flush_due = True
             with suppress(RuntimeError):
@@ -163,7 +163,7 @@ def _static(form: tuple[str, str], *, below: bool) -> tuple[dict[str, Any], dict
 
 
 def relay_of(identifier: object) -> WidgetRelay | None:
-    """Returns the relay of the kernel that has this widget; None if no kernel has it."""
+    """Returns the relay of the kernel that has this widget, or None."""
     for comms in list(WidgetComms.instances):
         if identifier in comms:
             if comms not in _relays:

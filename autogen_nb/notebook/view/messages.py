@@ -1,4 +1,4 @@
-"""Messages: replies while they are streamed, code blocks that fold to one line each, and function calls."""
+"""Messages: streamed replies, messages whose code blocks fold to one line each, and function calls."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class ReplyDraft:
         self._thoughts.append(text)
 
     def write(self, text: str) -> None:
-        """Adds to the answer; the start of a possible termination word is held back."""
+        """Adds text to the answer, except for the beginning of a possible termination word."""
         if shown := self._lines.add(text):
             self._seconds = self._seconds if self._pieces else self._clock() - self._start
             self._pieces.append(shown)
@@ -64,7 +64,6 @@ class ReplyDraft:
 
 
 def folded_reasoning(reasoning: Reasoning) -> str:
-    """Renders thoughts folded below a line with their duration."""
     return chat_html.opened_by(status_line.reasoning_text(reasoning), _inset(reasoning.text), style=styles.MUTED_LINE)
 
 
@@ -91,12 +90,12 @@ class CodeMessage:
         self._lines: list[_BlockLine] = []
 
     def limit_height(self, blocks: int) -> None:
-        """Limits the height of the code, so that the question below it stays in sight."""
+        """Limits the height of the code, so that the question below the code stays visible."""
         html, plain = self._rendered()
         self._show(chat_html.limited(html, blocks) + chat_html.follow(), plain)
 
     def decide(self, answer: ApprovalGiven, question: ApprovalAsked, clock: str) -> bool:
-        """Shows the decision in the block's line; returns False if the message lacks the block."""
+        """Shows the decision in the block's line, or returns False if the message does not contain the block."""
         line = _BlockLine(
             question.block,
             decision_line.edited(answer, question),
@@ -194,7 +193,7 @@ def _state_html(state: str) -> str:
 
 
 def result_html(content: str) -> str:
-    """Renders a result; a long one is folded below its first line and size."""
+    """Renders a result; a long result is folded below a line with its beginning and its size."""
     text = without_colours(only_colours(wording.bounded(content.rstrip("\n"))))
     lines = content.rstrip("\n").count("\n") + 1
     bad = wording.failed(text)

@@ -55,10 +55,10 @@ from autogen_nb.settings import Show
 from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
 
 _INTERVAL = 0.125
-"""Seconds between updates of a stream: with those of the status line, a cell sends fewer than 12 updates a second."""
+"""Seconds between updates of a stream."""
 
 _SHARE = 5
-"""Rendering takes at most this fraction (1/n) of the time, however long a message grows."""
+"""Rendering a growing message takes at most 1/5 of the time."""
 
 
 class NotebookView(FootedView):
@@ -88,7 +88,7 @@ class NotebookView(FootedView):
         self._libraries = CellLibraries(self._next_slot)
         self._replied: ModelReplied | None = None
         self._next_repeats = False
-        """True if the next message repeats outputs of code for the model."""
+        """True if the next message is a report for the model of outputs that the cell already shows."""
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
@@ -105,7 +105,7 @@ class NotebookView(FootedView):
         match event:
             case ChatStarted():
                 self._first_chat = self._first_chat or event
-                # After a chat that was stopped during a run, no message repeats its outputs.
+                # An earlier chat that was stopped after a run has no report.
                 self._next_repeats = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
@@ -151,7 +151,6 @@ class NotebookView(FootedView):
             case Ended():
                 self._show_end(event)
             case _:
-                # Later events show the results of all other events.
                 pass
 
     def tick(self) -> None:
@@ -171,10 +170,8 @@ class NotebookView(FootedView):
         super().close()
 
     def hide(self, opening: str) -> None:
-        """Hides the opening message with this text, which the cell already shows."""
+        """Hides the first message if it has this text, because the cell contains the task."""
         self._opening = opening
-
-    # The outputs
 
     def mirror(self, publish: Publish) -> None:
         super().mirror(publish)
@@ -189,8 +186,6 @@ class NotebookView(FootedView):
         if tidied:
             self._calls = self._decision_output = self._last_message = None
         return tidied
-
-    # Replies
 
     def _draft_of(self, agent: str) -> ReplyDraft:
         if self._draft is None:
@@ -268,10 +263,8 @@ class NotebookView(FootedView):
             return True
         return results is not None and text == results
 
-    # Functions
-
     def _show_calls(self, question: FunctionsAsked) -> None:
-        # A team's member may call tools before it answers; the reply with the calls is not shown.
+        # The calls replace the reply that requests them.
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
@@ -281,7 +274,7 @@ class NotebookView(FootedView):
             self._calls = FunctionCallsOutput(
                 self._next_slot(), question.calls, around=around, text=f"{question.agent}:"
             )
-        # No status line can be drawn while a function blocks the thread.
+        # The status line cannot change while a function blocks the thread.
         self._calls.show("calling \u2026")
         self.set_status(status_line.CALLING.format(", ".join(map(name_of, question.calls))))
 
@@ -298,11 +291,9 @@ class NotebookView(FootedView):
 
     def _show_speaker(self, answer: SpeakerGiven) -> None:
         question, self._choice, self._status = self._choice, None, ""
-        # The speaker's message follows and shows the choice, so a line appears only for failed attempts.
+        # The speaker's message shows the choice, so a line is only needed for failed attempts.
         if question is not None and question.tried and (line := speaker_choice(question, answer)):
             self.note(line, kind="speaker")
-
-    # Code
 
     def _note_question(self, question: PersonAsked) -> None:
         self.last_question = question
@@ -321,7 +312,7 @@ class NotebookView(FootedView):
             self.add(*chat_html.bundle(*line, kind="decision"))
         if isinstance(answer, EffectJudged | CodeInputGiven):
             self.set_status(self._running)
-            # The displayed duration includes the time of the questions.
+            # The duration of a run includes the time of its questions.
             self._status_since = self._run_since
             return
         self._status = ""
@@ -372,7 +363,7 @@ class NotebookView(FootedView):
         text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self._spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
-        # Without a block, all modes show the same.
+        # Without code, all modes show the same outputs.
         switch = chat_html.show_switch(self._mode) if self._totals.blocks else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
 

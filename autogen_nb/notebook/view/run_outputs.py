@@ -1,7 +1,4 @@
-"""The outputs of one run of code, as in a cell of the notebook.
-
-Stream text stays in one output; ``clear_output`` and ``update_display`` work.
-"""
+"""The outputs of one run of code, shown as Jupyter shows the outputs of a cell."""
 
 import time
 from collections import deque
@@ -29,18 +26,17 @@ _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
 """Text with more lines than `_LONG_TEXT` is folded, except for its first and last lines."""
 
 _RATE = 250_000
-"""Characters per second with which one text is updated: jupyter_server drops output above 1 MB/s over 3 s."""
+"""The most characters per second for one text: jupyter_server drops output above 1 MB/s over 3 s."""
 
 _STATIC = frozenset({*MAGIC, "text/plain"})
 
-_REMARK = 200  # characters for the remark about omitted lines
-
+_REMARK = 200  # the most characters of the remark about omitted lines
 
 _STREAM, _ERROR, _WIDGET, _OUTPUT = (bundle("", "", kind=kind)[1] for kind in ("stream", "error", "widget", "output"))
 
 
 def shown_as(data: Bundle) -> str:
-    """Describes for the model how a cell shows an output; "" if the cell shows the output itself."""
+    """Describes to the model how a cell shows a widget or a page; "" for any other output."""
     if isinstance(spec := data.get(VIEW), Mapping):
         states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.instances))
         return "shown to the person as a live widget" if any(map(model_of, states)) else "shown to the person as text"
@@ -105,7 +101,7 @@ class RunOutputs:
                 self._fail(output)
 
     def flush(self, *, final: bool = False) -> None:
-        """Shows pending outputs; long text is updated less often, unless `final`."""
+        """Shows pending outputs; long text must wait for its rate, unless `final`."""
         self._show_pending()
         if self._relay is not None:
             self._relay.flush()
@@ -114,7 +110,7 @@ class RunOutputs:
         now = time.monotonic()
         if not final and now - self._flushed < self._sent / _RATE:
             return
-        # `TerminalText` limits the number of lines, but not their length.
+        # `TerminalText` limits only the number of lines, not their length.
         text = shorten(self._text.text, LIMIT + _REMARK)
         # Folded text is HTML, which would lose the colours.
         is_folded = final and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
@@ -128,7 +124,7 @@ class RunOutputs:
         self._text = self._text_slot = None
 
     def close(self) -> None:
-        """Shows pending outputs, and removes outputs that were cleared."""
+        """Shows pending outputs, and removes the outputs that the code has cleared."""
         self.flush(final=True)
         self._libraries.flush(wait=True)
         for slot, (identifier, static) in self._widgets.items():
@@ -145,7 +141,7 @@ class RunOutputs:
             text = text[1:]
         self._interrupted_streams.discard(name)
         if name != self._stream and text and not self._text.is_at_line_start:
-            # stdout and stderr are separate, so the newline of a progress bar may arrive after the next print.
+            # The newline of a progress bar on stderr may arrive after the next text on stdout.
             self._text.feed("\n")
             self._interrupted_streams.add(self._stream)
         self._stream = name if text else self._stream
@@ -159,14 +155,13 @@ class RunOutputs:
         data, metadata = {"text/plain": text}, _ERROR
         lines = text.count("\n") + 1
         if lines > _LONG_TRACEBACK:
-            # Most lines of a long traceback are frames of libraries.
             what = f"`{status_line.shortened(f'{failure.ename}: {failure.evalue}')}`"
             head = status_line.joined(what, f"traceback of {lines} lines")
             data["text/html"] = folded(head, without_colours(text))
         self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:
-        # Code may replace an output thousands of times a second, so replacements wait for the next `flush`.
+        # Code may replace an output thousands of times a second, so only `flush` shows replacements.
         self._pending[slot] = output
         if slot not in self._slots_with_output:
             self._slots_with_output.add(slot)
@@ -204,7 +199,7 @@ class RunOutputs:
         spec = output.data.get(VIEW)
         if not isinstance(spec, Mapping):
             return None
-        # ipywidgets takes a while to import.
+        # The import of ipywidgets is slow.
         from autogen_nb.notebook.view.kernel_widgets import relay_of
 
         self._relay = relay_of(spec.get("model_id")) or self._relay

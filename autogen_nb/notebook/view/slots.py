@@ -20,16 +20,14 @@ _TEXT = frozenset({"text/html", "text/plain"})
 _LARGEST = 300_000
 
 _MANY = 36
-"""The number of outputs at which earlier ones are merged; a further turn then stays below JupyterLab's limit of 50."""
+"""With this many outputs, earlier ones are merged, so that the next turn stays below JupyterLab's limit of 50."""
 
 NOTHING: Content = ({"text/html": "", "text/plain": ""}, {"autogen_nb": {"kind": "empty"}})
 
 
 class Publish(Protocol):
-    """Shows a bundle below a cell, or updates the output with this display id."""
-
     def __call__(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Sends `display_data` or `update_display_data`."""
+        """Sends `display_data`, or `update_display_data` if `update`."""
 
 
 def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
@@ -55,11 +53,11 @@ class Slot:
         self._publish(data, metadata, self._id, update=shown is not None)
 
     def leave(self, data: Bundle, metadata: Bundle) -> None:
-        """Replaces the output at its old place; call it before `move`."""
+        """Replaces the output before a `move`, without changing the content that moves."""
         self._publish(data, metadata, self._id, update=self.content is not None)
 
     def move(self) -> None:
-        """Shows the output again at a new place."""
+        """Shows the content in a new output."""
         self._id = uuid4().hex
         if self.content is not None:
             self._publish(*self.content, self._id)
@@ -93,7 +91,7 @@ class Slots:
             mirror(data, metadata, uuid4().hex)
 
     def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Shows a bundle in all cells that show the chat."""
+        """Sends a bundle to the chat's cell and to its mirrors."""
         for publish in (self._shown_by, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
@@ -105,7 +103,7 @@ class Slots:
         return self._all[self._count - 1]
 
     def content_above(self, slot: Slot) -> Content | None:
-        """Returns the last visible content above a slot."""
+        """Returns the nearest visible content above a slot."""
         above = reversed(self._all[: self._all.index(slot)])
         return next((other.content for other in above if other.content not in (None, NOTHING)), None)
 
@@ -114,8 +112,8 @@ class Slots:
             slot.clear()
 
     def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
-        """Folds the outputs above a slot to one line; very large outputs stay."""
-        # A mirror lacks earlier outputs, so it could not show the folded ones.
+        """Folds the outputs above a slot, except very large ones, to one line."""
+        # A mirror lacks the outputs from before the reload, so it could not show the folded ones.
         if self._mirrors:
             return
         above = self._all[: self._all.index(end)]
@@ -127,8 +125,8 @@ class Slots:
             next(iter(work)).show(*_folded_work(contents, summary(contents)))
 
     def tidy(self) -> bool:
-        """Merges outputs if there are too many; returns True if it merged any, so that all slots are invalid."""
-        # A mirror lacks earlier outputs, so it could not show the merged ones.
+        """Merges outputs if there are too many. After True, callers must not use the slots that they hold."""
+        # A mirror lacks the outputs from before the reload, so it could not show the merged ones.
         if self._count < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, NOTHING)]
@@ -143,10 +141,7 @@ class Slots:
 
 
 def merged(contents: Sequence[Content], *, few: int) -> list[Content]:
-    """Merges adjacent text and HTML outputs, since JupyterLab shows only the first 50 of a cell.
-
-    Images are merged only if there would be more than `few` outputs.
-    """
+    """Merges adjacent text and HTML outputs, and images as well if more than `few` outputs would remain."""
     groups = list(_groups(contents, _TEXT))
     return groups if len(groups) <= few else list(_groups(groups, _TEXT.union(MAGIC)))
 
@@ -176,7 +171,7 @@ def _is_small(data: dict[str, Any]) -> bool:
 
 
 class CellLibraries:
-    """Shows each library of a cell's charts once, however many frames need it, as soon as it is loaded."""
+    """Shows each library of a cell's charts once, as soon as it is loaded."""
 
     def __init__(self, new_slot: Callable[[], Slot]) -> None:
         self._new_slot = new_slot
@@ -192,12 +187,12 @@ class CellLibraries:
                 load(name)
 
     def flush(self, *, wait: bool = False) -> None:
-        """Shows the libraries that are loaded; with `wait`, waits for the others and shows them too."""
+        """Shows the libraries that are loaded; with `wait`, waits until all are loaded."""
         for name, slot in list(self._loading.items()):
             if wait or load(name).done():
                 del self._loading[name]
                 slot.show(*bundle(library_html(name), "", kind="library"))
 
     def forget(self) -> None:
-        """Makes later frames show their libraries again, since a reloaded page has lost them."""
+        """Shows libraries again with later charts, because a reloaded page has lost them."""
         self._required.clear()

@@ -29,7 +29,7 @@ _SILENT = 30.0
 _HOW_TO_STOP = "the notebook's stop button (■) stops it"
 
 MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad": "error: "}
-"""The prefix of a line of this tone on surfaces without colours."""
+"""The prefixes of lines in plain text, which has no colours."""
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
 
 
 def origin(reply: ModelReplied | None, to: str = "") -> str:
-    """Formats the model, duration and, if necessary, recipient of a message."""
+    """Formats the recipient (if not "") of a message, and the reply's model and duration."""
     if reply is None:
         return to
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
@@ -142,21 +142,20 @@ def reasoning_text(reasoning: Reasoning) -> str:
 
 
 def recipient(statement: Said, pair: ChatStarted | None) -> str:
-    """Returns the recipient if the message belongs to a nested chat, or ""."""
+    """Returns "to" and the recipient if the message belongs to a nested chat, or ""."""
     if pair is None or statement.recipient in (pair.initiator, pair.recipient):
         return ""
     return f"to {statement.recipient}"
 
 
 def about(effect: Effect) -> str:
-    """Formats an effect for the middle of a sentence."""
     return shortened(effect.words or effect.kind.replace("_", " "))
 
 
 def duration(seconds: float) -> str:
-    if seconds < 0.1:  # noqa: PLR2004  # would be formatted as "0.0 s"
+    if seconds < 0.1:  # noqa: PLR2004  # never "0.0 s"
         return "< 0.1 s"
-    if seconds < 0.95:  # noqa: PLR2004  # from here on, whole seconds
+    if seconds < 0.95:  # noqa: PLR2004  # whole seconds from 1 s on
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
@@ -173,7 +172,6 @@ def joined(*parts: str) -> str:
 
 
 def dollars(amount: float) -> str:
-    """Formats an amount; a small amount never becomes zero."""
     if 0 < amount < _SMALLEST:
         return f"< ${_SMALLEST}"
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"

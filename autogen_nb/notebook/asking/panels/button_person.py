@@ -1,4 +1,4 @@
-"""Asks the person with buttons."""
+"""A person who answers with buttons."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,7 +45,7 @@ class ButtonPerson:
         self._effects = EffectQuestions(self._ask)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """Asks for a message; a decision about code instead is the answer to the next `approve`."""
+        """Asks for a message; if the person decides about the code instead, the next `approve` returns the decision."""
         if question.then is None:
             return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
         answer = await self._ask(MessageOrCodePanel(question.peer, question.then))
@@ -74,7 +74,6 @@ class ButtonPerson:
             return CodeInputGiven(None, by=NOBODY)
 
     async def connection(self, form: ModelForm) -> ModelConnection:
-        """Asks for a model, and returns it after its server has answered."""
         return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
 
     async def copying(self, what: str) -> CopyAnswer:

@@ -21,7 +21,7 @@ _ONWARDS = "Run this and all later code of this cell unasked; the next cell asks
 
 
 class DecisionPanel(Panel):
-    """A question with buttons, which a form replaces until the person clicks "Back"."""
+    """A panel with buttons and forms; `busy` means that a form has replaced the buttons."""
 
     def __init__(self, text: str, code_html: str, effects: Iterable[Effect]) -> None:
         super().__init__(text, chat_html.question(text) + code_html)
@@ -58,7 +58,7 @@ class DecisionPanel(Panel):
         )
 
     def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
-        """Returns the button that offers rules, if any apply."""
+        """Returns a button if there are rules to offer."""
         if not self._rules:
             return []
         hint = "Choose effects to allow without a question; the next step describes each rule"

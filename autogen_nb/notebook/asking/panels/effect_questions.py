@@ -1,7 +1,7 @@
-"""The open questions of running code: one in a panel, several as a list.
+"""The open questions of running code, in one panel.
 
-1. When the list changes, a new panel replaces the old one, and a click on the old one is ignored.
-2. An open form stays when further questions arrive; it closes only when the code stops waiting for the answer.
+1. When a question arrives or ends, a new panel replaces the old one, whose clicks are then ignored.
+2. A panel with an open form stays when a question arrives. It closes when the code stops waiting for its answer.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ class EffectListPanel(Panel):
     """Asks about several effects; the answer maps positions to decisions."""
 
     busy = False
-    """True if a form is open."""
 
     def __init__(self, questions: Sequence[EffectAsked]) -> None:
         self.questions = tuple(questions)
@@ -105,7 +104,7 @@ class EffectQuestions:
             with suppress(asyncio.CancelledError):
                 await self._task
             if self._pending and self._task is None:
-                # Another question arrived meanwhile.
+                # A question has arrived in the meantime.
                 self._begin()
 
     async def _ask_all(self) -> None:

@@ -30,10 +30,7 @@ _KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
-    """Asks for a server, a key and a model.
-
-    The values are tested first; after an error, every field except the key keeps its value.
-    """
+    """Asks for a server, a key and a model until the server answers; after an error, only the key field is empty."""
 
     def __init__(self, form: ModelForm) -> None:
         super().__init__(form.head)
@@ -93,13 +90,13 @@ class ModelPanel(Panel):
             url = checked_base(revealed(self._url.value.strip(), self._stored.base_url))
             key = checked_key(typed, "API key") or key_for(url, self._stored)
         except ConfigError as error:
-            # The panel has cleared the key field: a key belongs to a server, and this address names none.
+            # Without a valid address, the key belongs to no server, so the panel does not keep it.
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         connection = ModelConnection(model, key, url)
         if not keeps_secrets(self._stored, connection):
             self._stored = connection
-        # A saved notebook contains the values of fields, so this field shows the address without a name and password.
+        # A saved notebook contains the field's value, so the address is shown without a user name and a password.
         self._url.value = shown_url(url)
         self._key.placeholder = _STORED_KEY if key else "sk-…"
         check = self._check = engine.submit(check_connection(connection))
@@ -108,7 +105,7 @@ class ModelPanel(Panel):
         check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._show_result, done, connection))
 
     def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
-        # The result of an earlier test does not apply to new values.
+        # This may be the result for earlier values.
         if check is not self._check or check.cancelled():
             return
         self._check = None

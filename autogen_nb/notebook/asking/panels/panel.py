@@ -1,6 +1,6 @@
 """A panel: widgets at the foot of a view that ask one question, and disappear after the answer.
 
-Clicks may arrive on another thread (front ends with subshells), so answers are passed on thread-safely.
+In front ends with subshells, clicks arrive on another thread, so `answer` may be called on any thread.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _NO_BUTTONS = (
 
 
 class BoxOutputs:
-    """Shows a chat inside a widget, because a reloaded page ignores the outputs of its earlier cells."""
+    """Shows a chat inside a widget, because a reloaded page ignores the outputs of a running cell."""
 
     def __init__(self, box: widgets.Box) -> None:
         self._box = box
@@ -44,10 +44,10 @@ class BoxOutputs:
         box.children = ()
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Adds an output, or updates the one with this id."""
+        """Adds an output, or updates the output with this id if `update`."""
         shown = self._widgets.get(display_id)
         if update and shown is None:
-            # The page already shows the output that the notebook has saved.
+            # The page shows the saved version of this output.
             return
         output = {"output_type": "display_data", "data": encode_images(data), "metadata": metadata}
         outputs = (json_clean(output),)
@@ -69,8 +69,6 @@ class Unanswered(NobodyThere):
 
 
 class Panel:
-    """A question with widgets."""
-
     def __init__(self, question: str, shown: str = "") -> None:
         self._question = question
         self._loop = asyncio.get_running_loop()
@@ -128,7 +126,7 @@ class Panel:
         if left > _WARNED:
             return
         seconds = round(left)
-        # A screen reader may announce each change, so only the last seconds count singly.
+        # A screen reader may announce each change, so the text changes every five seconds until the last ten.
         rounded = seconds if seconds <= _COUNTDOWN else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer, this question ends in {rounded} s.")
         if self._countdown.value != text:

@@ -1,4 +1,4 @@
-"""Fields, rows and CSS for panels, for layouts that ipywidgets does not offer."""
+"""Fields, rows and CSS of panels."""
 
 import asyncio
 import warnings
@@ -16,22 +16,22 @@ _ROW = {"flex_flow": "row wrap", "align_items": "center", "grid_gap": "8px", "ma
 _TITLED_ROW = {"width": "100%", "margin": "6px 0 0", "padding": "0", "overflow": "visible", "grid_gap": "2px"}
 _WIDE = {"width": "34em", "max_width": "100%", "margin": "0"}
 _FIELD = {"width": "24em", "max_width": "100%", "margin": "0"}
-# JupyterLab's text ends at this distance from the cell's edge.
+# In JupyterLab, text ends 20 px before the cell's right edge.
 _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LIST = {**_FIELD, "height": "auto"}
 _MOST_ROWS = 8
 _TEXT_DELAY = 0.3
 """The front end sends a field's text within this time after Enter, in seconds."""
 
-# With continuous updates, the page sends a keystroke only after the kernel has handled the previous one, and a click
-# overtakes the last ones. The text sent when the field loses focus arrives before any click.
+# With continuous updates, the page holds back a keystroke until the kernel has handled the previous one, so a click may
+# overtake the last keystrokes. Without them, the page sends the text when the field loses focus, before any click.
 _WHOLE = {"continuous_update": False}
 _LABELLED = {"description_width": "5.5em"}
 _CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
 _TICKED, _CHOICE = "autogen-nb-ticked", "autogen-nb-choice"
 STYLE = (
     f"<style>.{_CODE}.widget-textarea textarea {{{styles.EDITOR}}}"
-    # The label is for screen readers; the question above the field is visible.
+    # Only screen readers need this label, because the question is visible above the field.
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
     f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
@@ -60,7 +60,7 @@ def html(content: str) -> widgets.HTML:
 
 
 def row(*members: widgets.Widget) -> widgets.HBox:
-    """Returns a row of widgets that wraps if necessary."""
+    """Returns a row that wraps if necessary."""
     return widgets.HBox(members, layout=_ROW)
 
 
@@ -86,7 +86,6 @@ def editor(name: str, code: str) -> widgets.Textarea:
 def field(
     kind: type[widgets.Text], label: str, *, hint: str, value: str = "", name: str = "", wide: bool = False
 ) -> widgets.Text:
-    """Returns a labelled field of one line."""
     widget = kind(
         value,
         description=label,
@@ -101,7 +100,7 @@ def field(
 
 
 def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
-    """Returns a list without a selection; a choice calls `then`."""
+    """Returns a list without a selection; a selection calls `then`."""
     widget = widgets.Select(
         options=[(visible(name), name) for name in names],
         value=None,
@@ -128,7 +127,7 @@ def with_wrapped_text(button: widgets.Button) -> widgets.Button:
 
 
 def on_enter(widget: widgets.Text, then: Callable[[], None]) -> None:
-    """Calls `then` on Enter, once the field's text is complete."""
+    """Calls `then` on Enter, after the field's text has arrived."""
     loop = asyncio.get_running_loop()
     waiting: list[asyncio.TimerHandle] = []
 
@@ -149,7 +148,7 @@ def on_enter(widget: widgets.Text, then: Callable[[], None]) -> None:
 
 
 def close(widget: widgets.Widget) -> None:
-    """Closes a widget and its parts, whose comms would stay open otherwise."""
+    """Closes a widget and its parts, because ipywidgets does not close the parts."""
     parts: Iterable[widgets.Widget] = getattr(widget, "children", ())
     for part in parts:
         close(part)

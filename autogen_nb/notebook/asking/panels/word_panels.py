@@ -1,4 +1,4 @@
-"""Questions that take text or a choice as an answer."""
+"""Panels whose answer is text or a choice."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +24,7 @@ class MessagePanel(Panel):
         others = [
             self.button("Send", lambda: self._say(area.value), hint="Send what you have written", style="primary")
         ]
-        # If an empty message ends the chat, the Exit button is enough.
+        # If an empty message ends the chat, "Continue" would do the same as "Exit".
         if question.empty_means != "stop":
             others.append(
                 self.button("Continue", lambda: self._say(""), hint=f"Say nothing: {_EMPTY[question.empty_means]}")
