@@ -12,23 +12,11 @@ from autogen_nb.core.chats.person_question import NOBODY
 from autogen_nb.core.policy.rules import RULED, Rule
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, HumanInputGiven
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.messages import Message
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, model_of, user
+from tests.agents.teams import calling
 
-ASKS = Message(
-    None,
-    tool_calls=[
-        {
-            "id": "1",
-            "type": "function",
-            "function": {
-                "name": "ask_person",
-                "arguments": json.dumps({"question": "Which?", "choices": ["red", "blue"]}),
-            },
-        }
-    ],
-)
+ASKS = calling("ask_person", json.dumps({"question": "Which?", "choices": ["red", "blue"]}))
 
 
 def pair() -> tuple[Any, Any]:

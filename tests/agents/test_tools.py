@@ -11,19 +11,12 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.parts.tool_use import register_function, result_text
 from autogen_nb.errors import ConfigError
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from tests.agents.teams import calling
 
 
 class Point(BaseModel):
     x: int
     y: int = 0
-
-
-def calls(*made: tuple[str, str]) -> dict[str, Any]:
-    listed = [
-        {"id": f"c{index}", "type": "function", "function": {"name": name, "arguments": arguments}}
-        for index, (name, arguments) in enumerate(made)
-    ]
-    return {"content": None, "tool_calls": listed}
 
 
 def add(a: Annotated[int, "the first"], b: Annotated[int, "the second"] = 2) -> int:
@@ -80,7 +73,7 @@ def test_function_without_annotations_is_not_executed() -> None:
 
 def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | None = None) -> str:
     called = name or function.__name__
-    teacher, proxy = assistant(calls((called, arguments)), "TERMINATE"), user()
+    teacher, proxy = assistant(calling(called, arguments), "TERMINATE"), user()
     register_function(function, caller=teacher, executor=proxy, description="A tool.")
     return str(contents(chat(way, proxy, teacher, message="Go."))[2])
 

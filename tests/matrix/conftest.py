@@ -1,8 +1,8 @@
-"""One kernel for each release of ipykernel and each kind of front end, and a table of what was seen."""
+"""One kernel for each release of ipykernel and each kind of front end."""
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,6 @@ RELEASES = (*OLDER, NEWEST)
 
 KINDS: tuple[Clicks, ...] = ("main", "sub")
 
-_HEADINGS = {"main": "front end without subshells", "sub": "with"}
-_SEEN = "seen"
 _here = Path(__file__).parent
 
 
@@ -32,25 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             release, kind = _front(item)
             item.add_marker(pytest.mark.matrix)
             item.add_marker(pytest.mark.xdist_group(f"matrix-{release}-{kind}"))
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    seen: dict[tuple[str, str, str], str] = {}
-    for outcome in ("passed", "failed", "error"):
-        for report in terminalreporter.getreports(outcome):
-            where = dict(report.user_properties)
-            if "release" in where:
-                cell = (str(where["what"]), str(where["release"]), str(where["kind"]))
-                seen[cell] = str(where.get(_SEEN, "works")) if outcome == "passed" else "FAILED"
-    if not seen:
-        return
-    rows = list(dict.fromkeys(what for what, _, _ in seen))
-    terminalreporter.section("ipykernel: what reaches a running chat")
-    for kind in KINDS:
-        terminalreporter.write_line(f"\n{_HEADINGS[kind] + ' ':<54}" + "".join(f"{each:>10}" for each in RELEASES))
-        for row in rows:
-            cells = "".join(f"{seen.get((row, release, kind), ''):>10}" for release in RELEASES)
-            terminalreporter.write_line(f"{row:<54}{cells}")
 
 
 @pytest.fixture(
@@ -68,13 +47,7 @@ def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def notebook(
-    front: FrontEnd, model: FakeOpenAI, request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
-) -> FrontEnd:
-    release, kind = _front(request.node)
-    record_property("release", release)
-    record_property("kind", kind)
-    record_property("what", str(request.function.__doc__).splitlines()[0].rstrip("."))
+def notebook(front: FrontEnd, model: FakeOpenAI, request: pytest.FixtureRequest) -> FrontEnd:
     assert front.quiet, "the test before this one left its cell running"
     front.open_page(request.node.name)
     settings = {"OPENAI_BASE_URL": model.base_url, "AUTOGEN_NB_MODEL": "scripted"}

@@ -1,25 +1,12 @@
-from collections.abc import Callable
-
 from autogen_nb.testing import FakeOpenAI
+from tests.human.test_pipes import CHAT
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 BLOCKING_HEARS_NO_CLICK = ("6.29.5", "6.31.0")
 """Releases in which a cell that blocks the kernel is asked in words."""
 
-AGENTS = """
-import os
-import autogen_nb as autogen
-assistant = autogen.AssistantAgent(
-    "assistant", llm_config={"model": "scripted", "base_url": os.environ["OPENAI_BASE_URL"], "api_key": "none"}
-)
-user = autogen.UserProxyAgent(
-    "user",
-    human_input_mode="NEVER",
-    is_termination_msg=lambda message: "TERMINATE" in message["content"],
-    code_execution_config={"confirm": "always"},
-)
-"""
+AGENTS = CHAT.partition("if __name__")[0]
 
 
 def test_awaited_decision(notebook: FrontEnd, model: FakeOpenAI) -> None:
@@ -101,18 +88,14 @@ def test_awaited_leave(notebook: FrontEnd, model: FakeOpenAI) -> None:
     (notebook.cwd / "noted").unlink()
 
 
-def test_chat_decision(
-    notebook: FrontEnd, model: FakeOpenAI, release: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_chat_decision(notebook: FrontEnd, model: FakeOpenAI, release: str) -> None:
     model.add(python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")
 
     if release in BLOCKING_HEARS_NO_CLICK:
-        record_property("seen", "words")
         notebook.answers.append("r")
     cell = notebook.start("result = user.initiate_chat(assistant, message='Go.')")
     if release not in BLOCKING_HEARS_NO_CLICK:
-        record_property("seen", "buttons")
         notebook.click("Run")
     notebook.finish(cell)
 
