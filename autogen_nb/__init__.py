@@ -35,7 +35,7 @@ last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
 
 EXAMPLE: "Path"
-"""An example table: measurements of 344 penguins. Commands load it with ``--data example``."""
+"""The path of an example table: measurements of 344 penguins. ``--data example`` in a command means the same table."""
 
 
 def __getattr__(name: str) -> Any:

@@ -169,7 +169,7 @@ class EngineCall(Generic[T]):
     async def _run(self) -> None:
         try:
             self._put("result", await self._work(partial(self._put, "item")))
-        # The caller's thread raises the error; here it would end the engine.
+        # The caller's thread raises the error, which must not end the engine's thread.
         except BaseException as error:  # noqa: BLE001
             self._put("error", error)
 

@@ -234,7 +234,7 @@ class CodeRan:
 
 @dataclass(frozen=True, slots=True)
 class EffectAsked:
-    """May the running code have this effect? The code waits at the line `line`, or "" if it is unknown."""
+    """May the running code have this effect? `line` is the waiting line of code, or "" if it is unknown."""
 
     agent: str
     effect: Effect

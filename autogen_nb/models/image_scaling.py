@@ -44,7 +44,6 @@ def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)  # each request contains the whole conversation
 def _scaled(url: str) -> str:
-    """The scaled image as a data URL; "" if the image is too large."""
     head, _, data = url.partition(",")
     # Pillow may raise anything for an invalid image. It warns about a decompression bomb; here the warning is an error.
     with suppress(Exception), warnings.catch_warnings(action="error"):

@@ -109,7 +109,7 @@ class ChatCompletionClient(ABC):
                 part = await token.link_future(asyncio.ensure_future(anext(parts, None)))
                 if part is None:
                     return
-                # AgentChat streams no reasoning; the result's `thought` contains it.
+                # AgentChat streams no reasoning; it is the `thought` of the result.
                 if not isinstance(part, Reasoning | Retry):
                     yield result_of(part) if isinstance(part, Completion) else part
 

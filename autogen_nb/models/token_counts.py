@@ -35,7 +35,6 @@ def tokenizer(model: str = _DEFAULT) -> Any:
 
 
 def count_text(content: Any) -> int:
-    """The tokens of the text in the content of a message, in a message, or in a list of messages."""
     match content:
         case str():
             return len(tokenizer().encode(content))
@@ -71,5 +70,4 @@ def token_left(input: Any, model: str = _DEFAULT) -> int:  # noqa: A002 - AutoGe
 
 
 def percentile_used(input: Any, model: str = _DEFAULT) -> float:  # noqa: A002 - AutoGen's name
-    """The part of the context window that the input takes, as a fraction of 1."""
     return count_token(input, model) / get_max_token_limit(model)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final
 
 MOST = 40
-"""An expression with more possible values than this counts as unknown."""
+"""The maximum number of known values of an expression."""
 
 
 @dataclass(frozen=True, slots=True)

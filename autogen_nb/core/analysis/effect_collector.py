@@ -66,7 +66,6 @@ class EffectCollector:
         self.texts += other.texts
 
     def add_file(self, use: FileUse, path: str | None) -> None:
-        """Adds the use of a file, or a connection if `path` is a URL."""
         if path is not None and TEMPORARY[-1] in path:
             if is_temporary(path):
                 return

@@ -80,7 +80,6 @@ class Evaluator:
         return values
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
-        """The folder in which a `tempfile` function creates its file; None if it is unknown."""
         # The first argument of functions such as `NamedTemporaryFile` is a mode.
         mode = 1 if name.endswith("File") else 0
         name_parts = [*call.args[mode:], *(item.value for item in call.keywords if item.arg in ("prefix", "suffix"))]

@@ -21,7 +21,6 @@ _FILE_NAME = re.compile(r".*[\w)\]]\.[A-Za-z][A-Za-z0-9]{0,6}|.*/[^/ ]+|~.*")
 
 
 def kind(name: str) -> MethodKind:
-    """The kind of effect of a method with this name; "" if it only computes."""
     if name in _EXACT:
         return _EXACT[name]
     return next((kind for kind, beginnings in _BEGINNINGS if name.startswith(beginnings)), "")

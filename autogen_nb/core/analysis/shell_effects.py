@@ -51,7 +51,7 @@ def read_shell(code: str, effects: EffectCollector) -> None:
 class _ShellReader:
     def __init__(self, effects: EffectCollector) -> None:
         self._effects = effects
-        # The command's working directory, relative to the notebook's; None if it is unknown.
+        # The working directory, relative to the notebook's folder; None if it is unknown.
         self._folder: str | None = ""
 
     def read(self, command: Command) -> None:

@@ -55,7 +55,6 @@ def read_statement(text: str | None, effects: EffectCollector) -> None:
 
 
 def changes(text: str | None) -> bool:
-    """False if the statement only queries the database."""
     if text is None or len(text) > _MAX_STATEMENT_LENGTH:
         return True
     plain = _TEXT.sub("''", _COMMENT.sub(" ", text))
@@ -63,7 +62,6 @@ def changes(text: str | None) -> bool:
 
 
 def is_query_prefix(beginning: str) -> bool:
-    """True if every statement with this beginning is a query."""
     if len(beginning) > _MAX_STATEMENT_LENGTH:
         return False
     plain = _COMMENT.sub(" ", beginning)

@@ -2,7 +2,7 @@
 
 1. The message to the manager opens the first round. In each round, the manager sends the last message to all members
    except its author. Then the manager's termination condition or the limit of rounds may end the chat.
-2. Otherwise the next speaker replies to the manager, which opens the next round.
+2. Otherwise the next speaker's reply to the manager opens the next round.
 3. A member without a reply ends the chat. The manager itself never speaks.
 4. One `Relayed` event records the delivery to all members without a ``receive`` method of their own.
 """

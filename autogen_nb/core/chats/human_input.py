@@ -14,8 +14,6 @@ EXIT = "exit"
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the person; `empty` is the meaning of an empty answer."""
-
     empty: Literal["auto", "send", "stop"]
 
 

@@ -21,8 +21,8 @@ from autogen_nb.messages import FunctionCall
 
 NAME = "ask_person"
 DESCRIPTION = (
-    "Asks the person you work for a question, and returns their answer. Use it where only they can know or decide, "
-    "and not for what you can find out yourself."
+    "Asks a question to the person you work for, and returns the answer. Use it where only the person can know or "
+    "decide, and not for what you can find out yourself."
 )
 NOBODY = "Nobody is there to answer. Go on with what seems best to you, and say what you assumed."
 SILENCE = "The person gave no answer. Go on with what seems best to you, and say what you assumed."

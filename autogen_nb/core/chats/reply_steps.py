@@ -277,7 +277,7 @@ def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> A
 
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
-    """The question that follows an empty answer of the person; None if there is none, or it depends on an answer."""
+    """The question that follows an empty answer of the person; None if it is not known in advance."""
     for step in spec.steps:
         if isinstance(step, ForeseeingStep):
             return step.foresee(state, spec, peer)

@@ -31,7 +31,7 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""As in AutoGen 0.2, after this number of invalid answers of a person, the next in turn speaks."""
+"""The number of invalid answers of a person after which the next in turn speaks, as in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Selection:
 
 
 def mentioned_names(words: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names that occur in `words` as whole words, also with spaces or Markdown escapes for underscores."""
+    """The names that are whole words of the text; an underscore may be a space, or escaped as in Markdown."""
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
 
 

@@ -106,7 +106,7 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
         observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
-                # Only the model's last reply becomes the message, which has its own usage.
+                # The usage of an earlier reply, which does not become the message.
                 observations.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 

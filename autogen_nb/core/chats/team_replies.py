@@ -66,7 +66,7 @@ class TeamState(ConversationState):
         return read(message.text, self.names)
 
     def claim_answered(self, agents: Sequence[str]) -> None:
-        """For each agent, marks the code in the messages before its own last message as run."""
+        """Marks the code in the messages before an agent's last message as run by the agent."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
             for index in range(last):
@@ -107,7 +107,7 @@ class Think:
             if number == self.rounds and not self.reflect:
                 summaries = map(self.summarise, calls, returned.contents)
                 return TeamReply(Message("\n".join(summaries)), "tools")
-        # A model may ignore that it must not make calls.
+        # Some models make calls although the request does not allow calls.
         return TeamReply(_text_only((yield from _ask_model(state, name, "none")).message))
 
 

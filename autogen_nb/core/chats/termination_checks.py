@@ -98,7 +98,7 @@ class WordFilter:
         return "".join(shown)
 
     def end(self) -> str:
-        """Ends the line, and returns the rest of its text, without the word."""
+        """Ends the line, and returns the rest of the line without the word."""
         line = "".join(self._line)
         dropped = not (self._fence or self._is_shown) and _is_only_word(self._word, line.rstrip("\r\n"))
         text, closing = ("", "") if dropped else self._split()

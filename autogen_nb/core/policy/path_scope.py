@@ -43,7 +43,7 @@ class PathScope:
     def full(self, path: str) -> str | None:
         """The absolute path, or a relative path if `folder` is unknown; None if the path cannot be resolved."""
         known = next((each for each in (self.own, self.folder, self.home) if each and _within(path, each)), "")
-        # The name of a known folder keeps its backslashes, which are ordinary characters in POSIX.
+        # Keeps the backslashes of a known folder, which are ordinary characters in POSIX.
         path = path[: len(known)] + path[len(known) :].replace("\\", "/")
         if not path or _DRIVE.match(path) or "\0" in path:
             return None

@@ -32,7 +32,6 @@ def last_boxed_only_string(string: str) -> str | None:
 
 
 def remove_boxed(string: str | None) -> str | None:
-    r"""The content of ``\boxed{...}``; None for other text."""
     match = re.fullmatch(r"\\boxed\{(.*)\}", string or "", re.DOTALL)
     return match[1] if match else None
 

@@ -75,7 +75,6 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
 
 
 def defined(code: str) -> set[str]:
-    """The names that Python code binds; empty if the code is not Python."""
     tree = parse_python(code)
     if tree is None:
         return set()
@@ -94,7 +93,6 @@ def defined(code: str) -> set[str]:
 
 
 def parse_python(code: str) -> ast.Module | None:
-    """The syntax tree of Python code; None if the code is not Python or nests too deeply."""
     with warnings.catch_warnings():
         # The parser warns about strings such as "\\d"; the person sees the warning when the code runs.
         warnings.simplefilter("ignore")

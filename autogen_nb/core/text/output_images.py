@@ -58,7 +58,6 @@ def image_base64(mime: str, value: object) -> str:
 
 
 def image_bytes(mime: str, value: object) -> bytes:
-    """The decoded image; b"" if the value is too large or not an image of this type."""
     if not isinstance(value, str) or len(value) > LARGEST:
         return b""
     try:

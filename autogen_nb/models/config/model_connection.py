@@ -41,7 +41,7 @@ _BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", 
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The model, key and address that a person entered; they are never saved, and the key is only for this address."""
+    """The model, key and address that a person entered; never saved. The key is only for this address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)

@@ -47,7 +47,7 @@ def _strict(
     whole = {key: value for key, value in schema.items() if key not in _UNSUPPORTED}
     if reference := whole.pop("$ref", None):
         name = reference.removeprefix("#/$defs/")
-        # `$ref` must have no siblings, so the definition replaces it, unless the reference is recursive.
+        # The definition replaces a `$ref` with siblings, unless the reference is recursive.
         if not whole or name in inlined:
             return {"$ref": reference}
         return _strict({**definitions[name], **whole}, definitions, where, (*inlined, name))

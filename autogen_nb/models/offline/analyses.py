@@ -337,7 +337,6 @@ def find_code() -> str:
 
 
 def look_code(dataset: Dataset) -> str:
-    """Builds the code that converts columns to proper types and prints their facts."""
     raw, value = Source(dataset.raw), Source(dataset.title)
     load = render(_LOADERS[dataset.kind], raw=raw, path=dataset.title, value=value)
     return render(_LOOK, report=render(_REPORT), load=load, raw=raw, clean=Source(dataset.clean), most=MOST_COLUMNS)

@@ -17,7 +17,7 @@ from autogen_nb.models.offline.question import Question, Table, read_question, r
 from autogen_nb.models.offline.task import Dataset, Task, file_dataset, read_task
 
 LOST = "NameError"
-"""The error of correct code if a restarted kernel has lost its variables."""
+"""The error of code whose variables a restarted kernel has lost."""
 
 _BLOCK = re.compile(r"^```python\n(# \[(\w+)\].*?)\n```$", re.DOTALL | re.MULTILINE)
 _RAN = re.compile(r"\s*exitcode: (-?\d+) \([^)\n]*\)\s*\n?(?:Code output: ?)?")

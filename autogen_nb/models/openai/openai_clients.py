@@ -47,7 +47,7 @@ class OpenAIClients:
     async def client(self, account: Account) -> "openai.AsyncOpenAI":
         clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
         if account not in clients:
-            # The connections of a closed loop would keep it alive.
+            # A closed loop stays in memory as long as its connections do.
             for ended in [loop for loop in self._by_loop if loop.is_closed()]:
                 del self._by_loop[ended]
             # In a thread, because it takes most of a second to import openai and to load the certificates.

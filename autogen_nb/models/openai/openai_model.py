@@ -119,12 +119,10 @@ class OpenAIModel:
 
     @property
     def price(self) -> Price | None:
-        """The price from the settings, else from the price list; None if it is unknown."""
         return self._price or price_at(self._model, self._account.address)
 
     @property
     def completion_limit(self) -> int | None:
-        """The maximum tokens of a reply, from the parameters; None without a limit."""
         limits = (self._parameters.get(key) for key in ("max_completion_tokens", "max_tokens"))
         return next((limit for limit in limits if isinstance(limit, int)), None)
 
@@ -226,7 +224,6 @@ async def _whole(response: Any) -> AsyncIterator[object]:
 
 
 def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:
-    """The error for an unusable reply; None for a usable reply."""
     is_empty = not (completion.message.text or completion.message.carries_calls)
     match completion.finish_reason:
         case "content_filter":

@@ -182,7 +182,6 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _proxy_of(url: str) -> str:
-    """The host and port of the environment's proxy for the address; "" without one."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
     is_direct = is_loopback(url) or proxy_bypass(parts.hostname or "")

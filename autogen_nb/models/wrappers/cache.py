@@ -1,7 +1,7 @@
 """Caches replies on disk, so that each request is sent and paid for once.
 
-The cache is a SQLite file of JSON texts. AutoGen 0.2's diskcache stores pickles, with which anyone who can write the
-file can run code in the process that reads it.
+The cache is a SQLite file of JSON texts, and not of pickles like AutoGen 0.2's diskcache, because a pickle can run
+code.
 
 1. The key is a hash of everything that determines the reply: the model, its parameters, the address of its server, the
    messages, the tools and the functions. The file contains neither messages of requests nor API keys.

@@ -50,7 +50,7 @@ class ContextTruncation(ModelWrapper):
 
 
 def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
-    """The request without the oldest part of its removable content, a `share` of it; None if nothing is removable."""
+    """The request without the oldest `share` of its removable content; None if nothing is removable."""
     lines = list(_removable(request))
     target = share * sum(gain for _, _, gain in lines)
     messages, saved = list(request.messages), 0
@@ -62,7 +62,6 @@ def truncated(request: ModelRequest, share: float) -> ModelRequest | None:
 
 
 def truncation_note(request: ModelRequest, shorter: ModelRequest) -> str:
-    """The note for the person about the outputs that `shorter` lacks."""
     changed = [was for was, now in zip(request.messages, shorter.messages, strict=True) if was is not now]
     left_out = sum(request_size.of_content(message.get("content")) for message in changed)
     outputs, verb = ("1 older output", "was") if len(changed) == 1 else (f"{len(changed)} older outputs", "were")

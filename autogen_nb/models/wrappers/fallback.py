@@ -28,7 +28,6 @@ class Fallback:
 
     @property
     def identity(self) -> Any:
-        """The identities of all models; None if one of the models has none."""
         identities = [identity_of(model) for model in self._models]
         return None if None in identities else identities
 

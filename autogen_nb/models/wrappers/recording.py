@@ -104,7 +104,7 @@ class Recording(ModelWrapper):
                     entry = RecordingEntry(Digest.of(request), item)
                     try:
                         self._append(entry)
-                    # After a failed write, the reply must still arrive: it has already cost money.
+                    # Yields the reply even if the write fails, because the reply has already cost money.
                     except OSError as error:
                         self._has_failed = True
                         note = _WRITE_FAILED.format(str(self._path), error.strerror or error)

@@ -56,7 +56,7 @@ class ReplayModel:
         yield replace(entry.completion, cost=0.0)
 
     def _index_of(self, digest: Digest) -> int:
-        """The index of the next reply, or of another reply to the same request, for a conversation that was resumed."""
+        """The index of the next reply; in a resumed conversation, of the recorded reply to the same request."""
         if self._next < len(self._entries) and self._entries[self._next].asked.messages == digest.messages:
             return self._next
         same = (number for number, entry in enumerate(self._entries) if entry.asked == digest)

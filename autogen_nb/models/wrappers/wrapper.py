@@ -69,7 +69,6 @@ async def open_reply(model: Model, request: ModelRequest) -> AsyncGenerator[Asyn
 
 
 def pieces_of(text: str) -> list[str]:
-    """The text in pieces of about a word."""
     return _PIECE.findall(text)
 
 
