@@ -74,11 +74,11 @@ from .executors.handed_functions import FunctionWithRequirements as FunctionWith
 from .executors.handed_functions import ImportFromModule as ImportFromModule
 from .executors.handed_functions import with_requirements as with_requirements
 from .executors.jupyter_code_executor import DockerJupyterCodeExecutor as DockerJupyterCodeExecutor
+from .executors.jupyter_code_executor import DockerJupyterServer as DockerJupyterServer
 from .executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor as EmbeddedIPythonCodeExecutor
 from .executors.jupyter_code_executor import JupyterCodeExecutor as JupyterCodeExecutor
-from .executors.jupyter_servers import DockerJupyterServer as DockerJupyterServer
-from .executors.jupyter_servers import JupyterConnectionInfo as JupyterConnectionInfo
-from .executors.jupyter_servers import LocalJupyterServer as LocalJupyterServer
+from .executors.jupyter_code_executor import JupyterConnectionInfo as JupyterConnectionInfo
+from .executors.jupyter_code_executor import LocalJupyterServer as LocalJupyterServer
 from .messages import CodeBlock as CodeBlock
 from .models.client_types import AssistantMessage as AssistantMessage
 from .models.client_types import CreateResult as CreateResult

@@ -169,7 +169,8 @@ class BlockExecutor:
         def emit_and_note(output: Output) -> Awaitable[object] | None:
             nonlocal tail
             if isinstance(output, Failure):
-                notes.extend(self._hints(output))
+                notes.append(missing_variable_hint(output, self._dropped))
+                notes.append(read_only_hint(output, self._place.own_folder))
                 tail = f"{output.ename}: {output.evalue}"
             elif isinstance(output, Stream):
                 tail = (tail + output.text)[-_TAIL_LENGTH:]
@@ -188,7 +189,8 @@ class BlockExecutor:
                 emit(Stream("stderr", f"{refusal}\n"))
                 code = 1
             else:
-                notes.append(self._new_lack())
+                notes.append(self._lack or "")
+                self._lack = ""
             if code:
                 break
         notes.append(shorter_name_hint(tail, self.cwd))
@@ -245,7 +247,7 @@ class BlockExecutor:
         return await self.kernel.variables()
 
     async def _prepare(self) -> None:
-        """Prepares the working directory before each run; later calls of the executor wait for it."""
+        """Prepares the working directory before each run."""
         self._make_folders()
 
     async def _end_code(self, note: str) -> None:
@@ -262,21 +264,11 @@ class BlockExecutor:
         return self._no_kernel
 
     async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
-        """Raises the error if no kernel is possible, with the message "... so no kernel can `what`"."""
+        """Raises the error ("... so no kernel can `what`") if no kernel is possible."""
         if not self.kernel.alive:
             self._make_folders()
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {what}")
-
-    def _new_lack(self) -> str:
-        """The note about what the kernel lacks, unless a run has reported it."""
-        lack = self._lack or ""
-        if lack:
-            self._lack = ""
-        return lack
-
-    def _hints(self, failure: Failure) -> list[str]:
-        return [missing_variable_hint(failure, self._dropped), read_only_hint(failure, self._place.own_folder)]
 
     async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[Step]:
         """The programs and the code that a block runs, in order until one fails."""
@@ -309,19 +301,14 @@ class BlockExecutor:
             steps.append(partial(self.kernel.execute, source, timeout=options["timeout"], permissions="ours"))
         return steps
 
-    async def _run_program(
-        self,
-        block: CodeBlock,
-        timeout: float | None,  # noqa: ASYNC109 - the code is interrupted, not this coroutine
-        emit: Emit[Output],
-    ) -> BlockOutcome:
+    async def _run_program(self, block: CodeBlock, seconds: float | None, emit: Emit[Output]) -> BlockOutcome:
         program = self._program(block.language)
         path = self._save(block.code, file_name(block))
         if block.language in self._only_saved:
             emit(Stream("stdout", f"Saved as {path.name} but not run: blocks of this language are only saved.\n"))
             outcome = BlockOutcome(0)
         else:
-            outcome = await self._shell.run([*program, str(path)], timeout, emit)
+            outcome = await self._shell.run([*program, str(path)], seconds, emit)
         if self._leaves == "named" and _named(block.code) is None:
             with suppress(OSError), HeldFolder(self.cwd) as held:
                 held.remove(path.name)

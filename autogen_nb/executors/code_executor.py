@@ -12,20 +12,23 @@ import asyncio
 import time
 import uuid
 from base64 import b64decode
-from collections.abc import Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
-from typing import Any, Final, Protocol, Self, overload, runtime_checkable
+from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar, overload, runtime_checkable
 
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
+from autogen_nb.executors.block_executor import BlockExecutor, file_name
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Output, Result
 from autogen_nb.run import CancellationToken, engine, in_background, result
 from autogen_nb.trusted.held_folder import HeldFolder
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _CLOCK_LAG = 20_000_000
 """Nanoseconds by which the clock of a file system may be behind."""
@@ -105,6 +108,16 @@ class Owned:
         engine.call(self.stop())
 
 
+def _awaitable(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """The method for callers with or without an event loop (rule 2)."""
+
+    @wraps(method)
+    def start(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+        return in_background(method(*args, **kwargs))
+
+    return start
+
+
 class OwnedExecutor(BlockExecutor, Owned):
     """An executor that its owner may start and stop; implements `autogen_nb.core.ports.Executor`.
 
@@ -120,17 +133,13 @@ class OwnedExecutor(BlockExecutor, Owned):
         if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **options)
+        self.work_dir = self.cwd
         # The owner can give a sandbox access to anything, so no policy counts it as one.
         self.walls = "none"
         self._created_at = time.time_ns() - _CLOCK_LAG
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in {str(self.work_dir)!r}>"
-
-    @property
-    def work_dir(self) -> Path:
-        """The working directory."""
-        return self.cwd
 
     def start(self) -> Coroutine[Any, Any, None]:
         """Starts the executor, which runs until `stop`."""
@@ -145,27 +154,11 @@ class OwnedExecutor(BlockExecutor, Owned):
         self.held = False
         return in_background(super().stop(note))
 
-    def restart(self) -> Coroutine[Any, Any, None]:
-        """Ends running code, discards the state and starts again."""
-        return in_background(super().restart())
-
-    def interrupt(self) -> Coroutine[Any, Any, None]:
-        """Interrupts the running block, if there is one."""
-        return in_background(super().interrupt())
-
-    def put(
-        self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None
-    ) -> Coroutine[Any, Any, Handed]:
-        """Copies values into the kernel under their names (`Kernel.put`); the result may be awaited."""
-        return in_background(super().put(values, limit=limit, copy=copy))
-
-    def get(self, name: str, *, unpickle: bool = False) -> Coroutine[Any, Any, Any]:
-        """Returns a copy of a variable, as data only (`Kernel.get`), when awaited."""
-        return in_background(super().get(name, unpickle=unpickle))
-
-    def variables(self) -> Coroutine[Any, Any, tuple[HandedVariable, ...]]:
-        """Lists the variables that the agent's code defined (`Kernel.variables`), when awaited."""
-        return in_background(super().variables())
+    restart = _awaitable(BlockExecutor.restart)
+    interrupt = _awaitable(BlockExecutor.interrupt)
+    put = _awaitable(BlockExecutor.put)
+    get = _awaitable(BlockExecutor.get)
+    variables = _awaitable(BlockExecutor.variables)
 
     @overload
     def execute_code_blocks(self, code_blocks: Sequence[Any]) -> CodeResult: ...
@@ -199,16 +192,13 @@ class OwnedExecutor(BlockExecutor, Owned):
                 files += [path] if path.is_file() and path.stat().st_ctime_ns >= self._created_at else []
         return files
 
-    def _code_file(self, block: CodeBlock) -> Path | None:  # noqa: ARG002 - used by subclasses
-        return None
-
     async def _run_to_result(self, blocks: Sequence[CodeBlock]) -> CodeResult:
         outputs: list[Output] = []
         ended = await self.attended(blocks, outputs.append)
         code_file = None
         # The run has already reported an invalid file name.
         with suppress(OSError):
-            file = self._code_file(blocks[0]) if blocks else None
+            file = self.cwd / file_name(blocks[0]) if blocks and not self._in_kernel else None
             code_file = str(file) if file is not None and file.is_file() else None
         bundles = [item.data for item in outputs if isinstance(item, Display | Result)]
         files = [self._save_output(data[kind], suffix) for data in bundles for kind, suffix in _SAVED if data.get(kind)]

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.block_executor import file_name
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.handed_functions import PROMPT, HandedFunctions
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
-from autogen_nb.messages import CodeBlock
 
 
 class CommandLineCodeExecutor(OwnedExecutor):
@@ -26,33 +24,28 @@ class CommandLineCodeExecutor(OwnedExecutor):
         Maps each language to True to run its blocks, or to False to only save them.
     cleanup_temp_files
         True to remove the blocks' files after the run, except files named with ``# filename:``.
+    init_command
+        A shell command to run before the first block.
     """
 
     def __init__(
         self,
         *,
-        functions: Sequence[Any],
-        functions_module: str,
-        execution_policies: Mapping[str, bool] | None,
-        cleanup_temp_files: bool,
+        functions: Sequence[Any] = (),
+        functions_module: str = "functions",
+        execution_policies: Mapping[str, bool] | None = None,
+        cleanup_temp_files: bool = False,
         init_command: str | None = None,
         **options: Any,
     ) -> None:
-        self._functions = HandedFunctions(tuple(functions), functions_module)
+        self._functions = HandedFunctions(functions, functions_module)
+        self.functions = list(functions)
+        self.functions_module = functions_module
         self._init_command = init_command
         self._is_ready = False
         leaves = "named" if cleanup_temp_files else "all"
         only_saved = [language for language, runs in (execution_policies or {}).items() if not runs]
         super().__init__(in_kernel=False, leaves=leaves, only_saved=only_saved, **options)
-
-    @property
-    def functions(self) -> list[Any]:
-        """The functions that code can import."""
-        return list(self._functions.functions)
-
-    @property
-    def functions_module(self) -> str:
-        return self._functions.module
 
     def format_functions_for_prompt(self, prompt_template: str = PROMPT) -> str:
         """Describes the functions for a model, by signature and docstring; "" without functions.
@@ -88,9 +81,6 @@ class CommandLineCodeExecutor(OwnedExecutor):
     def _forget(self) -> None:
         self._is_ready = False
 
-    def _code_file(self, block: CodeBlock) -> Path | None:
-        return self.cwd / file_name(block)
-
 
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     """Runs each block as a program on this machine, with the rights of its user.
@@ -112,14 +102,11 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
         functions: Sequence[Any] = (),
         functions_module: str = "functions",
         execution_policies: Mapping[str, bool] | None = None,
-        *,
-        cleanup_temp_files: bool = False,
+        **more: Any,
     ) -> None:
-        super().__init__(
-            work_dir=one_directory(work_dir=work_dir), timeout=timeout, python=_interpreter(virtual_env_context),
-            functions=functions, functions_module=functions_module, execution_policies=execution_policies,
-            cleanup_temp_files=cleanup_temp_files,
-        )  # fmt: skip
+        more |= {"functions": functions, "functions_module": functions_module, "execution_policies": execution_policies}
+        python = _interpreter(virtual_env_context)
+        super().__init__(work_dir=one_directory(work_dir=work_dir), timeout=timeout, python=python, **more)
 
 
 class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
@@ -139,10 +126,10 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         True to remove the container when it ends.
     stop_container
         True to end the container when `stop` is called, or when this process ends.
+    delete_tmp_files
+        AutoGen 0.2's name for `cleanup_temp_files`.
     net
         True to allow network access.
-    init_command
-        A shell command to run in the container before the first block.
     extra_volumes
         Other directories in the container: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
     extra_hosts, device_requests
@@ -165,25 +152,21 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
         stop_container: bool = True,
         execution_policies: Mapping[str, bool] | None = None,
         *,
-        functions: Sequence[Any] = (),
-        functions_module: str = "functions",
         delete_tmp_files: bool = False,
         net: bool = False,
-        init_command: str | None = None,
         extra_volumes: Mapping[str, Mapping[str, str]] | None = None,
         extra_hosts: Mapping[str, str] | None = None,
         device_requests: Sequence[Any] | None = None,
+        **more: Any,
     ) -> None:
         cwd = one_directory(work_dir=work_dir)
+        more = {"cleanup_temp_files": delete_tmp_files, "execution_policies": execution_policies, **more}
         settings = container_settings(
             net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
             volumes=extra_volumes, extra_hosts=extra_hosts, device_requests=device_requests,
         )  # fmt: skip
-        super().__init__(
-            work_dir=cwd, timeout=timeout, place=ContainerPlace(cwd=cwd, images=[image], **settings),
-            functions=functions, functions_module=functions_module, execution_policies=execution_policies,
-            cleanup_temp_files=delete_tmp_files, init_command=init_command,
-        )  # fmt: skip
+        place = ContainerPlace(cwd=cwd, images=[image], **settings)
+        super().__init__(work_dir=cwd, timeout=timeout, place=place, **more)
 
 
 def container_settings(

@@ -73,15 +73,16 @@ def with_requirements(
 
 
 class HandedFunctions:
-    """The module with the functions that an executor makes importable."""
+    """A module with the person's functions."""
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
             raise ConfigError(f"functions_module is {module!r}; it must be a valid name of a module")
-        requirements = [_with_requirements(function) for function in functions]
-        self._names = [required.func.__name__ for required in requirements]
+        requirements = [
+            each if isinstance(each, FunctionWithRequirements) else FunctionWithRequirements(each) for each in functions
+        ]
+        self._names = [getattr(required.func, "__name__", "") for required in requirements]
         imports = dict.fromkeys(_import(item)[0] for required in requirements for item in required.global_imports)
-        self.functions = tuple(functions)
         self.module = module
         self.packages = tuple(dict.fromkeys(name for required in requirements for name in required.python_packages))
         self._texts = [_module_source(required, set(self._names)) for required in requirements]
@@ -108,17 +109,10 @@ class HandedFunctions:
         return prompt.replace("$functions", functions)
 
 
-def _with_requirements(function: Any) -> FunctionWithRequirements:
-    if isinstance(function, FunctionWithRequirements):
-        return function
+def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> str:
+    function, name = requirements.func, getattr(requirements.func, "__name__", "")
     if not inspect.isfunction(function):
         raise ConfigError(f"functions contains {function!r}; each must be a Python function")
-    return FunctionWithRequirements(function)
-
-
-def _module_source(requirements: FunctionWithRequirements, known: set[str]) -> str:
-    function = requirements.func
-    name = getattr(function, "__name__", repr(function))
     try:
         source = textwrap.dedent(inspect.getsource(function))
         node = ast.parse(source).body[0]

@@ -1,13 +1,166 @@
 """The Jupyter executors with AutoGen's names: a kernel on this machine, on a server, or in a container."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
-from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
-from autogen_nb.executors.jupyter_servers import DockerJupyterServer, LocalJupyterServer, place_of
+from autogen_nb.errors import ConfigError, ExecutionError
+from autogen_nb.executors.code_executor import Owned, OwnedExecutor, one_directory
+from autogen_nb.executors.command_line_code_executor import container_settings
+from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
+from autogen_nb.kernels.places.container_engine import build_kernel_image
+from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.place import Place
+from autogen_nb.run import in_background
 
 _PYTHON = "python3"
+_DIGITS = 12
+
+
+@dataclass(eq=False)
+class JupyterConnectionInfo:
+    """The address of a running Jupyter Server or Gateway.
+
+    Parameters
+    ----------
+    host
+        The name or IP address.
+    use_https
+        True to connect by TLS.
+    port
+        The port; None means the default.
+    token
+        The authentication token.
+    """
+
+    host: str
+    use_https: bool
+    port: int | None = None
+    token: str | None = field(default=None, repr=False)
+
+
+class _ManagedServer(Owned):
+    """A server managed by this package; stopping it stops its executors."""
+
+    def __init__(self) -> None:
+        self.executors: WeakSet[OwnedExecutor] = WeakSet()
+
+    def stop(self) -> Coroutine[Any, Any, None]:
+        """Ends the kernels on the server; the result may be awaited."""
+        return in_background(self._stop())
+
+    async def _stop(self) -> None:
+        for executor in list(self.executors):
+            await executor.stop()
+
+
+class LocalJupyterServer(_ManagedServer):
+    """A kernel on this machine without a server: there is no port to connect to, and no token to steal."""
+
+
+class DockerJupyterServer(_ManagedServer):
+    """A container for a kernel, connected by sockets that only it and this process see; no port is opened.
+
+    Parameters
+    ----------
+    custom_image_name
+        An image with ipykernel. If none is named, one is built from `base_image` at first use, which may need the
+        network.
+    container_name
+        The container's name in the engine.
+    auto_remove
+        True to remove the container when it ends.
+    stop_container
+        True to end the container when its executor stops, or when this process ends.
+    docker_env
+        Environment variables for the container.
+    work_dir
+        The working directory; None leaves the choice to the executor.
+    bind_dir
+        The path of the working directory on the engine's machine, if it differs.
+    net
+        True to allow network access.
+    base_image
+        An image with ``python3``, and with pip or ipykernel.
+    expose_port, token
+        Accepted for compatibility: no port is opened, and no token is needed.
+    """
+
+    def __init__(
+        self,
+        *,
+        custom_image_name: str | None = None,
+        container_name: str | None = None,
+        auto_remove: bool = True,
+        stop_container: bool = True,
+        docker_env: Mapping[str, str] | None = None,
+        expose_port: int = 8888,  # noqa: ARG002  # for compatibility
+        token: Any = None,  # noqa: ARG002  # for compatibility
+        work_dir: str | Path | None = None,
+        bind_dir: str | Path | None = None,
+        net: bool = False,
+        base_image: str = IMAGE,
+    ) -> None:
+        super().__init__()
+        digest = hashlib.sha256(base_image.encode()).hexdigest()[:_DIGITS]
+        self.image = custom_image_name or f"autogen-nb-kernel:{digest}"
+        self._base = None if custom_image_name else base_image
+        self.work_dir = None if work_dir is None else Path(work_dir).absolute()
+        self._settings = container_settings(
+            net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
+            environment=docker_env,
+        )  # fmt: skip
+
+    def place(self, cwd: Path, kernel: str) -> Place:
+        """A new container for a kernel."""
+        if kernel != _PYTHON:
+            raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
+        return _KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
+
+
+class _KernelContainer(ContainerPlace):
+    """A container that must have ipykernel; its image is built from `base`, unless `base` is None."""
+
+    def __init__(self, base: str | None, **options: Any) -> None:
+        super().__init__(**options)
+        self._base = base
+
+    async def why_no_kernel(self) -> str:
+        """Returns "", or raises an error if the image has no ipykernel."""
+        if await super().why_no_kernel():
+            raise ExecutionError(
+                f"the image {self.image!r} has no ipykernel: pass it as DockerJupyterServer(base_image=...), which "
+                "installs ipykernel in a new image, or use DockerCommandLineCodeExecutor, which needs no ipykernel"
+            )
+        return ""
+
+    def _make(self) -> tuple[Any, Any]:
+        if self._base is not None:
+            build_kernel_image(self._client, self.images[0], self._base)
+        return super()._make()
+
+
+def _place_of(server: Any, cwd: Path, kernel: str) -> Place:
+    if isinstance(server, DockerJupyterServer):
+        return server.place(cwd, kernel)
+    if isinstance(server, LocalJupyterServer):
+        from autogen_nb.kernels.places.kernelspec import KernelspecPlace
+
+        return LOCAL if kernel == _PYTHON else KernelspecPlace(kernel)
+    info = getattr(server, "connection_info", server)
+    if not hasattr(info, "host"):
+        raise ConfigError(
+            f"jupyter_server is {server!r}; it must be a JupyterConnectionInfo(host, use_https, port, token), "
+            "a DockerJupyterServer() or a LocalJupyterServer()"
+        )
+    from autogen_nb.kernels.places.jupyter_server import JupyterServerPlace
+
+    scheme, port = "https" if getattr(info, "use_https", False) else "http", getattr(info, "port", None)
+    address = f"{scheme}://{info.host}{'' if port is None else f':{port}'}"
+    return JupyterServerPlace(address, token=getattr(info, "token", None), spec=kernel)
 
 
 class JupyterCodeExecutor(OwnedExecutor):
@@ -43,7 +196,7 @@ class JupyterCodeExecutor(OwnedExecutor):
         server = LocalJupyterServer() if jupyter_server is None or name is jupyter_server else jupyter_server
         server_directory = {"work_dir of the server": getattr(server, "work_dir", None)}
         cwd = one_directory(work_dir=work_dir, output_dir=output_dir, **server_directory)
-        super().__init__(timeout=timeout, work_dir=cwd, place=place_of(server, cwd, name), environ=environ)
+        super().__init__(timeout=timeout, work_dir=cwd, place=_place_of(server, cwd, name), environ=environ)
         if hasattr(server, "executors"):
             server.executors.add(self)
 

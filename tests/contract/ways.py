@@ -16,8 +16,11 @@ from autogen_nb.engine import stream_items
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
-from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, JupyterCodeExecutor
-from autogen_nb.executors.jupyter_servers import DockerJupyterServer
+from autogen_nb.executors.jupyter_code_executor import (
+    DockerJupyterCodeExecutor,
+    DockerJupyterServer,
+    JupyterCodeExecutor,
+)
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.container import ContainerPlace

@@ -10,8 +10,7 @@ import pytest
 
 from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor
-from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor
-from autogen_nb.executors.jupyter_servers import DockerJupyterServer
+from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, DockerJupyterServer
 from autogen_nb.messages import CodeBlock
 from tests.contract.ways import Cannot, image
 

@@ -5,8 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
-from autogen_nb.executors.jupyter_servers import JupyterConnectionInfo, LocalJupyterServer
+from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor, JupyterConnectionInfo, LocalJupyterServer
 from autogen_nb.messages import CodeBlock
 from tests.contract.servers import serving
 
