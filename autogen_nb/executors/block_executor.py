@@ -1,4 +1,4 @@
-"""Runs code blocks in a place: in its kernel, which keeps variables, or each as a program, which shares only files.
+"""Runs code blocks in a place: in a kernel, which keeps variables, or each as a program, which keeps only files.
 
 Shell blocks run as programs next to the kernel, except on a server that runs no programs. If the place cannot have a
 kernel, such as a container without ipykernel, all blocks run as programs, with standard input closed.
@@ -68,7 +68,7 @@ class BlockExecutor:
         *,
         cwd: str | Path = ".",
         timeout: float | None = None,
-        # None uses the harmless variables of this process, if the place is this machine, and those in `passed`.
+        # On this machine, None means the harmless variables of this process, and those in `passed`.
         environ: Mapping[str, str] | None = None,
         passed: Collection[str] = (),
         # Seconds between the interrupt of a block and its end by force.
@@ -81,7 +81,7 @@ class BlockExecutor:
         # With "replay", a new kernel runs the successful blocks again after a crash.
         restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
-        # The blocks whose files stay after they ran as programs: all, or those that name their file.
+        # Which programs' files stay after the run: all, or those that a block names.
         leaves: Literal["all", "named"] = "all",
         only_saved: Collection[str] = (),
     ) -> None:
@@ -94,7 +94,7 @@ class BlockExecutor:
         self._only_saved = frozenset(only_saved)
         self._in_kernel = in_kernel
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
-        # The note about what the kernel lacks: None before the first block, "" after a run has reported it.
+        # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._lack = None if in_kernel else ""
         self._history = History() if restore == "replay" else None
         self._turn = asyncio.Lock()
@@ -198,7 +198,7 @@ class BlockExecutor:
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
-        # A start or a preparation that holds the turn ends now.
+        # This ends a start or a preparation that holds the turn.
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)

@@ -9,21 +9,23 @@
 """
 
 import asyncio
+import inspect
 import time
 import uuid
 from base64 import b64decode
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, Protocol, Self, TypeVar, overload, runtime_checkable
 
+from autogen_nb.core.ports import RunEnded
 from autogen_nb.core.text.execution_report import text_of
-from autogen_nb.errors import ConfigError
+from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor, file_name
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Display, Output, Result
+from autogen_nb.outputs import Display, Output, Result, Stream
 from autogen_nb.run import CancellationToken, engine, in_background, result
 from autogen_nb.trusted.held_folder import HeldFolder
 
@@ -72,6 +74,44 @@ class CodeExecutor(Protocol):
 
     def execute_code_blocks(self, code_blocks: Sequence[Any], cancellation_token: Any) -> Any:
         """Returns a `CodeResult` or an awaitable of one."""
+
+
+class AdaptedExecutor:
+    """Runs blocks with the `execute_code_blocks` of another executor; implements `autogen_nb.core.ports.Executor`."""
+
+    def __init__(self, executor: Any) -> None:
+        self.executor = executor
+        self._takes_token = True
+        try:
+            inspect.signature(executor.execute_code_blocks).bind([], None)
+        except (TypeError, ValueError):
+            self._takes_token = False
+
+    def __repr__(self) -> str:
+        return repr(self.executor)
+
+    async def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
+        """Yields the whole output, then the result."""
+        token = CancellationToken()
+        arguments = (list(blocks), token) if self._takes_token else (list(blocks),)
+        try:
+            result = await asyncio.to_thread(self.executor.execute_code_blocks, *arguments)
+            result = await result if inspect.isawaitable(result) else result
+        except Exception as error:
+            raise CallbackError(f"execute_code_blocks of {self!r} raised {type(error).__name__}: {error}") from error
+        finally:
+            token.cancel()
+        if not isinstance(getattr(result, "exit_code", None), int):
+            raise ConfigError(f"execute_code_blocks of {self!r} returned {result!r}; it must return a CodeResult")
+        if output := getattr(result, "output", None):
+            yield Stream("stdout", str(output))
+        yield RunEnded(result.exit_code, len(blocks))
+
+    async def stop(self) -> None:
+        """Stops the executor, if it has a `stop` method."""
+        stopped = await asyncio.to_thread(getattr(self.executor, "stop", lambda: None))
+        if inspect.isawaitable(stopped):
+            await stopped
 
 
 class Owned:

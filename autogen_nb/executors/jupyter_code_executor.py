@@ -107,18 +107,12 @@ class DockerJupyterServer(_ManagedServer):
         super().__init__()
         digest = hashlib.sha256(base_image.encode()).hexdigest()[:_DIGITS]
         self.image = custom_image_name or f"autogen-nb-kernel:{digest}"
-        self._base = None if custom_image_name else base_image
+        self.base = None if custom_image_name else base_image
         self.work_dir = None if work_dir is None else Path(work_dir).absolute()
-        self._settings = container_settings(
+        self.settings = container_settings(
             net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
             environment=docker_env,
         )  # fmt: skip
-
-    def place(self, cwd: Path, kernel: str) -> Place:
-        """A new container for a kernel."""
-        if kernel != _PYTHON:
-            raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
-        return _KernelContainer(self._base, cwd=cwd, images=[self.image], **self._settings)
 
 
 class _KernelContainer(ContainerPlace):
@@ -145,7 +139,9 @@ class _KernelContainer(ContainerPlace):
 
 def _place_of(server: Any, cwd: Path, kernel: str) -> Place:
     if isinstance(server, DockerJupyterServer):
-        return server.place(cwd, kernel)
+        if kernel != _PYTHON:
+            raise ConfigError(f"kernel_name is {kernel!r}; in a container it must be 'python3', the image's own Python")
+        return _KernelContainer(server.base, cwd=cwd, images=[server.image], **server.settings)
     if isinstance(server, LocalJupyterServer):
         from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 

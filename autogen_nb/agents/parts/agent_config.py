@@ -175,7 +175,7 @@ def _usable(executor: Any, organisation: OrganisationPolicy) -> Executor:
         return usable
     if not callable(getattr(executor, "execute_code_blocks", None)):
         raise ConfigError(f"executor is {executor!r}; it must be an executor, such as LocalCommandLineCodeExecutor()")
-    from autogen_nb.executors.adapted_executor import AdaptedExecutor
+    from autogen_nb.executors.code_executor import AdaptedExecutor
 
     return AdaptedExecutor(executor)
 
