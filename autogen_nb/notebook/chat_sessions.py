@@ -16,7 +16,7 @@ from autogen_nb.sessions.session import Session
 from autogen_nb.sessions.store import SessionStore
 
 _MOST = 5
-"""So many of the notebook's latest sessions are read for its first cell."""
+"""The number of the notebook's latest sessions that its first cell reads."""
 _GONE = (
     "The notebook's kernel was restarted, and models do not see the conversation of the cells before. "
     "`%autogen resume` brings it back."
@@ -24,16 +24,16 @@ _GONE = (
 
 
 def kernel_name(shell: InteractiveShell) -> str:
-    """The name of the kernel's connection file, which a restarted kernel keeps; "" without one."""
+    """The name of the kernel's connection file, which stays the same after a restart; "" without such a file."""
     if getattr(shell, "kernel", None) is not None:
-        # An embedded kernel has no file.
+        # An embedded kernel has no connection file.
         with suppress(OSError, RuntimeError):
             return Path(get_connection_file()).stem
     return ""
 
 
 class ChatSessions:
-    """`notebook` is the path of the notebook, and `kernel` identifies its kernel across restarts; both may be ""."""
+    """`notebook` is the notebook's path, and `kernel` is the result of `kernel_name`; both may be ""."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class ChatSessions:
         self._reminded = set[str]()
 
     def begin(self, chat: NotebookConversation) -> Session:
-        """A new session for a chat; without a file if sessions are off, or if the file cannot be created."""
+        """A new session for a chat; it has no file if sessions are off, or if the file cannot be created."""
         if not self._days():
             return Session(Path())
         title = "-".join(filter(None, (Path(self._notebook()).stem, chat.name)))
@@ -65,7 +65,7 @@ class ChatSessions:
             return session
 
     def reopen(self, name: str) -> Session:
-        """An earlier session of this notebook by its chat ("" for the latest), or any session by its own name."""
+        """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`."""
         earlier = self.earlier()
         if not name and not earlier:
             raise ConfigError("no earlier chat of this notebook is stored; `%autogen sessions` lists all sessions")
@@ -75,7 +75,7 @@ class ChatSessions:
         return session
 
     def earlier(self) -> dict[str, Session]:
-        """The latest session of each chat of this notebook, as of the first call; the latest first."""
+        """The latest session of each chat of this notebook, the newest first; read at the first call."""
         if self._earlier is None:
             self._earlier = {}
             for name in islice(filter(self._is_ours, self.store.names()), _MOST):
@@ -90,7 +90,7 @@ class ChatSessions:
             self.store.expire(self._days())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
-        """A remark about the earlier chat of this name; "" if the same cell begins it again."""
+        """A remark about a lost chat of this name; "" if its first cell runs again."""
         session = self.earlier().get(chat.name)
         # After a reload of the extension in the same process, the person expects a new chat.
         if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():
@@ -99,7 +99,7 @@ class ChatSessions:
         return "" if first and origin and origin.cell == first else _GONE
 
     def forget(self, chat: NotebookConversation) -> None:
-        """Drops the remark about the earlier chat of this name."""
+        """Makes `remark` return "" for this chat."""
         self._reminded.add(chat.name)
 
     def _is_ours(self, name: str) -> bool:

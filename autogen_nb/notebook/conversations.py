@@ -81,7 +81,7 @@ class CellRun:
 
 
 def runs_of(session: Session) -> list[CellRun]:
-    """The runs of a session; the last one can continue if it has not ended."""
+    """The runs of a session; the last run can continue if it has not ended."""
     runs = [
         CellRun(Origin(**run.origin), run.task, run.message, Settings.from_json(run.task, run.settings), run.log)
         for run in session.runs
@@ -133,7 +133,7 @@ class NotebookConversation:
 
     @property
     def session(self) -> Session:
-        """The stored form of the chat, which begins with its first use."""
+        """The chat's session, created at the first use of this property."""
         if self._session is None:
             self._use_session(self._begin_session(self))
         assert self._session is not None
@@ -144,7 +144,7 @@ class NotebookConversation:
         session.kernel = lambda: (self.executor, self.executor.kernel.generation)
 
     def restore(self, session: Session, runs: Sequence[CellRun]) -> None:
-        """Continues an earlier session; its variables are not in the kernel yet."""
+        """Continues an earlier session, without its variables."""
         self._use_session(session)
         self.known_folder = str(session.head.get("folder", ""))
         self.runs = list(runs)

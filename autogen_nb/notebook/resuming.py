@@ -58,13 +58,13 @@ class ResumeOptions:
 
 
 def blocks_of(steps: Iterable[Step]) -> list[str]:
-    """The first line of each block of the steps."""
+    """The first line of each block."""
     blocks = [block for step in steps if isinstance(step, CodeStep) for block in step.asked.blocks]
     return [status_line.shortened(next(iter(block.code.strip().splitlines()), "")) for block in blocks]
 
 
 async def agrees(person: Person, session: Session) -> bool:
-    """Asks whether to run the blocks again, if there are any."""
+    """Asks whether to run the session's blocks again; True without a question if there are none."""
     if not (titles := blocks_of(session.steps)):
         return True
     with run.interruptible():
@@ -81,7 +81,7 @@ def _question(name: str, titles: Sequence[str]) -> str:
 
 
 def take_back_approvals(session: Session) -> None:
-    """If a block was running when its kernel ended, takes back its approval, so that the person is asked again."""
+    """Removes the approvals of blocks that were running when their kernel ended, so that the chat asks again."""
     latest = session.runs[-1] if session.runs else None
     if latest is None or not latest.log or not isinstance(latest.log[-1], CodeAsked):
         return
@@ -93,7 +93,7 @@ def take_back_approvals(session: Session) -> None:
 
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:
-    """Repeats the steps of the chat's session, and says which variables differ from those of the ended kernel."""
+    """Repeats the steps of the chat's session, and names the variables that differ from those of the ended kernel."""
     session, view = chat.session, stage.view
     if fresh or not session.steps:
         if session.steps:
@@ -163,7 +163,7 @@ def _only(asked: CodeAsked) -> Flow:
 
 
 class _EarlierAnswers:
-    """Answers the code's `input()` as before, and asks the person all other questions."""
+    """Answers `input()` with the text from the session, and asks the person all other questions."""
 
     def __init__(self, human: CodeQuestionAnswerer, inner: Sequence[Recorded]) -> None:
         self._human = human

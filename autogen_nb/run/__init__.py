@@ -1,4 +1,4 @@
-"""Drives flows, which are chats as generators of events, for sync and async callers.
+"""Drives flows (a flow is a chat as a generator of events) for sync and async callers.
 
 1. The flow, the views and the user's functions run in the caller's thread; models and executors run in the thread of
    the engine.

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class CancellationToken:
-    """Cancels the work that uses the token; work that begins after the cancellation is cancelled at once."""
+    """Cancels the work that uses the token, even if the work begins after the call of `cancel`."""
 
     def __init__(self) -> None:
         self._cancelled = False
@@ -24,7 +24,7 @@ class CancellationToken:
         return self._cancelled
 
     def add_callback(self, callback: Callable[[], object]) -> None:
-        """Calls the function when the token is cancelled, or at once if the token is already cancelled."""
+        """Calls the function when the token is cancelled; at once if this has already happened."""
         if self._cancelled:
             callback()
         else:

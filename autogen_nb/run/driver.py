@@ -40,10 +40,10 @@ InquiryAnswer: TypeAlias = EffectJudged | CodeInputGiven
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question of running code, such as `input()`; the view shows it while the driver waits for the code's result.
+    """A question of running code, such as `input()`; the code waits until the caller's thread calls `answer`.
 
-    The code that asks an inquiry waits until the caller's thread calls `answer`. `withdrawn` returns True if the
-    code no longer needs an answer, and `simultaneous` returns inquiries that arose after this one.
+    `withdrawn` returns True if the code no longer needs an answer. `simultaneous` returns the inquiries of the same
+    code that arose after this inquiry.
     """
 
     question: EffectAsked | CodeInputAsked
@@ -54,14 +54,14 @@ class Inquiry:
 
 @dataclass(frozen=True, slots=True)
 class OnCaller:
-    """A call in the caller's thread that returns the answer or an awaitable."""
+    """A call in the caller's thread that returns the answer, or an awaitable of the answer."""
 
     call: Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """Work on the engine's loop that returns the answer; before that, it passes events to its argument."""
+    """Work on the engine's loop that returns the answer, and passes events to its argument until then."""
 
     work: Callable[[Callable[[Transient | Inquiry], None]], Awaitable[Answer]]
 
@@ -75,7 +75,7 @@ Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields events and calls; the caller sends in the result of a call, or the next item of a call on the engine."""
+    """Yields events and calls. The caller of this generator sends the result of a call, or the next item of a stage."""
     position = 0
 
     def record(event: Recorded) -> None:
@@ -192,7 +192,7 @@ async def _settle_together(
     finally:
         for _, task in waiting.values():
             await _cancel(task)
-    # `_show_inquiry` has shown the first question, and expects it first.
+    # `_show_inquiry` has already yielded the first question, and expects its answer first.
     return sorted(settled, key=lambda item: item[0] is not first.question)
 
 
@@ -229,7 +229,7 @@ async def stream_events(  # one branch for each way to wait
 ) -> AsyncGenerator[Event, None]:
     """Yields the events of a flow and calls `tick` regularly; an interrupt or a cancellation cancels the engine's work.
 
-    With "sync", this never suspends: `iterate` yields the same events to a sync caller.
+    With "sync", the generator never suspends, so `iterate` can yield its events to a sync caller.
     """
     blocks = waits == "sync"
     if blocks and engine.is_current_thread():

@@ -1,4 +1,4 @@
-"""AutoGen 0.2's streams: a program sets a stream that receives the text of its chats and answers their questions."""
+"""AutoGen 0.2's streams: a program can set a stream that prints the text of chats, and answers their questions."""
 
 import getpass
 from collections.abc import Iterator

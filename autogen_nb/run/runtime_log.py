@@ -1,4 +1,4 @@
-"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and addresses."""
+"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and servers."""
 
 import json
 import sqlite3
@@ -36,11 +36,11 @@ _log: Any = None  # a connection, a file, or a program's own logger
 _session = ""
 
 active = False
-"""True between `start` and `stop`; callers check it first, so that a program without a log pays nothing."""
+"""True between `start` and `stop`. Callers check this first, because arguments of log functions may be costly."""
 
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
-    """Starts logging to the SQLite file `dbname`, the text file `filename` or a logger; returns the session's id."""
+    """Starts logging to the SQLite file `dbname`, the text file `filename` or `logger`; returns the session's id."""
     global _log, _session, active  # noqa: PLW0603 - one log for the process, as in AutoGen
     if logger_type not in ("sqlite", "file"):
         raise ConfigError(f"logger_type is {logger_type!r}; it must be 'sqlite' or 'file'")
@@ -84,7 +84,7 @@ def get_connection() -> sqlite3.Connection | None:
 
 
 def _logs(row: Callable[..., Row]) -> Callable[..., None]:
-    """Writes the row that `row` returns; a program's own logger receives the call instead."""
+    """Writes the row that `row` returns, or passes the call to a program's own logger."""
 
     @wraps(row)
     def log(*args: Any, **kwargs: Any) -> None:
@@ -104,7 +104,7 @@ def _is_own() -> bool:
 def log_chat_completion(
     invocation_id: Any, client_id: int, wrapper_id: int, agent: Any, request: Any, response: Any, *more: Any
 ) -> Row:
-    """`more` is `is_cached`, the cost, and the time of the request."""
+    """Logs a request; `more` is `is_cached`, the cost, and the time of the request."""
     ids = str(invocation_id), client_id, wrapper_id, _session
     return "chat_completions", *ids, _name(agent), request, response, *more, now()
 
@@ -140,7 +140,7 @@ def log_new_client(client: Any, wrapper: Any, init_args: Mapping[str, Any]) -> R
 
 
 def log_completion(agent: Any, model: Model, request: ModelRequest, completion: Completion, seconds: float) -> None:
-    """Logs a reply that came this number of seconds after its request."""
+    """Logs a reply that came `seconds` after its request."""
     start_time = _text_of_time(datetime.now(UTC) - timedelta(seconds=seconds))
     lists = {"messages": request.messages, "tools": request.tools, "functions": request.functions}
     sent = {**{name: items for name, items in lists.items() if items}, "model": completion.model}

@@ -10,7 +10,7 @@ from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle
 
 Describer: TypeAlias = Callable[[Bundle], str | None]
-"""Describes to the model how the surface shows an output; "" if it is unchanged, None if only its text is shown."""
+"""Describes to the model how a surface shows an output; "" if unchanged, None for a surface that shows only text."""
 
 
 class View(Protocol):
@@ -20,7 +20,7 @@ class View(Protocol):
         """Updates durations and other texts that depend on the time."""
 
     def close(self) -> None:
-        """Ends the view; the chat calls this once, also after an exception."""
+        """Ends the view; called once, even after an exception."""
 
 
 @dataclass(frozen=True, slots=True)

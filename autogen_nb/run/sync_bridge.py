@@ -21,7 +21,7 @@ _caller_blocked: ContextVar[bool] = ContextVar("caller_blocked", default=False)
 
 
 def is_caller_blocked() -> bool:
-    """True if the thread of the chat's caller is blocked until a question has its answer."""
+    """True if a question blocks the thread of the chat's caller."""
     return _caller_blocked.get()
 
 
@@ -35,7 +35,7 @@ def mark_blocked() -> Generator[None, None, None]:
 
 
 async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
-    """Runs a coroutine on the engine; with "sync", this never suspends, as `run_to_completion` requires."""
+    """Runs a coroutine on the engine; with "sync", blocks the thread instead of suspending."""
     if waits == "sync":
         return engine.call(work)
     call = EngineCall[T](lambda _: work)
@@ -70,7 +70,7 @@ def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
 
 @contextlib.contextmanager
 def heartbeat(tick: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
-    """Calls `tick` regularly, and wakes the loop: Ctrl-C alone does not wake a waiting loop."""
+    """Calls `tick` regularly, and wakes the running loop, because Ctrl-C does not wake a waiting loop."""
 
     async def beat() -> None:
         while True:
@@ -86,7 +86,7 @@ def heartbeat(tick: Callable[[], None] = lambda: None) -> Generator[None, None, 
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise `KeyboardInterrupt` at once, in place of asyncio's handler."""
+    """Lets Ctrl-C raise `KeyboardInterrupt` at once, even in a loop, which has another handler of Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -98,7 +98,7 @@ def interruptible() -> Generator[None, None, None]:
 
 
 def settle(work: Awaitable[T]) -> T:
-    """Waits for an awaitable; if a loop is running, as in a notebook, the awaitable runs in another thread."""
+    """Blocks until an awaitable has its result; if a loop is running, the awaitable runs in another thread."""
 
     async def main() -> T:
         with heartbeat():
@@ -123,7 +123,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     def target() -> None:
         try:
             done.put(("result", loop.run_until_complete(task)))
-        # `unwrap` raises the error in the caller's thread.
+        # `unwrap` raises this error in the caller's thread.
         except BaseException as error:  # noqa: BLE001
             done.put(("error", error))
         finally:
@@ -143,7 +143,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine; waits for its end only if no loop is running."""
+    """Starts the work on the engine; waits for its end if no loop is running in this thread."""
     if engine.is_current_thread():
         return work
     if in_a_loop():
@@ -154,7 +154,7 @@ def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
 
 
 class _BackgroundCall(Coroutine[Any, Any, T]):
-    """Work that is running; Python warns about a coroutine that nobody awaits, but not about this class."""
+    """Work that has begun. Unlike for a coroutine, Python does not warn if nobody awaits it."""
 
     def __init__(self, future: "Future[T]") -> None:
         self._future = future
@@ -168,7 +168,7 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
 
     def throw(self, *error: Any) -> Any:
         if self._awaited is None:
-            # The task was cancelled before its first step.
+            # The awaiting task was cancelled before its first step.
             self._future.cancel()
         return self._inner().throw(*error)
 
@@ -176,7 +176,7 @@ class _BackgroundCall(Coroutine[Any, Any, T]):
         self._inner().close()
 
     def _ipython_display_(self) -> None:
-        """Shows nothing, so that a cell that ends with `executor.stop()` has no output."""
+        """Shows nothing: a cell that ends with `executor.stop()` needs no output."""
 
     def _inner(self) -> Coroutine[Any, Any, T]:
         if self._awaited is None:
