@@ -1,8 +1,8 @@
 """The context of the user's code during a chat: nested chats, and messages that the code sends.
 
 A chat opens a `UserCodeCall` when it calls an overridden method or a reply function. Chats that the code then starts
-appear in the same view and ask the same person; the log keeps their events with the answer of the call. If the method
-passes a message to ``super().send`` or ``super().receive``, this message is the answer, and the chat delivers it.
+appear in the same view and ask the same person; the log stores their events in the answer of the call. If an overridden
+method passes a message to ``super().send`` or ``super().receive``, the chat delivers this message.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -47,11 +47,11 @@ CALL: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
 """The current call of the user's code."""
 
 SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
-"""Shows the events of nested chats."""
+"""A function that shows the events of nested chats."""
 
 
 def takes_message(method: Method, agent: Agent, peer: Agent, message: Message, request_reply: bool | None) -> bool:
-    """If a chat is calling this method, keeps the message for the chat, which delivers it, and returns True."""
+    """Returns True if a chat is calling this method; the chat then delivers the message."""
     call = CALL.get()
     if call is None or not call.matches(method, agent, peer):
         return False
@@ -69,10 +69,7 @@ def during(variable: ContextVar[T | None], value: T) -> Generator[None, None, No
 
 
 class NestedView:
-    """The view of a nested chat: passes its events to the outer view, except for its start and its end.
-
-    Without an outer view it shows nothing.
-    """
+    """The view of a nested chat: passes events, except for start and end, to the outer chat's view, if any."""
 
     def __init__(self, show: Callable[[Event], None] = lambda _: None) -> None:
         self._show = show
@@ -89,7 +86,7 @@ class NestedView:
 
 
 def chat_view(*, silent: bool | None) -> run.View:
-    """The view for a new chat: a view without output, the view of the running chat, or a new view of the surface."""
+    """The view for a new chat: nothing if `silent`, the view of the running chat, or a new view of the surface."""
     if silent:
         return NestedView()
     show = SHOW.get()
@@ -97,7 +94,7 @@ def chat_view(*, silent: bool | None) -> run.View:
 
 
 def current_human() -> Human:
-    """The human of the running chat, or else the surface's human together with the saved rules."""
+    """The human of the running chat, or else the saved rules and the surface's human."""
     call = CALL.get()
     if call is not None:
         return call.human

@@ -44,7 +44,8 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     ----------
     chat_queue
         For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. Its ``carryover``
-        also gets the summaries of earlier chats, except those in ``finished_chat_indexes_to_exclude_from_carryover``.
+        also gets the summaries of earlier chats, except for chats whose numbers are in
+        ``finished_chat_indexes_to_exclude_from_carryover``.
 
     Raises
     ------
@@ -63,8 +64,8 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     Parameters
     ----------
     chat_queue
-        As for `initiate_chats`. Each chat may have a ``chat_id``, which is its place in the queue by
-        default. ``prerequisites`` lists the ids of the chats that it waits for; it gets their summaries.
+        As for `initiate_chats`. Each chat may have a ``chat_id``, by default its place in the queue, and a list of
+        ``prerequisites``: the ids of the chats that it waits for, and whose summaries it gets.
 
     Raises
     ------

@@ -18,10 +18,10 @@ class ChatResult:
     chat_history
         A copy of the initiator's messages at the end of the chat.
     summary
-        The summary by `summary_method`.
+        The summary, as `summary_method` defines it.
     cost
-        ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each model the tokens,
-        and the cost in US dollars, which is None if a price is not known.
+        ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each model the tokens, and
+        the cost in US dollars (None if it is unknown).
     human_input
         The person's inputs, in order.
     log
@@ -36,6 +36,6 @@ class ChatResult:
     log: tuple[Recorded, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
-        # asyncio calls `repr` on a task's result: the text of a long chat would double its memory.
+        # asyncio calls `repr` on the result of a task, and the text of a long chat would double its memory.
         summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
         return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"

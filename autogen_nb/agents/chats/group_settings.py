@@ -80,7 +80,7 @@ class GroupSettings:
         return {name: everybody - named.get(name, frozenset()) for name in everybody}
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
-        """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` does it."""
+        """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` selects them."""
         functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
         return Selection(
             manager,

@@ -56,7 +56,7 @@ class ChatOptions:
 
     @property
     def message_context(self) -> dict[str, Any]:
-        """The context for a message function, with the carryover if there is one."""
+        """The context for a message function, including the carryover, if any."""
         return {**self.context} if self.carryover is None else {**self.context, "carryover": self.carryover}
 
 

@@ -17,7 +17,7 @@ _NO_REPLY = "the model ended without a reply"
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
-    """A request with the agent's system message and the conversation; with `calls`, also with its tools."""
+    """A request with the agent's system message, the conversation and, with `calls`, the agent's tools."""
     system = [{"role": "system", "content": agent.system_message}] if agent.system_message else []
     conversation = (*system, *wire(messages))
     if not calls:
@@ -61,7 +61,7 @@ async def ask_model(
 
 
 async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W:
-    """A model's whole reply, as the name of a speaker or as a summary."""
+    """A model's reply as the choice of a speaker or as a summary."""
     reply = await whole_reply(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
     return kind(
         reply.message.text, cost=reply.cost, usage=reply.usage, model=reply.model, cached=reply.cached, host=reply.host
@@ -69,7 +69,7 @@ async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W
 
 
 async def whole_reply(model: Model, request: ModelRequest, source: Any) -> Completion:
-    """A model's reply without its pieces; the log names the source of the request."""
+    """A model's reply, without its pieces; `source` is the author of the request for the runtime log."""
     started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:

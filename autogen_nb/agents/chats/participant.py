@@ -56,7 +56,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
     def generate_init_message(
         self, message: Any, *, carryover: str | Sequence[Any] | None = None, **context: Any
     ) -> str | dict[str, Any]:
-        """The message that opens a chat: `message` with the carryover; the person types it if `message` is None."""
+        """The message that opens a chat: `message`, or else the person's input, with the carryover."""
         if message is None:
             message = self.get_human_input("Your first message: ")
         del context
@@ -100,7 +100,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         return method in vars(self) or len([cls for cls in type(self).__mro__ if method in vars(cls)]) > 1
 
     def own_code(self) -> Iterator[Own]:
-        """The steps for which the flow must ask the user's code: overridden methods and hooks."""
+        """The steps in which the flow asks the user's code: overridden methods and hooks."""
         for method in ("generate_reply", "receive", "send"):
             if self.overrides(method) or self.overrides(f"a_{method}"):
                 yield method
@@ -123,4 +123,4 @@ class GroupLeader(Protocol):
     def answer_speaker_question(
         self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, wrap: Callable[[Model], Model]
     ) -> OnCaller | OnEngine:
-        """The function that selects the next speaker; `wrap` adds wrappers to a model."""
+        """A call that selects the next speaker; `wrap` adds wrappers to a model."""

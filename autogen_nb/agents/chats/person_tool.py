@@ -27,7 +27,7 @@ def ask_person(
 
 
 def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
-    """Registers `ask_person` for the caller's model, run by the executor."""
+    """Registers `ask_person`: the caller's model calls it, and the executor runs it."""
     register_function(ask_person, caller=caller, executor=executor, description=DESCRIPTION)
 
 

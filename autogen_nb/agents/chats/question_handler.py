@@ -1,7 +1,4 @@
-"""Answers a chat's questions through the agents' models and executors, the user's code, or a person.
-
-The user's code consists of overridden methods, reply functions and hooks; see `call_context`.
-"""
+"""Answers a chat's questions through the agents' models and executors, the user's code, or a person."""
 
 import asyncio
 import time
@@ -28,8 +25,6 @@ from autogen_nb.run import OnCaller, OnEngine, Waits, runtime_log
 
 
 class QuestionHandler:
-    """Answers the questions of a flow through the agents of the chat, or through a person."""
-
     def __init__(
         self,
         agents: Mapping[str, Participant],
@@ -195,7 +190,7 @@ class QuestionHandler:
         offset = self._offsets.get(agent.name, 0)
         remembered = agent.chat_messages[peer][: question.count + offset]
         changed = agent.hooked_before_reply(remembered)
-        # AutoGen 0.2 keeps a changed last message in the history, unless hooks could change other messages too.
+        # As in AutoGen 0.2, the history gets the changed last message, unless there are hooks for all messages.
         lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
         return events.MessagesGiven(tuple(_shifted(changed, remembered, offset)), lasting)
 
@@ -238,7 +233,7 @@ async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInp
 
 
 def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """The answer with the text that the user's `get_human_input` returned; None is an empty text, as in AutoGen 0.2."""
+    """The answer for a text from the user's `get_human_input`, where None is an empty text, as in AutoGen 0.2."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 

@@ -10,7 +10,7 @@ _log = logging.getLogger("autogen_nb")
 
 
 def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> None:
-    """Raises `ConfigError` for a graph with unknown agents; logs agents that are isolated, left out or listed twice."""
+    """Raises `ConfigError` for unknown agents; logs agents that are isolated, left out or listed twice."""
     graph = allowed_speaker_transitions_dict
     if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
         raise ConfigError("allowed_speaker_transitions_dict must be a dict of an agent to a list of agents")
@@ -37,7 +37,7 @@ def invert_disallowed_to_allowed(
 def visualize_speaker_transitions_dict(
     speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any], export_path: str | None = None
 ) -> None:
-    """Draws the graph with networkx and matplotlib, and saves it if `export_path` is given."""
+    """Draws the graph with networkx and matplotlib, and shows it, or saves it in `export_path`."""
     try:
         import matplotlib.pyplot as plt
         import networkx as nx

@@ -16,7 +16,7 @@ T = TypeVar("T")
 def both_forms(
     work: Callable[Concatenate[S, Waits, P], Coroutine[Any, Any, T]],
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
-    """The sync form ``name`` and the async form ``a_name`` of the method ``_name``."""
+    """The sync method ``name`` and the async method ``a_name`` for the coroutine method ``_name``."""
 
     def sync_form(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return run_to_completion(work(self, "sync", *args, **kwargs))

@@ -19,11 +19,11 @@ from autogen_nb.run import engine, policy
 T = TypeVar("T")
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
-"""Settings of the executor that this module creates."""
+"""The settings that this module uses to create an executor."""
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
-"""Defaults; the default of all other keys is None."""
+"""The defaults that are not None."""
 
 
 def _is_bool(value: Any) -> bool:
@@ -58,7 +58,7 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
-"""The check of each key's value, and the description of valid values in errors."""
+"""For each key, the check of its value, and the description of valid values for errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class CodeConfig:
 
     @property
     def scope(self) -> PathScope:
-        """The paths for rules: the executor's folder, and `output_dir`, where the chat may write."""
+        """The paths for rules: the executor's folder, and `output_dir` as the chat's own folder."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))
@@ -102,13 +102,13 @@ def read_llm_config(llm_config: Any) -> Model | None:
     from autogen_nb.models.config.model_selection import model_for
 
     if isinstance(llm_config, Mapping):
-        # The agent adds the definitions of its tools and functions to each request.
+        # The agent itself adds the definitions of its tools and functions to each request.
         llm_config = {key: value for key, value in llm_config.items() if key not in ("functions", "tools")}
     return model_for(llm_config)
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """The settings for a ``code_execution_config`` under the organisation's policy; None if the agent runs no code."""
+    """The settings of a ``code_execution_config``, or stricter ones of the organisation's policy; None for no code."""
     if config is False:
         return None
     organisation = policy()
@@ -193,11 +193,11 @@ def _stop_at_exit(executor: Executor) -> Callable[[], object]:
 
 
 _created: dict[int, Executor] = {}
-"""The executors created for agents, by their identity."""
+"""The executors that this module has created, by `id()`."""
 
 
 def stop_unreachable_kernels(executor: Executor) -> None:
-    """Stops the kernels of unreachable agents before this executor starts another one.
+    """Stops the kernels of unreachable agents if this executor is about to start a kernel.
 
     Agents that have talked refer to each other, so only Python's cyclic garbage collector frees them.
     """

@@ -1,4 +1,4 @@
-"""Calls the user's functions, sync or async; errors name the function that raised."""
+"""Calls the user's functions, sync or async; an error names the function that raised it."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Generator
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @contextmanager
 def naming_errors(what: str) -> Generator[None, None, None]:
-    """Turns exceptions other than this package's into a `CallbackError` that names the function."""
+    """Turns exceptions, except for this package's, into a `CallbackError` that begins with `what`."""
     try:
         yield
     except AutogenError:
@@ -22,7 +22,7 @@ def naming_errors(what: str) -> Generator[None, None, None]:
 
 
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
-    """Returns `read(result)` for the result of the call, or an awaitable of it if the call is async."""
+    """Returns `read(result)` for the result of the call, or an awaitable of `read(result)` if the call is async."""
 
     async def read_later(pending: Awaitable[Any]) -> T:
         with naming_errors(what):

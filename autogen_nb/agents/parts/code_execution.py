@@ -1,8 +1,4 @@
-"""Runs an agent's code, in a chat or for a call of `execute_code_blocks` or `run_code`.
-
-Outputs and the questions of the running code are emitted in their order. The person's answers come from the caller's
-thread (`autogen_nb.run.Inquiry`); the code waits on the engine's loop.
-"""
+"""Runs an agent's code, in a chat or for a call of `execute_code_blocks` or `run_code`."""
 
 import asyncio
 import os
@@ -40,7 +36,7 @@ async def run_blocks(
     shown: ShownSize,
     emit: Callable[[OutputAdded | Inquiry], None],
 ) -> CodeRan:
-    """Runs the blocks; emits their outputs and the questions of their code. `shown` counts displayed output."""
+    """Runs the blocks, and emits their outputs and questions in order; `shown` counts the chat's displayed output."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
     describe = describer()
@@ -55,7 +51,7 @@ async def run_blocks(
             add_redacted(each)
 
     def add_redacted(output: Output) -> None:
-        # The view shows the output between the questions before it and later ones.
+        # Questions before and after an output belong to different batches, so the output appears between them.
         inquirer.batch = None
         if (fitted := rich.take(output)) is not None:
             outputs.add(fitted)
@@ -65,7 +61,7 @@ async def run_blocks(
 
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
-        # Not every human answers questions of running code.
+        # Some humans cannot answer questions of running code.
         asks = inquirer if hasattr(human, "allow") else None
         ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
@@ -90,7 +86,7 @@ async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Calla
 
 
 class _Inquirer:
-    """An `Inquirer` that emits each question, and records it with its answer."""
+    """Emits the questions of running code, and records them with their answers."""
 
     def __init__(self, agent: str, emit: Callable[[Inquiry], None]) -> None:
         self._agent = agent
@@ -101,7 +97,7 @@ class _Inquirer:
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
-        """The questions and their answers; open questions are recorded as ended without a decision."""
+        """Returns the questions and answers; an open question gets the answer that its code has ended."""
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)
@@ -150,7 +146,7 @@ class _Inquirer:
 
 
 class OutputFolder:
-    """The folder for outputs that are too large to show."""
+    """The folder for outputs that a chat does not show."""
 
     def __init__(self, folder: Path | None, base: Path | None = None) -> None:
         self._folder = folder
@@ -169,7 +165,7 @@ class OutputFolder:
         raise AssertionError("count() has no end")
 
     def save(self, ending: str, content: bytes) -> str:
-        """Writes a new file and returns its name; "" without a folder, or on a full disk."""
+        """Writes a new file and returns its name; "" without a folder, or if writing fails."""
         try:
             file = self.open(ending)
             if file is not None:
@@ -181,7 +177,7 @@ class OutputFolder:
         return "" if file is None else self.name_of(file)
 
     def name_of(self, file: BinaryIO) -> str:
-        """The file's path relative to `base`, where the code runs."""
+        """The file's path, relative to the folder in which the code runs, if possible."""
         path = (self._folder or Path()) / file.name
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
 
@@ -195,7 +191,7 @@ class OutputFolder:
 
 
 class FullOutputFile:
-    """The printed text of one run; a text of more than `LIMIT` characters goes to a file."""
+    """Writes the printed text of one run to a file if it has more than `LIMIT` characters."""
 
     def __init__(self, folder: OutputFolder) -> None:
         self._folder = folder
@@ -222,7 +218,7 @@ class FullOutputFile:
         self._pending_texts.clear()
 
     def close(self) -> str:
-        """The name of the file with the whole text; "" if the text was short."""
+        """Returns the name of the file; "" without a file."""
         if self._file is None:
             return ""
         with suppress(OSError):
@@ -235,7 +231,7 @@ Code = tuple[str, str]
 
 
 class CodeRunner(Agent):
-    """Runs an agent's code through AutoGen 0.2's methods; `code` is None for an agent that runs none."""
+    """Runs code through AutoGen 0.2's methods; `code` is None for an agent that runs no code."""
 
     code: CodeConfig | None
 

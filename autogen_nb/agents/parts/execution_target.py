@@ -1,7 +1,6 @@
 """The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a kernel server.
 
-An unavailable place is an error before anything starts, and no other place is tried.
-`autogen_nb.kernels.places` has the table of all places.
+If the chosen place is unavailable, an error says so before anything starts. No other place is tried.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ Sandbox: TypeAlias = Walls
 class ExecutionTarget:
     sandbox: Sandbox = "none"
     net: bool = False
-    # An address may hold a token.
+    # A server's address may contain a token.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
 
@@ -68,10 +67,7 @@ class ExecutionTarget:
         passed: Sequence[str] = (),
         writable: Writable | None = None,
     ) -> "BlockExecutor":
-        """A `BlockExecutor` for the place; it starts nothing before the first block.
-
-        `writable` is the part of `cwd` that sandboxed code can change.
-        """
+        """A `BlockExecutor` that starts its kernel with the first block; sandboxed code can change `writable`."""
         from autogen_nb.executors.block_executor import BlockExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 

@@ -74,10 +74,10 @@ class MessageHistory(Agent):
 
     def exchanged(self, peer: Agent) -> list[Said]:
         messages, said = self._messages.get(peer, []), self._said.setdefault(peer, [])
-        # The caller may have removed messages from the list: read all of them again.
+        # The user's code may have removed messages from the list.
         if len(said) > len(messages):
             said.clear()
-        # Only new messages are read: reading all would make the cost of a chat quadratic.
+        # To read all messages each time would make the cost of a chat quadratic.
         for message in messages[len(said) :]:
             said.append(self._read(message, peer))
         return said
@@ -89,8 +89,8 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Temporarily replaces the history with a peer; None, or the history's own list, changes nothing."""
-        # A chat passes the agent's own history to an overridden method.
+        """Temporarily replaces the history with a peer; None changes nothing."""
+        # An overridden method may pass on the history itself, which it gets from a chat.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         replacement = before if messages is None else [dict(message) for message in messages]
@@ -110,7 +110,7 @@ class MessageHistory(Agent):
     def set_reply_messages(
         self, peer: Agent, messages: Iterable[Kept | Message], offset: int = 0, *, lasting: bool = False
     ) -> None:
-        """Sets the messages that the agent's hooks returned; the agent replies to them.
+        """Sets the messages that the agent replies to, as its hooks returned them.
 
         Ranges in `messages` count from `offset`. With `lasting`, the last message also changes in the history.
         """
@@ -124,7 +124,7 @@ class MessageHistory(Agent):
             self._said[peer] = self._said.get(peer, [])[:-1]
 
     def reply_messages(self, peer: Agent, count: int | None = None) -> list[dict[str, Any]]:
-        """The messages that the agent replies to: those from its hooks, else the first `count` of its history."""
+        """The messages that the agent replies to: from `set_reply_messages`, else the first `count` of its history."""
         return self._reply_messages.get(peer) or self._messages[peer][:count]
 
     def max_consecutive_auto_reply(self, sender: Agent | None = None) -> int:
@@ -154,7 +154,7 @@ class MessageHistory(Agent):
         return peer in self._replying
 
     def stop_reply_at_receive(self, sender: Agent | None = None) -> None:
-        """Disables replies to a sender, or to all senders, except for requested ones."""
+        """Disables replies to a sender, or to all senders, unless a message requests a reply."""
         if sender is None:
             self._replying.clear()
         else:

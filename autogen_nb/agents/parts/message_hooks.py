@@ -1,4 +1,4 @@
-"""Hooks: functions of the caller that change messages; AutoGen 0.2 defines when an agent calls them."""
+"""Hooks: the user's functions that change messages, as in AutoGen 0.2."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -18,7 +18,7 @@ SENT = "process_message_before_send"
 
 
 class MessageHooks(Agent):
-    """An agent's hooks, under AutoGen 0.2's names of the hookable methods."""
+    """An agent's hooks, by AutoGen 0.2's names of the hookable methods."""
 
     def __init__(self) -> None:
         self.hook_lists: dict[str, list[Hook]] = {LAST: [], ALL: [], SENT: []}
@@ -46,9 +46,9 @@ class MessageHooks(Agent):
         self.hook_lists[hookable_method].append(hook)
 
     def hooked_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
-        """The messages for a reply as the hooks return them; the originals do not change."""
+        """The messages for a reply as the hooks return them; the history does not change."""
         if not self.hook_lists[ALL]:
-            # Copying the whole conversation for each reply would make a chat quadratic.
+            # A copy of the whole conversation for each reply would make the cost of a chat quadratic.
             unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
             last = self.process_last_received_message(messages[-1:])[0]
             return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))
@@ -56,7 +56,7 @@ class MessageHooks(Agent):
         return without_repeats(changed, messages)
 
     def process_all_messages_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """A copy of the messages as the hooks for all messages return it."""
+        """A copy of the messages, as changed by the hooks for all messages."""
         changed: list[Mapping[str, Any]] = deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
         for hook in self.hook_lists[ALL]:
             changed = self._call_hook(ALL, hook, changed)
@@ -67,13 +67,12 @@ class MessageHooks(Agent):
         return changed
 
     def hooked_before_send(self, message: Any, recipient: Agent, silent: bool) -> Any:
-        """An outgoing message as the hooks return it."""
         for hook in self.hook_lists[SENT]:
             message = self._call_hook(SENT, hook, sender=self, message=message, recipient=recipient, silent=silent)
         return message
 
     def process_last_received_message(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """The messages, with the last one's content as the hooks return it."""
+        """The messages; the hooks for the last message have changed its content."""
         *earlier, message = messages
         content = message.get("content")
         # AutoGen 0.2 does not pass these messages to hooks.
@@ -91,7 +90,7 @@ class MessageHooks(Agent):
 def without_repeats(
     changed: Sequence[Mapping[str, Any]], originals: Sequence[Mapping[str, Any]]
 ) -> tuple[Kept | Message, ...]:
-    """The messages that the hooks returned, with unchanged ones replaced by ranges of the originals.
+    """Replaces unchanged messages by ranges of the originals.
 
     A message is unchanged if it equals the original at the same position, counted from the start or from the end.
     """

@@ -8,7 +8,7 @@ from autogen_nb.messages import Message
 
 
 def checked_message(message: str | Mapping[str, Any] | Message) -> Message:
-    """The message as a `Message`; raises `ConfigError` if it has no content and no calls."""
+    """Converts the message; raises `ConfigError` if it has no content and no calls."""
     checked = Message.of(message)
     if checked.content is None and not checked.carries_calls:
         raise ConfigError(f"the message {message!r} has no content and calls nothing; it cannot be sent")
@@ -33,7 +33,6 @@ def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]
     if not carried:
         return opening
     if isinstance(content, list):
-        # AutoGen 0.2 puts the carried text before the parts.
         return opening | {"content": [{"type": "text", "text": carried}, *content]}
     return opening | {"content": (content or "") + carried}
 

@@ -56,7 +56,7 @@ as it is here."""
 def retry_messages(
     tried: Sequence[str], names: Sequence[str], several: str, nobody: str, role: str
 ) -> list[dict[str, str]]:
-    """The model's unclear answers to the question who speaks next, each with new instructions."""
+    """The model's invalid choices of a speaker, each followed by new instructions."""
     messages: list[dict[str, str]] = []
     for answer in tried:
         template = several if len(mentioned_names(answer, names)) > 1 else nobody
@@ -66,7 +66,7 @@ def retry_messages(
 
 
 def fill_template(template: str, **values: str) -> str:
-    """The template with its fields filled in; other braces stay as they are."""
+    """Fills in the fields of the template; other braces stay unchanged."""
     try:
         return template.format(**values)
     except (KeyError, IndexError, ValueError):

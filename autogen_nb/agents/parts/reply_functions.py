@@ -1,8 +1,8 @@
-"""An agent's reply functions, in the order in which it tries them: built-in steps, and functions that users register.
+"""An agent's reply functions: built-in steps, and functions that users register, in the order of their attempts.
 
-The list has AutoGen 0.2's layout, so a `position` for `register_reply` means the same as in a sync chat of AutoGen 0.2.
-There, each step has a place for a sync and a place for an async function. Here, a built-in step takes the place of the
-sync function, and the other place stays empty.
+The list has AutoGen 0.2's layout, so that a `position` for `register_reply` has the same meaning as in AutoGen 0.2.
+In AutoGen 0.2, most steps have two places, for an async and a sync function. In this list, the place of the async
+function is empty, and the built-in step has the place of the sync function.
 """
 
 import copy
@@ -34,7 +34,7 @@ _STEP_FORMS: list[tuple[ReplyFunction, BuiltinStep]] = []
 def step_forms(
     name: str, step: BuiltinStep, about: str
 ) -> tuple[Callable[..., StepReply], Callable[..., Coroutine[Any, Any, StepReply]]]:
-    """The sync and async methods for a built-in step; they ignore `config`, which is part of AutoGen's signature."""
+    """The sync and async methods for a built-in step; `config` is part of AutoGen's signature, and has no effect."""
 
     async def method(
         self: Any, waits: Waits, /, messages: Messages = None, sender: Any = None, config: Any = None
@@ -53,7 +53,7 @@ def step_forms(
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
     """The built-in step for a method; None for other functions."""
     function = getattr(function, "__func__", function)
-    # Functions are compared by identity, because a function that wraps a step has copies of all its attributes.
+    # By identity, because a wrapper of a method has copies of the method's attributes.
     return next((step for form, step in _STEP_FORMS if form is function), None)
 
 
@@ -80,7 +80,7 @@ class Registered:
 
 
 _LAYOUT: tuple[BuiltinStep | None, ...] = (None, "termination", None, None, None, "functions", "code", None, "model")
-"""AutoGen 0.2's places: an async function before each sync function, except for the code step, which is only sync."""
+"""None is the empty place of an async function; the code step has no async function in AutoGen 0.2."""
 
 
 class ReplyFunctions(MessageHistory):
@@ -114,7 +114,7 @@ class ReplyFunctions(MessageHistory):
         ignore_async_in_sync_chat: bool = False,
         remove_other_reply_funcs: bool = False,
     ) -> None:
-        """Adds a reply function, ``reply_func(recipient, messages, sender, config) -> (final, reply)``.
+        """Adds a reply function: ``reply_func(recipient, messages, sender, config) -> (final, reply)``.
 
         Parameters
         ----------
@@ -123,7 +123,8 @@ class ReplyFunctions(MessageHistory):
         position
             The place in the list of reply functions; 0 is the first.
         config
-            A value for the function, which gets a copy. `reset` restores the copy, or calls `reset_config` with it.
+            A value for the function, which gets a copy. `reset` makes a new copy, or calls `reset_config` with the
+            present one.
         ignore_async_in_sync_chat
             Skips an async function in a sync chat; without this flag, the chat raises `ConfigError`.
         remove_other_reply_funcs
@@ -155,7 +156,7 @@ class ReplyFunctions(MessageHistory):
     def reply_steps(
         self, builtin: Callable[[BuiltinStep], Step | None], exclude: Collection[ReplyFunction] = ()
     ) -> Iterator[Step]:
-        """The reply steps of a flow, except the excluded ones; `builtin` creates a built-in step, or returns None."""
+        """The reply steps for a flow; `builtin` creates a built-in step, or returns None if the agent lacks it."""
         excluded = {builtin_step(function) for function in exclude}
         for number, entry in enumerate(self._places):
             if isinstance(entry, Registered):
@@ -167,7 +168,7 @@ class ReplyFunctions(MessageHistory):
     def call_reply_function(
         self, number: int, peer: Agent, *, awaits: bool
     ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
-        """A registered function's reply to the peer's last message; (False, None) if its trigger does not match."""
+        """A registered function's reply to the peer; (False, None) if the function's trigger does not match."""
         entry = self._places[number]
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"

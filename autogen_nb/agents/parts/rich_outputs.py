@@ -1,9 +1,10 @@
-"""Limits the rich outputs that a chat shows; a line names the files that hold the others.
+"""Limits the rich outputs that a chat shows, and writes other outputs to files.
 
-1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit.
-2. Outputs that are too large for one message, and pictures with too many pixels, go to files.
-3. Outputs that the code cleared, or replaced by an update, do not count.
-4. A surface that shows only text, such as a script's terminal, gets pictures and pages as files.
+1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. A line
+   at the end of the run names the files of the other outputs.
+2. An output that is too large for one message, or a picture with too many pixels, goes to a file, which a line names.
+3. Outputs that the code has cleared or replaced do not count.
+4. If the surface shows only text, pictures and pages go to files.
 """
 
 import json
@@ -39,10 +40,10 @@ _ENDINGS = {
 """The file endings of MIME types, in order of preference."""
 
 Save: TypeAlias = Callable[[str, bytes], str]
-"""Writes bytes to a file with this ending and returns its name; "" on failure."""
+"""Writes bytes to a file with this ending and returns the file's name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Describes how the surface shows an output: "" for unchanged; None for a surface that shows only text."""
+"""Describes to the model how a surface shows an output; "" if unchanged, None for a surface that shows only text."""
 
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
@@ -76,7 +77,7 @@ class RichOutputs:
         self._reason = ""
 
     def take(self, output: Output) -> Output | None:
-        """Returns what to show: the output itself, a line that names its file, or None."""
+        """Returns the output, a line that names its file, or None if nothing is shown."""
         match output:
             case Cleared(wait=wait):
                 self._clear_next = wait
@@ -91,7 +92,7 @@ class RichOutputs:
                 return output
 
     def note(self) -> str:
-        """Returns the line at the end of the run about outputs that are not shown; "" if all are shown."""
+        """Returns a line about the outputs that are not shown; "" if there are none."""
         if not self._omitted:
             return ""
         subject = "1 more output is" if self._omitted == 1 else f"{self._omitted:,} more outputs are"
@@ -126,7 +127,6 @@ class RichOutputs:
         self._chat.total += more
         if display_id is not None:
             self._by_id[display_id] = size
-        # The model reads how the person sees the output.
         form = self._shown_as(output.data)
         if form is None:
             form = self._form_as_text(output)

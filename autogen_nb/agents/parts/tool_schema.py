@@ -23,7 +23,7 @@ _FIELD = "parameter_"
 def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
-    """The tool's name and description; missing ones come from an earlier decorator, or from the function itself."""
+    """The tool's name and description; by default those of an earlier call, or else of the function itself."""
     defaults = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
     tool = (name or defaults[0], description or defaults[1])
     with contextlib.suppress(AttributeError):  # bound methods have no attributes of their own
@@ -54,7 +54,7 @@ def get_function_schema(function: Callable[..., Any], *, name: str | None = None
 
 
 def with_typed_arguments(function: F) -> F:
-    """The function with its arguments converted to the annotated types, such as a dict to a pydantic model."""
+    """Wraps the function to convert its arguments to the annotated types, such as a dict to a pydantic model."""
     model = _model(function)
     names = list(inspect.signature(function).parameters)
 

@@ -1,4 +1,4 @@
-"""An agent's tools: their definitions for its model, and the calls; a failed call has an answer too."""
+"""An agent's tools: their definitions for its model, and the calls."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,9 +40,10 @@ class ToolUser(Agent):
         description: str | None = None,
         api_style: Style = "tool",
     ) -> Callable[[F], F]:
-        """A decorator that makes a function known to the agent's model; its description defaults to the docstring.
+        """A decorator that adds a function to the definitions for the agent's model.
 
-        ``api_style="function"`` uses the older ``function_call`` of OpenAI's API, for servers without tools.
+        The description defaults to the docstring. ``api_style="function"`` uses the older ``function_call`` of
+        OpenAI's API, for servers without tools.
 
         Raises
         ------
@@ -65,7 +66,7 @@ class ToolUser(Agent):
     def register_for_execution(self, name: str | None = None) -> Callable[[F], F]:
         """A decorator that makes the agent run a function when a model calls it.
 
-        The name defaults to that of `register_for_llm`, or else to the function's own.
+        The name defaults to the name in `register_for_llm`, or else to the function's own name.
         """
 
         def decorated(function: F) -> F:
@@ -77,7 +78,7 @@ class ToolUser(Agent):
         return decorated
 
     def register_function(self, function_map: Mapping[str, Callable[..., Any] | None]) -> None:
-        """Adds functions by name, and removes those whose value is None."""
+        """Adds functions by name; the value None removes a function."""
         for name, function in function_map.items():
             if function is None:
                 self.function_map.pop(name, None)
@@ -94,7 +95,7 @@ class ToolUser(Agent):
         self._update_signature("tool", tool_sig, is_remove)
 
     def update_function_signature(self, func_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """Adds or removes a definition of the older ``function_call`` form."""
+        """Adds or removes a definition for the older ``function_call`` of OpenAI's API."""
         self._update_signature("function", func_sig, is_remove)
 
     def define(self, style: Style, definition: dict[str, Any]) -> None:
@@ -110,7 +111,7 @@ class ToolUser(Agent):
         )
 
     def _update_llm_config(self, style: Style) -> None:
-        # As in AutoGen 0.2, programs find their tools in `llm_config`.
+        # As in AutoGen 0.2, `llm_config` contains the definitions.
         if isinstance(self.llm_config, dict):
             self.llm_config.pop(f"{style}s", None)
             self.llm_config |= {f"{style}s": self.listed(style)} if self.definitions[style] else {}
@@ -132,7 +133,7 @@ class ToolUser(Agent):
     async def _execute_function(
         self, waits: Waits, /, func_call: Mapping[str, Any], verbose: bool = False
     ) -> tuple[bool, dict[str, Any]]:
-        """Whether a call succeeded, and the message with its result; ignores `verbose`."""
+        """Whether a call succeeded, and the message with its result; `verbose` has no effect."""
         del verbose
         name = str(func_call.get("name", ""))
         is_success, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
@@ -145,7 +146,7 @@ class ToolUser(Agent):
 
 
 def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str | None = None, description: str) -> F:
-    """Registers a function as a tool of the caller's model, run by the executor; returns the function.
+    """Registers a function as a tool: the caller's model calls it, and the executor runs it. Returns the function.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """Whether the call succeeded, and its result (possibly an awaitable) or a text that begins with "Error: "."""
+    """Whether the call succeeded, and its result, which may be an awaitable, or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
@@ -187,7 +188,7 @@ async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
 
 
 def result_text(result: Any) -> str:
-    """A function's result as text: strings unchanged, other values as JSON, and `str()` of values without JSON."""
+    """A function's result as text: a string unchanged, other values as JSON if possible, and else by `str()`."""
     if isinstance(result, str):
         return result
     if hasattr(result, "model_dump_json"):
@@ -195,7 +196,7 @@ def result_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False)
     except (TypeError, ValueError):
-        # pydantic converts containers with models, dates and the like.
+        # pydantic can convert containers with models or dates.
         if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
             return str(result)
     from pydantic_core import PydanticSerializationError, to_json

@@ -12,7 +12,7 @@ from autogen_nb.messages import Usage
 from autogen_nb.run.io_stream import IOStream
 
 Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
-"""The values that hold a model's answer."""
+"""A model's answer with its usage."""
 
 
 class UsageTotals:
@@ -31,7 +31,7 @@ class UsageTotals:
         }
 
     def add(self, reply: Paid) -> None:
-        """Counts a reply; a reply without tokens and cost did not come from a model."""
+        """Counts a reply, unless it did not come from a model, and therefore has no tokens and no cost."""
         if not reply.usage and reply.cost is None:
             return
         used = reply.usage or Usage()
