@@ -31,9 +31,6 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
-_PROMPT = "\nYour task: "
-_ENDS = frozenset({"exit", "quit"})
-
 
 @click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
 @task_options()
@@ -115,8 +112,8 @@ def _converse(conversation: _Conversation) -> int:
     code, interrupted = exit_codes.ANSWERED, False
     while True:
         try:
-            task = input(_PROMPT if is_terminal else "").strip()
-            if task.lower() in _ENDS:
+            task = input("\nYour task: " if is_terminal else "").strip()
+            if task.lower() in ("exit", "quit"):
                 return code
             if task:
                 code, interrupted = exit_codes.ANSWERED, False

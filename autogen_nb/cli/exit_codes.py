@@ -23,8 +23,7 @@ _BY_ERROR = {
     NobodyThere: REFUSED,
     ModelError: MODEL,
     ConfigError: USAGE,
-}
-"""Exit codes by class, subclasses first."""
+}  # subclasses first
 
 
 def code_of(error: BaseException | None) -> int:

@@ -16,13 +16,10 @@ from autogen_nb.cli import exit_codes
 from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.kernels.notebook_kernel import NotebookKernel, notebook_kernel
 
-_REPLACED_LATER = frozenset({"empty", "status", "partial", "panel"})
-"""Kinds of outputs that a later output replaces."""
+_REPLACED_LATER = frozenset({"empty", "status", "partial", "panel"})  # kinds that a later output replaces
 
 STOPPED = "stopped"
-
-_GRACE = 1.0
-"""Seconds for an interrupted cell to end by itself."""
+_GRACE = 1.0  # seconds for an interrupted cell to end by itself
 
 _EXPRESSIONS = {
     "code": f"__import__({exit_codes.__name__!r}, fromlist=['*']).code_of(__import__('sys').last_value.__cause__)",

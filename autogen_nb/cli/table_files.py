@@ -41,10 +41,10 @@ class TableFile(NamedTuple):
 
 
 def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
-    """Describes the tables at the paths, as seen from `folder`."""
+    """The tables at the paths; code in `folder` can run their sources."""
     files: list[TableFile] = []
-    for path in paths:
-        path = EXAMPLE if path == Path("example") and not path.exists() else path.expanduser()  # noqa: PLW2901 - as above
+    for argument in paths:
+        path = EXAMPLE if argument == Path("example") and not argument.exists() else argument.expanduser()
         source = _source(path)
         _check(path, f"import pandas as pd\ntable = {source.format(path=repr(str(path)), limit=', nrows=1000')}")
         name = _name(path.stem, {file.name for file in files})

@@ -161,21 +161,27 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     ) -> None:
         cwd = one_directory(work_dir=work_dir)
         more = {"cleanup_temp_files": delete_tmp_files, "execution_policies": execution_policies, **more}
+        options = {"volumes": extra_volumes, "extra_hosts": extra_hosts, "device_requests": device_requests}
         settings = container_settings(
-            net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
-            volumes=extra_volumes, extra_hosts=extra_hosts, device_requests=device_requests,
-        )  # fmt: skip
+            options, container_name, bind_dir, auto_remove=auto_remove, stop_container=stop_container, net=net
+        )
         place = ContainerPlace(cwd=cwd, images=[image], **settings)
         super().__init__(work_dir=cwd, timeout=timeout, place=place, **more)
 
 
 def container_settings(
-    net: bool, bind_dir: str | Path | None, *, auto_remove: bool, stop_container: bool, **more: Any
+    options: Mapping[str, Any],
+    container_name: str | None = None,
+    bind_dir: str | Path | None = None,
+    *,
+    auto_remove: bool = True,
+    stop_container: bool = True,
+    net: bool = False,
 ) -> dict[str, Any]:
-    """Converts the container options of AutoGen's executors to those of `ContainerPlace`."""
+    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; `options` are the engine's."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
     host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
-    options = {name: value or None for name, value in more.items()}
+    options = {name: value or None for name, value in options.items()} | {"name": container_name}
     return {"net": net, "host_cwd": host_cwd, "leaves": leaves, "options": options}
 
 

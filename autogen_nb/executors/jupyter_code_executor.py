@@ -17,7 +17,6 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import in_background
 
 _PYTHON = "python3"
-_DIGITS = 12
 
 
 @dataclass(eq=False)
@@ -64,25 +63,18 @@ class LocalJupyterServer(_ManagedServer):
 class DockerJupyterServer(_ManagedServer):
     """A container for a kernel, connected by sockets that only it and this process see; no port is opened.
 
+    `container_name`, `auto_remove`, `stop_container`, `bind_dir` and `net` are those of
+    `DockerCommandLineCodeExecutor`.
+
     Parameters
     ----------
     custom_image_name
         An image with ipykernel. If none is named, one is built from `base_image` at first use, which may need the
         network.
-    container_name
-        The container's name in the engine.
-    auto_remove
-        True to remove the container when it ends.
-    stop_container
-        True to end the container when its executor stops, or when this process ends.
     docker_env
         Environment variables for the container.
     work_dir
         The working directory; None leaves the choice to the executor.
-    bind_dir
-        The path of the working directory on the engine's machine, if it differs.
-    net
-        True to allow network access.
     base_image
         An image with ``python3``, and with pip or ipykernel.
     expose_port, token
@@ -93,26 +85,19 @@ class DockerJupyterServer(_ManagedServer):
         self,
         *,
         custom_image_name: str | None = None,
-        container_name: str | None = None,
-        auto_remove: bool = True,
-        stop_container: bool = True,
         docker_env: Mapping[str, str] | None = None,
         expose_port: int = 8888,  # noqa: ARG002  # for compatibility
         token: Any = None,  # noqa: ARG002  # for compatibility
         work_dir: str | Path | None = None,
-        bind_dir: str | Path | None = None,
-        net: bool = False,
         base_image: str = IMAGE,
+        **container: Any,
     ) -> None:
         super().__init__()
-        digest = hashlib.sha256(base_image.encode()).hexdigest()[:_DIGITS]
+        digest = hashlib.sha256(base_image.encode()).hexdigest()[:12]
         self.image = custom_image_name or f"autogen-nb-kernel:{digest}"
         self.base = None if custom_image_name else base_image
         self.work_dir = None if work_dir is None else Path(work_dir).absolute()
-        self.settings = container_settings(
-            net, bind_dir, auto_remove=auto_remove, stop_container=stop_container, name=container_name,
-            environment=docker_env,
-        )  # fmt: skip
+        self.settings = container_settings({"environment": docker_env}, **container)
 
 
 class _KernelContainer(ContainerPlace):
