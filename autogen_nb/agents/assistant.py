@@ -15,11 +15,11 @@ from autogen_nb.messages import FunctionCall
 
 
 class AssistantAgent(ConversableAgent):
-    """An agent that writes code and text with a model; it runs no code and asks no person.
+    """An agent that writes code and text with a model, but runs no code and asks no person.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
-    With `model_client`, which may also be the second argument, it is AgentChat's assistant. The parameters after
-    `model_client` are for AgentChat's assistant only.
+    With a `model_client`, which may also be the second argument, the agent is AgentChat's assistant. Only AgentChat's
+    assistant has the parameters after `model_client`.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class AssistantAgent(ConversableAgent):
     reflect_on_tool_use
         Whether the model puts the results of its calls into words; otherwise the results are the answer.
     max_tool_iterations
-        How many times the model can make calls in one turn.
+        The maximum number of the model's replies with calls in one turn.
     tool_call_summary_format
-        The template for each call if the results are the answer, with the fields ``{tool_name}``, ``{arguments}`` and
-        ``{result}``.
+        If the results are the answer, the template for each result, with the fields ``{tool_name}``, ``{arguments}``
+        and ``{result}``.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
     """

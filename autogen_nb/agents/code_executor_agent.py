@@ -17,7 +17,7 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A block of code before it runs, and the messages before it."""
+    """A block of code that is about to run, and the messages of the team before it."""
 
     code: str
     context: Sequence[Mapping[str, Any]] = field(default_factory=list)
@@ -32,16 +32,16 @@ class ApprovalResponse:
 
 
 class CodeExecutorAgent(ConversableAgent):
-    """An agent that runs the code in the last message that contains code.
+    """An agent that runs the code of the latest message with code.
 
     Parameters
     ----------
     code_executor
         The executor that runs the code.
     model_client
-        A model that writes code, which the agent runs at once; the model then reports the outcome to the team.
+        A model that writes code. The agent runs the code at once, and the model then reports the outcome to the team.
     max_retries_on_error
-        How many times the model rewrites failing code.
+        The maximum number of times that the model rewrites failing code.
     approval_func
         Takes an `ApprovalRequest` for each block before it runs, and returns an `ApprovalResponse`; it may be async.
     sources

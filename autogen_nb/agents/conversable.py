@@ -1,8 +1,8 @@
 """`ConversableAgent`: the agent with AutoGen 0.2's method names.
 
-The flow of a chat makes all decisions. It reads the agent's `spec`, and calls these methods where a subclass overrides
-them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`, `execute_function`,
-`generate_init_message`, and their ``a_`` forms.
+The flow of a chat makes all decisions, from the agent's `spec`. A chat calls the following methods only if a subclass
+overrides them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
+`execute_function`, `generate_init_message`, and their ``a_`` forms.
 """
 
 import weakref
@@ -46,7 +46,7 @@ from autogen_nb.models.custom_client import register_client
 from autogen_nb.run import Waits, runtime_log
 
 TerminationTest: TypeAlias = Callable[[dict[str, Any]], bool] | Condition
-"""Tests whether a message ends the chat: a predicate of its dict, or a condition of `termination_checks`."""
+"""Tests whether a message ends the chat: a predicate of the message's dict, or a condition of `termination_checks`."""
 
 
 class ConversableAgent(Participant, SoloAgent):
@@ -55,7 +55,7 @@ class ConversableAgent(Participant, SoloAgent):
     Parameters
     ----------
     name
-        The agent's name, which models read too.
+        The agent's name; models also read it.
     system_message
         The system message for the agent's model; a list is joined by newlines.
     is_termination_msg
@@ -68,20 +68,20 @@ class ConversableAgent(Participant, SoloAgent):
     function_map
         The functions that models can call, by name.
     code_execution_config
-        False for no code execution, or a dict: ``work_dir``, ``timeout`` (seconds for one block), ``executor``,
-        ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never", "risky", "always": when the
-        agent asks a person before code runs), and ``pictures`` (whether models get the plots along with the output).
-        Without ``executor`` the agent gets a Jupyter kernel of its own.
+        False for no code execution, or a dict with ``work_dir``, ``timeout`` (seconds for one block), ``executor`` (by
+        default a new Jupyter kernel), ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never",
+        "risky" or "always": when the agent asks a person before code runs), and ``pictures`` (whether models get the
+        plots with the output).
     llm_config
         AutoGen's dict, a model's name, a model, or False for none.
     default_auto_reply
-        The reply if no reply function has one; None ends the chat.
+        The reply if no reply function returns a reply; None ends the chat.
     description
         The agent's purpose, for other agents; the system message by default.
     chat_messages
         Earlier conversations to continue, by peer.
     silent
-        Hides the chats of this agent; None lets each chat decide.
+        Hides the chats that this agent starts; None leaves this to the `silent` of each chat.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
@@ -132,16 +132,16 @@ class ConversableAgent(Participant, SoloAgent):
         self._finished: dict[int, ChatResult] = {}
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
-            # The kernel stops with its agent, for example when the agent's cell runs again.
+            # When the agent's cell runs again, the kernel of the old agent stops.
             weakref.finalize(self, self.code.release).atexit = False
         if runtime_log.active:
             init_args = {"name": name, "system_message": system_message, "llm_config": llm_config}
             runtime_log.log_new_agent(self, init_args)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """Uses a client of this class for the next entry of the config list with its name as ``model_client_cls``.
+        """Uses a client of this class for the next entry of the config list whose ``model_client_cls`` names the class.
 
-        The class takes the entry and the other arguments. It has ``create(params)``, ``message_retrieval(response)``,
+        The class takes the entry and `kwargs`. It has the methods ``create(params)``, ``message_retrieval(response)``,
         ``cost(response)`` and ``get_usage(response)``.
         """
         self._model_config = register_client(self._model_config, model_client_cls, **kwargs)
@@ -150,7 +150,7 @@ class ConversableAgent(Participant, SoloAgent):
 
     @cached_property
     def client(self) -> Any:
-        """An `OpenAIWrapper` of the agent's `llm_config` that shares the agent's usage; None without one."""
+        """An `OpenAIWrapper` for the agent's `llm_config` that counts the agent's usage; None without `llm_config`."""
         from autogen_nb.agents.openai_wrapper import OpenAIWrapper
 
         if not isinstance(self._model_config, Mapping):
@@ -161,13 +161,13 @@ class ConversableAgent(Participant, SoloAgent):
 
     @property
     def use_docker(self) -> Any:
-        """The setting of the agent's `code_execution_config`; None without it."""
+        """The value of ``use_docker`` in the agent's `code_execution_config`, or None."""
         config = self._code_execution_config
         return config.get("use_docker") if isinstance(config, Mapping) else None
 
     @property
     def code_executor(self) -> Any:
-        """The executor of the agent's code; None if it runs no code."""
+        """The executor of the agent's code; None for an agent that runs no code."""
         executor = None if self.code is None else self.code.executor
         return getattr(executor, "executor", executor)
 
@@ -181,7 +181,7 @@ class ConversableAgent(Participant, SoloAgent):
         silent: bool | None = False,
     ) -> None:
         checked = checked_message(self.hooked_before_send(message, recipient, bool(silent)))
-        # A chat that called this method delivers the message itself.
+        # If a chat has called this method, the chat delivers the message.
         if call_context.takes_message("send", self, recipient, checked, request_reply):
             return
         pairs = ((self, recipient), (recipient, self))
@@ -223,9 +223,9 @@ class ConversableAgent(Participant, SoloAgent):
         sender: "ConversableAgent | None" = None,
         exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
-        """The agent's reply to these messages, by default to those exchanged with the sender; None for no reply.
+        """The agent's reply to the messages, by default the history with the sender; None for no reply.
 
-        `exclude` lists reply functions to skip.
+        `exclude` lists reply functions that the agent skips.
         """
         peer = sender or AnonymousSender(self)
         with self.remembering(messages, peer):
@@ -249,7 +249,7 @@ class ConversableAgent(Participant, SoloAgent):
             )
 
     check_termination_and_human_reply, a_check_termination_and_human_reply = step_forms(
-        "check_termination_and_human_reply", "termination", "The step that ends a chat, or asks a person."
+        "check_termination_and_human_reply", "termination", "The step that ends a chat or asks a person."
     )
     generate_function_call_reply, a_generate_function_call_reply = step_forms(
         "generate_function_call_reply", "functions", "The step that calls the function that a message asks for."
@@ -275,7 +275,7 @@ class ConversableAgent(Participant, SoloAgent):
         config: Any = None,
         reset_config: Callable[[Any], Any] | None = None,
     ) -> None:
-        """Registers chats that the agent holds before it replies; its reply is the summary of the last one.
+        """Registers chats that the agent holds before it replies; the reply is the summary of the last chat.
 
         The parameters are those of `register_reply` and `initiate_chats`. `reply_func_from_nested_chats` may be a
         function that holds the chats: ``(chat_queue, recipient, messages, sender, config) -> (final, reply)``.
@@ -315,7 +315,7 @@ class ConversableAgent(Participant, SoloAgent):
     initiate_chat, a_initiate_chat = both_forms(_initiate_chat)
 
     def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
-        """Holds chats in order, each with the summaries of those before it, and returns their results."""
+        """Holds chats in order, each with the summaries of earlier chats, and returns their results."""
         self._finished = dict(enumerate(initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
         return list(self._finished.values())
 
@@ -325,7 +325,7 @@ class ConversableAgent(Participant, SoloAgent):
         return self._finished
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
-        """The results of the last `initiate_chats`, or the one at an index."""
+        """The results of the last `initiate_chats`, or its result at an index."""
         if chat_index is not None:
             return self._finished[chat_index]
         return list(self._finished.values())

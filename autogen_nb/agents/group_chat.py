@@ -38,39 +38,41 @@ class GroupChat(GroupSettings):
     max_round
         The maximum number of messages, including the first one.
     admin_name
-        Another name for the manager in the messages of `GroupChatManager.resume`. Unlike in AutoGen 0.2, Ctrl-C does
-        not hand over to an admin: it ends the call, and the chat can be resumed.
+        Another name for the manager in the messages of `GroupChatManager.resume`. In AutoGen 0.2, Ctrl-C hands over to
+        the admin. Here, Ctrl-C ends the call, and the chat can be resumed.
     func_call_filter
         After a message that calls a function, lets only agents with this function speak.
     speaker_selection_method
         "auto" (a model selects), "manual" (a person selects), "random", "round_robin", or a function of the last
-        speaker and the group: it returns an agent, one of those methods, or None to end the chat.
+        speaker and the group. The function returns an agent, one of those methods, or None to end the chat.
     max_retries_for_selecting_speaker
-        Further requests to a model that named no agent, or several; after these, the next agent in order speaks.
+        The maximum number of further requests to a model that has named no agent, or several. If these fail as well,
+        the next agent in order speaks.
     allow_repeat_speaker
         Whether an agent may speak twice in a row; a list names the agents that may.
     allowed_or_disallowed_speaker_transitions
-        The agents that may speak after each agent, or may not: `speaker_transitions_type` is "allowed" or "disallowed".
+        For each agent, a list of agents that may speak next (if `speaker_transitions_type` is "allowed"), or that may
+        not (if it is "disallowed").
     enable_clear_history
-        Whether "clear history" in a person's or a function's message clears histories, by the rules of
-        `GroupChatManager.clear_agents_history`.
+        Whether "clear history" in a message from a person or a function clears histories, as
+        `GroupChatManager.clear_agents_history` describes.
     select_speaker_transform_messages
         A `TransformMessages` for the messages of the model that selects speakers.
     select_speaker_auto_model_client_cls
-        A class for `register_model_client` of that model, or a list of them.
+        A class of clients for this model, or a list of classes, as for `ConversableAgent.register_model_client`.
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
-        The model's instructions before and after the conversation, with the fields ``{roles}`` and ``{agentlist}``; the
-        second one may be None.
+        The model's instructions before and after the conversation, with the fields ``{roles}`` and ``{agentlist}``;
+        `select_speaker_prompt_template` may be None.
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
-        The model's instructions after it named several agents, or none.
+        The model's instructions after a reply that names several agents, or none.
     select_speaker_auto_verbose
         Ignored; the log of the chat always contains the model's reply.
     select_speaker_auto_llm_config
         The model that selects speakers; by default the manager's.
     role_for_select_speaker_messages
-        The role of the model's instructions, except for those of ``select_speaker_message_template``.
+        The role of the instructions, except for ``select_speaker_message_template``.
 
     Raises
     ------
@@ -161,7 +163,7 @@ class GroupChat(GroupSettings):
         return matches[0] if matches else None
 
     def nested_agents(self) -> list[ConversableAgent]:
-        """The agents, then those of the groups that they manage."""
+        """The agents, then the agents of the groups that they manage."""
         agents = list(self.agents)
         for agent in agents:
             agents += [
@@ -172,12 +174,12 @@ class GroupChat(GroupSettings):
         return agents
 
     def next_agent(self, agent: ConversableAgent, agents: list[ConversableAgent] | None = None) -> ConversableAgent:
-        """The next agent in order after this one, among all agents or those in the list.
+        """The agent that follows `agent` in order, among all agents or among `agents`.
 
         Raises
         ------
         UndefinedNextAgent
-            For an empty list, or one with an agent outside of the group.
+            If `agents` is empty, or contains an agent that is not in the group.
         """
         names = self.agent_names if agents is None else [candidate.name for candidate in agents]
         strangers = set(names) - set(self.agent_names)
@@ -207,7 +209,7 @@ class GroupChat(GroupSettings):
     async def _select_speaker(
         self, waits: run.Waits, /, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """The next speaker, for calls outside of a chat or from a subclass; None for no speaker."""
+        """The next speaker, for a call outside of a chat or from a subclass; None if nobody speaks next."""
         selection = self.selection_rules(selector.name)
         message = Message.of(self.messages[-1]) if self.messages else Message("")
         human = call_context.current_human()
@@ -220,7 +222,6 @@ class GroupChat(GroupSettings):
         def handler(question: Question) -> OnCaller | OnEngine:
             if isinstance(question, SpeakerAsked):
                 return self.answer(question, selector, lambda: self._by_function(last_speaker))
-            # The selection asks no other questions.
             return OnCaller(lambda: human.input(cast("HumanInputAsked", question)))
 
         exchange = ChatExchange((selector,), flow(), handler, state=ConversationState(), log=[], waits=waits)
@@ -230,7 +231,7 @@ class GroupChat(GroupSettings):
     select_speaker, a_select_speaker = both_forms(_select_speaker)
 
     def choose(self, last_speaker: ConversableAgent, selector: ConversableAgent, *, awaits: bool) -> Any:
-        """The result of the user's code for the next speaker: an overridden ``select_speaker``, or the function."""
+        """The result of the user's code: of an overridden ``select_speaker``, or of the selection function."""
         if awaits and type(self).a_select_speaker is not GroupChat.a_select_speaker:
             return self.a_select_speaker(last_speaker, selector)
         if self.overrides_selection:
@@ -250,7 +251,7 @@ class GroupChat(GroupSettings):
         function: Callable[[], Any],
         wrap: Callable[[Model], Model] = lambda model: model,
     ) -> OnCaller | OnEngine:
-        """The function that selects the next speaker: at random, by the user's `function`, or by a model."""
+        """A call that selects the next speaker: at random, by the user's `function`, or by a model."""
         match question.method:
             case "random":
                 return OnCaller(lambda: SpeakerGiven(random.choice(question.candidates)))  # noqa: S311
@@ -287,7 +288,7 @@ class GroupChat(GroupSettings):
         several, nobody = self.select_speaker_auto_multiple_template, self.select_speaker_auto_none_template
         after += prompts.retry_messages(question.tried, names, several, nobody, role)
         system = {"role": "system", "content": self.select_speaker_msg(members)}
-        # Servers refuse messages whose calls have no results yet.
+        # Servers refuse a last message with calls that have no results.
         *before, last = self.messages
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
         conversation = self.selection_hooks.process_all_messages_before_reply([*before, without_calls, *after])

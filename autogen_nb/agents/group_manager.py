@@ -33,7 +33,7 @@ class GroupChatManager(ConversableAgent):
     Attributes
     ----------
     last_speaker
-        The author of the message that the manager relayed last.
+        The author of the last message that the manager relayed.
     """
 
     # As in AutoGen 0.2, an empty place for the async function precedes the group's step.
@@ -108,12 +108,12 @@ class GroupChatManager(ConversableAgent):
         return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), wrap)
 
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
-        """Adds a message to the manager's history; received messages carry the name of their author."""
+        """Adds a message to the manager's history; a received message gets the name of its author."""
         super().remember(message if sent else with_author(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         self.last_speaker = speaker
-        # As in AutoGen 0.2, only messages with a role of their own clear: a person's, and results of functions.
+        # As in AutoGen 0.2, only a person's messages and results of functions clear; only these have a role.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
         if self.groupchat.enable_clear_history and self.groupchat.messages and clears:
             for agent, peer in ((speaker, self), (self, speaker)):
@@ -121,19 +121,19 @@ class GroupChatManager(ConversableAgent):
             message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        # Overridden `append` methods are not called: a replay runs no user code.
+        # Not an overridden `append`, because a replay runs no user code.
         GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)
 
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
-        """The messages of the group, for any agent."""
+        """The messages of the group."""
         del agent
         return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Forgets the messages with an agent, or with all agents, and those of the group."""
+        """Forgets the messages with an agent, or with all agents, and the messages of the group."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()
@@ -148,7 +148,7 @@ class GroupChatManager(ConversableAgent):
         start = next(at for at in reversed(range(len(words))) if words[at].upper() == "CLEAR")
         end, preserved, agent = start + 2, 0, None
         for word in words[end : end + 2]:
-            # A punctuation mark may follow.
+            # `word[:-1]` is the word without a punctuation mark.
             number = next((part for part in (word, word[:-1]) if part.isdigit()), None)
             named = groupchat.agent_by_name(word) or groupchat.agent_by_name(word[:-1])
             preserved, agent = int(number or preserved), named or agent

@@ -28,7 +28,7 @@ def _is_answer(message: Mapping[str, Any]) -> bool:
 
 
 class MathUserProxyAgent(UserProxyAgent):
-    r"""An agent that runs a solver's code and replies with its output, until an answer without code is in ``\boxed``.
+    r"""An agent that runs a solver's code and replies with the output, until a message without code has a ``\boxed{}``.
 
     A chat begins with ``message=agent.message_generator``. After `max_invalid_q_per_step` failures, the agent asks the
     solver to think again.
@@ -45,7 +45,7 @@ class MathUserProxyAgent(UserProxyAgent):
 
     @staticmethod
     def message_generator(sender: Any, recipient: Any, context: Mapping[str, Any]) -> str:
-        """The prompt of ``context["prompt_type"]``, or ``context["customized_prompt"]``, and the problem."""
+        """The prompt (``context["customized_prompt"]``, or by ``context["prompt_type"]``), and the problem."""
         del recipient
         sender.failures, sender.last_reply = 0, ""
         prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES
@@ -54,9 +54,9 @@ class MathUserProxyAgent(UserProxyAgent):
     def generate_math_reply(
         self, messages: Sequence[Mapping[str, Any]], sender: Any = None, config: Any = None
     ) -> tuple[bool, Any]:
-        """Runs the code of the last message; without code, asks for more."""
+        """Runs the code of the last message, or asks the solver to go on."""
         del config
-        # The agent's own step asks a person first, where the settings or an organisation's policy say so.
+        # This step asks a person if the settings or the organisation's policy require it.
         has_run, report = self.generate_code_execution_reply(messages[-1:], sender)
         if not has_run:
             return True, self.default_auto_reply

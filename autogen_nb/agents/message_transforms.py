@@ -1,4 +1,4 @@
-"""AutoGen 0.2's transforms: they shorten a conversation for a model, and leave the originals unchanged."""
+"""AutoGen 0.2's transforms, which shorten a conversation for a model, and leave the history unchanged."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,10 +17,10 @@ Messages: TypeAlias = list[dict[str, Any]]
 
 class MessageTransform(Protocol):
     def apply_transform(self, messages: Messages) -> Messages:
-        """The messages to send; the argument stays unchanged."""
+        """Returns the messages to send, and leaves the argument unchanged."""
 
     def get_logs(self, pre_transform_messages: Messages, post_transform_messages: Messages) -> tuple[str, bool]:
-        """A line about the change, and whether there was one."""
+        """Returns a line about the change, and whether the messages have changed."""
 
 
 class _Limiter:
@@ -45,7 +45,7 @@ class MessageHistoryLimiter(_Limiter):
         self._max_messages, self._keep_first = max_messages, keep_first_message
 
     def apply_transform(self, messages: Messages) -> Messages:
-        """The last messages; a result of a tool never comes first, because its call would be missing."""
+        """Returns the last messages, without a first result of a tool, whose call would be missing."""
         if self._max_messages is None or len(messages) <= self._max_messages:
             return messages
         first = messages[:1] if self._keep_first else []
@@ -59,7 +59,7 @@ class MessageTokenLimiter(_Limiter):
     """Shortens long messages, and keeps the newest messages of a long conversation.
 
     Limits are at most the model's context window. Messages that match `filter_dict` are not shortened; with
-    ``exclude_filter=False``, only these are shortened.
+    ``exclude_filter=False``, only messages that match `filter_dict` are shortened.
     """
 
     unit, count = "tokens", count_text
@@ -99,7 +99,7 @@ class MessageTokenLimiter(_Limiter):
 
 
 class TextMessageContentName:
-    """Writes the name of the sender at the "start" or "end" of each message that does not have it there."""
+    """Adds the name of the sender at the "start" or "end" of each message; `deduplicate` adds no name twice."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class TextMessageContentName:
 
 
 class TransformMessages:
-    """Applies transforms, in order, to the messages before each reply of an agent; `verbose` prints their changes."""
+    """Applies transforms, in order, to the messages before each reply of an agent; `verbose` prints the changes."""
 
     def __init__(self, *, transforms: Sequence[MessageTransform] = (), verbose: bool = True) -> None:
         self._transforms, self._verbose = transforms, verbose

@@ -1,6 +1,6 @@
 """`MultimodalConversableAgent`, and AutoGen 0.2's functions for pictures in messages.
 
-Only pictures are read, never other files that a message names; the model's server fetches web addresses.
+A message may name any file, but only pictures are sent. The model's server loads pictures from the web.
 """
 
 import base64
@@ -17,14 +17,14 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.errors import ConfigError
 from autogen_nb.run.io_stream import IOStream
 
-# A model writes the text, so each pattern must match in linear time.
+# A model writes the text, so matching must take linear time.
 _TAG = re.compile(r"<img\s([^<>]+)>")
 _SOURCE = re.compile(r"""(?:^|\s)src=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 _WEB = ("http://", "https://")
 
 
 class MultimodalConversableAgent(ConversableAgent):
-    """An agent whose model sees the pictures that messages name as ``<img address>``: files, or web addresses."""
+    """An agent whose model sees the pictures in ``<img address>`` tags; an address is a file name or a URL."""
 
     def __init__(
         self, name: str, system_message: Any = "You help people, and can look at pictures.", *args: Any, **kwargs: Any
@@ -45,9 +45,9 @@ def _address(attributes: str) -> str:
 
 
 def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]]:
-    """The parts of a text with ``<img address>`` tags; the tag of an unreadable picture stays.
+    """The parts of a text with ``<img address>`` tags; the tag of an unreadable picture remains text.
 
-    `img_format` is "uri" for ``data:`` URLs (but web addresses stay), "url" for addresses, "pil" for Pillow's images.
+    `img_format` is "uri" for ``data:`` URLs (web addresses stay), "url" for addresses, or "pil" for Pillow's images.
     """
     parts: list[dict[str, Any]] = []
     start = 0
@@ -70,7 +70,10 @@ def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]
 
 
 def get_image_data(image_file: Any, use_b64: bool = True) -> Any:
-    """The base64 text, or else the bytes, of a file, ``data:`` URL, base64 text, or image of Pillow."""
+    """The bytes of a picture, as base64 text if `use_b64`.
+
+    `image_file` is a file name, a ``data:`` URL, base64 text, or an image of Pillow.
+    """
     data = b""
     if hasattr(image_file, "save"):
         image_file.save(buffer := BytesIO(), format="PNG")
@@ -98,7 +101,7 @@ def pil_to_data_uri(image: Any) -> str:
 
 
 def convert_base64_to_data_uri(base64_image: str) -> str:
-    """The ``data:`` URL of base64 text; an unknown type counts as JPEG."""
+    """The ``data:`` URL of base64 text; a picture of unknown type counts as JPEG."""
     return f"data:{_mime(base64.b64decode(base64_image)) or 'image/jpeg'};base64,{base64_image}"
 
 

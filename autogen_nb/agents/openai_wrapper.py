@@ -1,4 +1,4 @@
-"""`OpenAIWrapper`: AutoGen 0.2's requests to models, for programs that ask without an agent."""
+"""`OpenAIWrapper`: AutoGen 0.2's requests to models without an agent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ _OPTIONS = "messages prompt tools functions context filter_func allow_format_str
 
 
 class ChatCompletion(BaseModel, extra="allow"):
-    """A reply in the form of OpenAI's API, or a part of one; a reply has AutoGen 0.2's `cost`, 0 if it is unknown."""
+    """A reply in the form of OpenAI's API, or a part of it; AutoGen 0.2's `cost` is 0 if it is unknown."""
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -29,7 +29,7 @@ class ChatCompletion(BaseModel, extra="allow"):
 
 
 class OpenAIWrapper(UsageTracker):
-    """Asks the models of a config list, in order, until one replies; `base_config` has settings for all entries."""
+    """Asks the models of a config list, in order, until a model replies; `base_config` has settings for all models."""
 
     def __init__(self, *, config_list: Sequence[Mapping[str, Any]] | None = None, **base_config: Any) -> None:
         Agent.__init__(self, "the client")
@@ -47,14 +47,15 @@ class OpenAIWrapper(UsageTracker):
         self._entries = register_client({"config_list": self._entries}, model_client_cls, **kwargs)["config_list"]
 
     def create(self, **config: Any) -> Any:
-        """The first reply that `filter_func` accepts, or else the last model's, in the form of OpenAI's API.
+        """The first reply that `filter_func` accepts, or else the last model's reply, in the form of OpenAI's API.
 
         Parameters
         ----------
         **config
-            ``messages`` or ``prompt``; ``tools`` or ``functions``; ``context``, for contents that are functions of it
-            or, with ``allow_format_str_template``, templates; ``filter_func(context=, response=)``, False to ask the
-            next model; ``cache`` or ``cache_seed``; and settings that an entry does not have.
+            ``messages`` or ``prompt``; ``tools`` or ``functions``; ``cache`` or ``cache_seed``; a ``context`` for
+            messages whose content is a function of the context or, with ``allow_format_str_template``, a template;
+            ``filter_func(context=, response=)``, which returns False to ask the next model; and settings that are not
+            in an entry.
 
         Raises
         ------

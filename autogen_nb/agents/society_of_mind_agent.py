@@ -1,4 +1,4 @@
-"""`SocietyOfMindAgent`: AutoGen 0.2's agent whose replies come from a group chat of its own."""
+"""`SocietyOfMindAgent`: AutoGen 0.2's agent whose replies come from its own group chat."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -16,9 +16,10 @@ ANSWER = "Write the final answer to the original request, so that it stands by i
 
 
 class SocietyOfMindAgent(ConversableAgent):
-    """An agent that holds a group chat for each reply, and replies with its result.
+    """An agent that holds a group chat for each reply.
 
-    `response_preparer` is a function of this agent and the group's messages, or a prompt for this agent's model.
+    `response_preparer` makes the reply from the group's messages: it is a function of this agent and these messages, or
+    a prompt for this agent's model.
     """
 
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = ("termination", "functions", "code")
@@ -66,7 +67,7 @@ class SocietyOfMindAgent(ConversableAgent):
 
 
 def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message by a user; calls are written as text, because their results have no calls before them."""
+    """The message as a user's; a call becomes text, because models refuse results of tools without the calls."""
     call = message.get("function_call")
     call_text = f"{call['name']}({call['arguments']})" if call else ""
     name = {"name": message["name"]} if "name" in message else {}

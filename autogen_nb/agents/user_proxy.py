@@ -13,14 +13,14 @@ class UserProxyAgent(ConversableAgent):
     """An agent that runs code, calls functions and asks a person; it has no model by default.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
-    In a team, the agent asks the person. With a `code_execution_config`, it runs the code of the last messages instead;
-    if they contain no code, it asks through `input_func`, or without an `input_func` answers that there is no code.
+    In a team, the agent asks the person. With a `code_execution_config`, it runs the code of the last messages instead.
+    If they contain no code, it asks through `input_func`; without `input_func`, it answers that there is no code.
 
     Parameters
     ----------
     input_func
-        A sync or async function that asks the person: takes a prompt and optionally a cancellation token, and returns
-        the answer.
+        A sync or async function that asks the person. It takes a prompt and optionally a cancellation token, and
+        returns the answer.
     """
 
     DEFAULT_USER_PROXY_AGENT_DESCRIPTIONS: ClassVar[dict[str, str]] = {

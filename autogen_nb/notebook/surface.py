@@ -111,7 +111,7 @@ class CellChats:
         """Handles queued requests; call it on the thread that writes the views."""
         self._calls.run_all()
 
-    # The methods of `MovableView`
+    # The following methods implement `MovableView`.
 
     @property
     def asks(self) -> bool:

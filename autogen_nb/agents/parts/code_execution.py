@@ -97,7 +97,7 @@ class _Inquirer:
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
-        """Returns the questions and answers; an open question gets the answer that its code has ended."""
+        """Returns the questions and answers; an open question gets an answer without a decision."""
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)

@@ -91,7 +91,7 @@ class ToolUser(Agent):
         return all(name in self.function_map for name in names)
 
     def update_tool_signature(self, tool_sig: str | dict[str, Any], is_remove: bool) -> None:
-        """Adds a tool's definition for the model, or removes the definition with that name."""
+        """Adds a tool's definition for the model, or removes it if `is_remove`."""
         self._update_signature("tool", tool_sig, is_remove)
 
     def update_function_signature(self, func_sig: str | dict[str, Any], is_remove: bool) -> None:
@@ -188,7 +188,7 @@ async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
 
 
 def result_text(result: Any) -> str:
-    """A function's result as text: a string unchanged, other values as JSON if possible, and else by `str()`."""
+    """A function's result as text: strings unchanged, other values as JSON if possible, otherwise by `str()`."""
     if isinstance(result, str):
         return result
     if hasattr(result, "model_dump_json"):

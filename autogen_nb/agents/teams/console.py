@@ -30,8 +30,8 @@ async def Console(  # noqa: N802 - AgentChat's name
 ) -> Any:
     """Shows the items of a stream and returns the last one, a `TaskResult` or a `Response`.
 
-    In a notebook the run looks like a chat of ``%%autogen``. Elsewhere it is printed as text: each message after its
-    type and source, and streamed pieces as they arrive.
+    In a notebook, the run looks like a chat of ``%%autogen``. Elsewhere, each message is printed as text after its type
+    and source, and streamed pieces are printed as they arrive.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ async def Console(  # noqa: N802 - AgentChat's name
     no_inline_images
         Ignored; images are not printed.
     output_stats
-        Prints tokens and seconds too.
+        Also prints tokens and seconds.
 
     Raises
     ------
@@ -66,8 +66,6 @@ async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:
 
 
 class _Printer:
-    """Prints messages as text, with control characters made visible."""
-
     def __init__(self, *, stats: bool) -> None:
         self._stats = stats
         self._streaming = False

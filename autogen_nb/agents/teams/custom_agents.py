@@ -18,8 +18,8 @@ from autogen_nb.run import CancellationToken
 class BaseChatAgent(SoloAgent):
     """The base class for custom agents: a subclass defines an async ``on_messages(messages, cancellation_token)``.
 
-    The method gets the messages since the agent last spoke. It returns a `Response`, a message, a string, or None,
-    which ends the run.
+    The method gets the messages since the agent's last answer. It returns a `Response`, a message or a string, or None
+    to end the run.
     """
 
     def __init__(self, name: str, description: str = "") -> None:
@@ -60,7 +60,7 @@ class FunctionAgent(BaseChatAgent):
     Parameters
     ----------
     function
-        Takes the messages since the agent last spoke, and returns a string, a message, or None, which ends the run.
+        Takes the messages since the agent's last answer, and returns a string or a message, or None to end the run.
     name
         The agent's name; by default the function's name.
     description

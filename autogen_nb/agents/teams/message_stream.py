@@ -19,7 +19,7 @@ Item: TypeAlias = BaseMessage | TaskResult
 
 
 class TeamExchange(ChatExchange):
-    """A run of a team with its question handler and its log; the members remember its messages."""
+    """A run of a team with its question handler and its log; adds the run's messages to the members' contexts."""
 
     def __init__(
         self,
@@ -48,18 +48,17 @@ class TeamExchange(ChatExchange):
         self.follower.follow(event)
 
     def _save_reply_counts(self) -> None:
-        """Does nothing, since teams have no limit of automatic replies."""
+        """Does nothing, because teams have no limit of automatic replies."""
 
 
 def own_view() -> run.View | None:
     """A new view of the surface if it shows more than text; None for a terminal."""
-    # Only the autogen_nb package itself sets a surface.
     view = run.surface().view if run.has_surface() else PlainView
     return None if view is PlainView else view()
 
 
 class MessageStream(AsyncIterator[Item]):
-    """An async iterator over the items of a run, which starts with the first `anext`."""
+    """An async iterator over the items of a run; the run starts with the first `anext`."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
-"""Follows the events of a team's run: updates the members' contexts, and makes AgentChat's messages for the caller.
+"""Follows the events of a team's run: updates the members' contexts, and creates AgentChat's messages.
 
-1. All members get each message to the team. A member's intermediate steps enter its own context only after its answer,
-   because an interrupted turn may leave calls without results, and models refuse those.
-2. Events with an equivalent in AgentChat become its messages, for the caller and for the transcript.
+1. All members get each message to the team. The steps of a member's turn enter its own context only after its answer,
+   because an interrupted turn may leave calls without results, which models refuse.
+2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ from autogen_nb.models.client_types import FunctionCall, FunctionExecutionResult
 
 @dataclass(slots=True)
 class TeamTranscript:
-    """The messages and events of a team, as its callers get them."""
+    """The messages and events of a team's runs, in AgentChat's form."""
 
     messages: list[BaseMessage] = field(default_factory=list)
     read_positions: dict[str, int] = field(default_factory=dict)
-    """For each member the number of messages up to its last answer."""
+    """For each member, the number of messages up to and including its last answer."""
 
     def unread_messages(self, name: str) -> list[BaseChatMessage]:
-        """The messages since a member last spoke."""
+        """The messages since a member's last answer."""
         return [item for item in self.messages[self.read_positions.get(name, 0) :] if isinstance(item, BaseChatMessage)]
 
 
@@ -77,7 +77,7 @@ class RunFollower:
         return id(message) in self._task_ids
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
-        """The conversation for a member's model, with the member's turn so far."""
+        """The conversation for a member's model, including the steps of the present turn."""
         return [*self.members[name].context, *self._draft]
 
     def follow(self, event: Event) -> None:
@@ -128,7 +128,7 @@ class RunFollower:
         self.members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
-        # Calls are ignored if the request allowed none.
+        # A model may request calls although the request offered no tools.
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
@@ -183,7 +183,7 @@ class RunFollower:
         speaker.context += self._draft
         self._draft = []
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
-        # The draft already contains the results of calls, and a handover.
+        # For these kinds, the draft already contains the text, as the results of calls.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.stored(statement.sender, own=True))
 

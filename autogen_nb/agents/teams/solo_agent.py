@@ -26,7 +26,6 @@ class SoloAgent(TeamMember, TaskRunner):
     async def on_messages(
         self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
     ) -> "Response":
-        """The agent's answer to these messages."""
         from autogen_nb.agents.teams.team_messages import BaseChatMessage, Response
 
         result = await self.run(

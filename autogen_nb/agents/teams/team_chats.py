@@ -35,7 +35,7 @@ class BaseGroupChat(TaskRunner):
     participants
         The members, in their order.
     termination_condition
-        The condition that ends a run; each run evaluates it from the start.
+        The condition that ends a run; it keeps no state from earlier runs.
     max_turns
         The maximum number of answers in a run.
     name
@@ -94,7 +94,7 @@ class BaseGroupChat(TaskRunner):
         Parameters
         ----------
         log
-            The log of an interrupted run, which continues at its first open question; the agents must be new.
+            The log of an interrupted run, which continues at its first open question; the agents must not have run.
         human
             The person who answers questions; by default the user of the notebook or terminal.
 
@@ -149,7 +149,7 @@ class BaseGroupChat(TaskRunner):
         Raises
         ------
         SessionError
-            For an invalid state, or one of another team.
+            For an invalid state, or a state of another team.
         """
         if state.get("type") != type(self).__name__ or state.get("version") != 1:
             raise SessionError(f"this is not a state of a {type(self).__name__}: its type is {state.get('type')!r}")
@@ -221,9 +221,9 @@ class SelectorGroupChat(BaseGroupChat):
     selector_prompt
         The prompt for the model, with the fields ``{roles}``, ``{participants}`` and ``{history}``.
     allow_repeated_speaker
-        True if an agent may speak twice in a row.
+        Whether an agent may speak twice in a row.
     max_selector_attempts
-        The maximum number of requests to the model; after that, the next agent in order speaks.
+        The maximum number of requests to the model; if no reply names one agent, the next agent in order speaks.
     selector_func
         Takes the messages, and returns the name of the next speaker, or None to ask the model; it may be async.
     candidate_func

@@ -36,11 +36,11 @@ class TeamMember(Agent):
         raise NotImplementedError
 
     def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
-        """The answer of the user's code to messages; only for agents whose step is `ask_member`."""
+        """The answer of the user's code to messages; only called if the agent's step is `ask_member`."""
         raise NotImplementedError
 
     def count_usage(self, reply: ModelReplied) -> None:
-        """Adds a reply of the agent's model to its usage; by default does nothing."""
+        """Adds a reply of the agent's model to the agent's usage; by default does nothing."""
 
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         """Forgets the conversations in teams."""
@@ -52,7 +52,7 @@ class TeamMember(Agent):
         return {"type": "agent", "version": 1, "context": [dict(message) for message in self.context]}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Restores a state from `save_state`; raises `SessionError` for an invalid one."""
+        """Restores a state from `save_state`; raises `SessionError` if the state is invalid."""
         context = state.get("context")
         if state.get("type") != "agent" or not isinstance(context, list):
             raise SessionError(f"this is not the state of an agent: {', '.join(map(str, state)) or 'it is empty'}")

@@ -75,7 +75,7 @@ class BaseChatMessage(BaseMessage):
 
 
 class BaseAgentEvent(BaseMessage):
-    """The base class of events before an agent's answer."""
+    """The base class of events during an agent's turn, before its answer."""
 
 
 class TextMessage(BaseChatMessage):
@@ -118,7 +118,7 @@ class HandoffMessage(BaseChatMessage):
 
 
 class ToolCallSummaryMessage(BaseChatMessage):
-    """The results of an agent's calls, as its answer."""
+    """An agent's answer that consists of the results of its calls."""
 
     kind: ClassVar[Kind] = "tools"
     content: str
@@ -151,7 +151,7 @@ class CodeGenerationEvent(BaseAgentEvent):
 
 
 class CodeExecutionEvent(BaseAgentEvent):
-    """The code of an agent's model ran."""
+    """The code of an agent's model has run."""
 
     result: CodeResult
     retry_attempt: int = 0
@@ -185,7 +185,7 @@ class ThoughtEvent(BaseAgentEvent):
 
 
 _SHOWN = 200
-"""Characters of the last message in a notebook's output of a result."""
+"""The most characters of the last message in a notebook's output of a `TaskResult`."""
 
 
 class TaskResult(BaseModel):
@@ -196,14 +196,13 @@ class TaskResult(BaseModel):
     messages
         The task, then the messages and events of the run, in order.
     stop_reason
-        The condition that ended the run, and the reason that it gave.
+        The condition that ended the run, and its reason.
     """
 
     messages: Sequence[SerializeAsAny[BaseMessage]]
     stop_reason: str | None = None
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        # IPython calls this for a cell's last value; `repr` is the full text.
         del cycle
         last = visible(self.messages[-1].to_text()) if self.messages else ""
         last = last if len(last) <= _SHOWN else f"{last[:_SHOWN]}…"
@@ -222,7 +221,7 @@ _KINDS = {cls.__name__: cls for base in (BaseChatMessage, BaseAgentEvent) for cl
 
 
 def load_message(data: Mapping[str, Any]) -> BaseMessage:
-    """The message or event from the values of `dump`."""
+    """Creates a message or an event from the values of `dump`."""
     cls = _KINDS.get(str(data.get("type")))
     if cls is None:
         raise SessionError(f"{data.get('type')!r} is no message of a team; known are {', '.join(_KINDS)}")

@@ -1,11 +1,12 @@
 """AgentChat's termination conditions, which `&` and `|` combine.
 
-1. Each run creates a watch for its condition, and passes it the messages of each turn, once and in order.
-2. A watch returns the reason once its condition is met. Conditions that depend on the clock, on a call from outside or
-   on the user's function are judged outside of the team's flow (`JudgedConditions`).
-3. A text that ends a run counts in the messages of agents and persons, but not in the task (which may mention it), in
-   the output of code, or in code blocks.
-4. Conditions combined with `&` need not be met in the same turn.
+1. Each run creates a *watch* for its condition: a function that gets each turn of the run, in order, and returns the
+   reason to end the run, or None.
+2. `JudgedConditions` judges conditions that depend on the clock, on a call of `set` or on the user's function, because
+   a team's flow has no side effects.
+3. A text that ends a run counts in the messages of agents and persons. It does not count in the task, which may mention
+   the text, in the output of code, or in code blocks.
+4. Conditions combined with `&` may be met in different turns.
 """
 
 import time
@@ -24,7 +25,7 @@ from autogen_nb.events import EndingAsked, EndingJudged
 
 
 class JudgedConditions:
-    """The numbered conditions of a run that are judged outside of the flow."""
+    """The conditions of a run that are judged outside of the flow, by number."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -48,8 +49,8 @@ class JudgedConditions:
 class TerminationCondition:
     """The base class of conditions that end a team's run.
 
-    A custom condition is a subclass with an async ``__call__(messages)``. It gets the messages of each turn and returns
-    a `StopMessage` if the condition is met, else None.
+    A custom condition is a subclass with an async ``__call__(messages)``. The method gets the messages of each turn and
+    returns a `StopMessage` if the condition is met, else None.
     """
 
     what: Literal["function", "time", "outside"] = "function"
@@ -67,7 +68,7 @@ class TerminationCondition:
         raise NotImplementedError(f"{type(self).__name__} is judged by a team's run; it has no __call__ of its own")
 
     async def reset(self) -> None:
-        """Resets the condition; those of this package keep no state between runs."""
+        """Resets the condition; by default does nothing."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
         """A watch for one run."""
@@ -95,7 +96,7 @@ class TerminationCondition:
 
 
 class _Combined(TerminationCondition):
-    """A combination of conditions, whose reasons name those conditions."""
+    """A combination of conditions; its reasons name the conditions that are met."""
 
     def __init__(self, *conditions: TerminationCondition) -> None:
         for condition in conditions:
@@ -111,7 +112,7 @@ class _Combined(TerminationCondition):
 
 
 class AndTerminationCondition(_Combined):
-    """Ends the run when all conditions are met, in the same turn or in different ones."""
+    """Ends the run when all conditions have been met, in the same turn or in different turns."""
 
     def watch(self, judged: JudgedConditions) -> Watch:
         """A watch for one run, which returns the reasons of all conditions."""
@@ -193,7 +194,7 @@ class TextMentionTermination(_Pure):
         text = observation.message.text
         if self._text in text:
             reading = read(text)
-            # Fences that hold no code, such as an example output, count as text.
+            # A fence that contains no code, such as an example of an output, counts as text.
             text = reading.prose if reading.blocks or reading.unclosed else text
         return f"{observation.source} said {self._text!r}" if self._text in text else None
 
@@ -316,7 +317,7 @@ class ExternalTermination(TerminationCondition):
 
     @property
     def terminated(self) -> bool:
-        """True if `set` was called and the run has not ended yet."""
+        """True if `set` was called and the run has not ended."""
         return self._set
 
     def set(self) -> None:
@@ -334,7 +335,7 @@ class ExternalTermination(TerminationCondition):
 
 
 class FunctionalTermination(TerminationCondition):
-    """Ends the run when a function of a turn's messages returns true; it may be async."""
+    """Ends the run when a sync or async function of a turn's messages returns true."""
 
     def __init__(self, func: Callable[[Sequence[Any]], bool | Awaitable[bool]]) -> None:
         if not callable(func):

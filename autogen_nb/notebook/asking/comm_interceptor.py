@@ -38,7 +38,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """Receives the messages of new comms, and of the agent's widgets; if `older_comms` is None, only the latter."""
+    """Receives messages of the agent's widgets and, unless `older_comms` is None, of comms that are not in it."""
 
     post: Post
     context: Context
@@ -83,7 +83,7 @@ class CommInterceptor:
                 self._listeners = tuple(other for other in self._listeners if other is not listener)
             self._on_stream(self._restore_callback)
 
-    # On the thread that reads the stream
+    # The following methods run on the thread that reads the stream.
 
     def _on_stream(self, call: Callable[[], None]) -> None:
         if self.receives_while_blocked:
@@ -142,7 +142,7 @@ class CommInterceptor:
             is_open = name in self._comms.comms
             is_new = listener.older_comms is None or name not in listener.older_comms
             if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
-                # A closed loop has no question.
+                # If the loop is closed, the question has ended.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
@@ -199,7 +199,7 @@ class CommInterceptor:
             self._forwarded.add(task)
             task.add_done_callback(self._forwarded.discard)
 
-    # On the loop of the question
+    # The following methods run on the loop of the question.
 
     def _take(self, chat: RunningChat, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
         def reply(kind: str, content: dict[str, Any]) -> None:
