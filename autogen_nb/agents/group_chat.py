@@ -127,7 +127,6 @@ class GroupChat(GroupSettings):
 
     @property
     def overrides_selection(self) -> bool:
-        """True if a subclass overrides ``select_speaker``."""
         cls = type(self)
         return (cls.select_speaker, cls.a_select_speaker) != (GroupChat.select_speaker, GroupChat.a_select_speaker)
 

@@ -113,7 +113,7 @@ class GroupChatManager(ConversableAgent):
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         self.last_speaker = speaker
-        # As in AutoGen 0.2, only a person's messages and results of functions clear; only these have a role.
+        # As in AutoGen 0.2, only persons and functions can clear histories; only their messages have a role.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
         if self.groupchat.enable_clear_history and self.groupchat.messages and clears:
             for agent, peer in ((speaker, self), (self, speaker)):
@@ -121,7 +121,7 @@ class GroupChatManager(ConversableAgent):
             message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        # Not an overridden `append`, because a replay runs no user code.
+        # Calls no overridden `append`, because a replay runs no user code.
         GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)

@@ -45,7 +45,7 @@ class MathUserProxyAgent(UserProxyAgent):
 
     @staticmethod
     def message_generator(sender: Any, recipient: Any, context: Mapping[str, Any]) -> str:
-        """The prompt (``context["customized_prompt"]``, or by ``context["prompt_type"]``), and the problem."""
+        """The ``customized_prompt`` of the context, or the prompt of its ``prompt_type``, and then the problem."""
         del recipient
         sender.failures, sender.last_reply = 0, ""
         prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES

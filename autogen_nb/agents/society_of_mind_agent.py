@@ -67,7 +67,7 @@ class SocietyOfMindAgent(ConversableAgent):
 
 
 def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The message as a user's; a call becomes text, because models refuse results of tools without the calls."""
+    """Turns a message, or else its call, into the text of a user."""
     call = message.get("function_call")
     call_text = f"{call['name']}({call['arguments']})" if call else ""
     name = {"name": message["name"]} if "name" in message else {}

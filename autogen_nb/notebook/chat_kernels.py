@@ -96,7 +96,6 @@ class ChatKernels:
         engine.submit(self.stop_watching())
 
     async def stop_watching(self) -> None:
-        """Stops watching the kernels, which continue to run."""
         if self._watching is not None:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):

@@ -59,12 +59,12 @@ class CellRun:
     message: str
     settings: Settings
     log: list[Recorded] = field(default_factory=list)
-    # True for an unfinished run of an ended kernel, until it continues in this one.
+    # True for an unfinished run from an ended kernel, until the run continues.
     restored: bool = False
 
     @property
     def resumable(self) -> bool:
-        """True if the run ended at a question that can be repeated without side effects, or with its kernel."""
+        """True if the run ended with its kernel, or at a question that can be repeated without side effects."""
         return self.restored or isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
@@ -259,13 +259,13 @@ class NotebookConversation:
         return replaced
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """Removes the runs after the cell's run, and returns them after it; returns None if it is not resumable."""
+        """Returns the cell's run, and the later runs, which it removes; None if the run is not resumable."""
         index = self._index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
         run = self.runs[index]
         if run.restored:
-            # These two depend on the model that the kernel used before.
+            # These settings depend on the model, which may differ from the ended kernel's.
             settings.pictures, settings.ask_person = run.settings.pictures, run.settings.ask_person
         if (run.task, run.settings.chat_flow) != (task, settings.chat_flow):
             return None
@@ -299,8 +299,6 @@ class NotebookConversation:
 
 
 class Conversations:
-    """All conversations of a notebook by name, and the current one."""
-
     def __init__(
         self,
         cwd: Path,
@@ -350,7 +348,7 @@ class Conversations:
         return self.named(name), old.name
 
     def restore(self, session: Session, runs: Sequence[CellRun], usual: ExecutionTarget) -> NotebookConversation:
-        """Continues an earlier session under its name; another chat of that name gets a new one."""
+        """Continues an earlier session under its name; another chat of the same name gets a new name."""
         where = runs[-1].settings.target(usual) if runs else usual
         where.check(self.cwd)
         policy_file.policy().check_walls(where.sandbox, "this chat")

@@ -36,8 +36,6 @@ _SWITCH = 0.0005
 
 @magics_class
 class AutogenMagics(Magics, Settings):
-    """The magics of a notebook; `handler` is created on first use."""
-
     def __init__(self, shell: InteractiveShell, handler: "Callable[[], MagicHandler]") -> None:
         super().__init__(shell)
         self.handler = handler
@@ -187,7 +185,6 @@ def loop_hint(result: Any) -> str:
 
 
 def _awaited_source(cell: str) -> str:
-    """Returns the source of the argument of ``asyncio.run``."""
     try:
         nodes = list(ast.walk(ast.parse(cell)))
     # Cells with magics are not Python.

@@ -119,7 +119,6 @@ class MagicHandler:
             self._commands.run(line)
 
     async def run_show(self, line: str) -> None:
-        """Shows a chat again, and repeats its open question."""
         with one_line():
             chat = self.chat_of(line.split()[1:])
         if not chat.runs:

@@ -60,7 +60,6 @@ class ModelSetting:
         return (spec.get("base_url"), spec.get("api_key")) == (form.base_url, form.api_key)
 
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
-        """Returns the initial values of the form."""
         spec = self.choose(named, environ)
         connection = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
         if connection.model or server_of(connection.base_url) != server_of(OPENAI_URL):

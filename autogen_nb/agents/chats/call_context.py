@@ -44,7 +44,6 @@ class UserCodeCall:
 
 
 CALL: ContextVar[UserCodeCall | None] = ContextVar("call", default=None)
-"""The current call of the user's code."""
 
 SHOW: ContextVar[Callable[[Event], None] | None] = ContextVar("show", default=None)
 """A function that shows the events of nested chats."""

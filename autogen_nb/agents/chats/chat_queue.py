@@ -15,8 +15,6 @@ Queue: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 class _QueuedChat:
-    """A chat of a queue: its agents, its prerequisites, and the other arguments of ``initiate_chat``."""
-
     def __init__(self, number: int, entry: Mapping[str, Any]) -> None:
         for role in ("sender", "recipient"):
             if not hasattr(entry.get(role), "initiate_chat"):
@@ -30,7 +28,6 @@ class _QueuedChat:
         self._arguments = arguments
 
     def arguments(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
-        """The arguments of ``initiate_chat``, with the summaries of earlier chats."""
         carryover = self._arguments.get("carryover") or []
         own = carryover if isinstance(carryover, list) else [carryover]
         summaries = (result.summary for chat_id, result in before.items() if chat_id not in self._excluded)

@@ -6,7 +6,6 @@ from typing import Any
 from autogen_nb.events import Recorded
 
 _SHOWN = 200
-"""Characters of the summary in `repr`."""
 
 
 @dataclass(frozen=True, repr=False)

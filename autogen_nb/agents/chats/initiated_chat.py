@@ -61,8 +61,6 @@ class ChatOptions:
 
 
 class TwoAgentChat:
-    """One chat between two agents: its flow, its question handler, and its log."""
-
     def __init__(
         self,
         initiator: Participant,
@@ -87,7 +85,6 @@ class TwoAgentChat:
         self._silent = options.silent or bool(initiator.silent)
 
     async def hold(self) -> ChatResult:
-        """Runs the chat to its end in the caller's view."""
         await self.exchange().show(call_context.chat_view(silent=self._silent))
         return self.result()
 

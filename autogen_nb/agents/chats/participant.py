@@ -96,7 +96,6 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
                 return None
 
     def overrides(self, method: str) -> bool:
-        """True if a subclass or the instance overrides a method."""
         return method in vars(self) or len([cls for cls in type(self).__mro__ if method in vars(cls)]) > 1
 
     def own_code(self) -> Iterator[Own]:

@@ -18,8 +18,6 @@ SENT = "process_message_before_send"
 
 
 class MessageHooks(Agent):
-    """An agent's hooks, by AutoGen 0.2's names of the hookable methods."""
-
     def __init__(self) -> None:
         self.hook_lists: dict[str, list[Hook]] = {LAST: [], ALL: [], SENT: []}
 

@@ -53,7 +53,7 @@ def step_forms(
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
     """The built-in step for a method; None for other functions."""
     function = getattr(function, "__func__", function)
-    # By identity, because a wrapper of a method has copies of the method's attributes.
+    # Compares by identity, because a wrapper of a method has copies of the method's attributes.
     return next((step for form, step in _STEP_FORMS if form is function), None)
 
 

@@ -55,7 +55,6 @@ class ModelForm:
 
 
 def key_for(url: str, stored: ModelConnection) -> str | None:
-    """Returns the stored key if it belongs to this server."""
     return stored.api_key if server_of(url) == server_of(stored.base_url) else None
 
 
@@ -78,7 +77,6 @@ def keeps_secrets(stored: ModelConnection, connection: ModelConnection) -> bool:
 
 
 def choice_request(connection: ModelConnection, checked: CheckedConnection) -> str:
-    """Returns the request to choose one of a server's models."""
     host, models = host_of(connection.base_url), checked.models
     if not models:
         return f"`{host}` does not list its models: type the name of one."
@@ -154,8 +152,6 @@ class _CellOutput(io.TextIOBase):
 
 
 class TypingPerson(TerminalHuman):
-    """A person who answers with ``input()``."""
-
     input = _printing_to_page()(TerminalHuman.input)
     approve = _printing_to_page()(TerminalHuman.approve)
     allow = _printing_to_page()(TerminalHuman.allow)

@@ -38,8 +38,6 @@ def question(stuck: StuckBlock | None) -> str:
 
 
 class StopQuestion:
-    """The state of code that does not stop, and its open question."""
-
     def __init__(self) -> None:
         self.stuck: StuckBlock | None = None
         self._killed = False
@@ -68,7 +66,6 @@ class StopQuestion:
         return on_stuck
 
     async def note_for_next_cell(self, stuck: StuckBlock) -> StuckAnswer:
-        """Leaves the question to the next cell."""
         self.stuck = stuck
         return "later"
 

@@ -56,7 +56,6 @@ class Request:
 
 
 def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
-    """Shows the decisions as a table, or the model requests with ``--sent``."""
     if [word for word in words if word != "--sent"]:
         raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
     log = [event for cell_run in chat.runs for event in cell_run.log]

@@ -44,7 +44,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
 
 
 async def _read_status(chat: NotebookConversation) -> tuple[KernelStatus, float | None]:
-    # A coroutine, because only the engine's loop may access the kernel.
+    # This is a coroutine, because only the engine's loop may access the kernel.
     return chat.executor.kernel.status, chat.kernels.seconds_left(chat)
 
 

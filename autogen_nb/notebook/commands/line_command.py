@@ -41,7 +41,6 @@ class LineCommand:
 
 
 COMMANDS: dict[str, LineCommand] = {}
-"""The subcommands in the order of the usage."""
 
 Run = TypeVar("Run", bound=Callable[..., None])
 

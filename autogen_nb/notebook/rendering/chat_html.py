@@ -121,12 +121,10 @@ def linked(text: str, words: str, file: str) -> str:
 
 
 def question(text: str) -> str:
-    """Returns a question; text in backticks becomes code, and invisible characters become visible."""
     return f'<div style="{styles.LINE}">{_with_code_spans(text)}</div>'
 
 
 def folded(summary: str, text: str) -> str:
-    """Returns kernel text folded below a summary."""
     return opened_by(f"{sign('bad')} {_with_code_spans(summary)}", preformatted(text), style=styles.SUMMARY)
 
 

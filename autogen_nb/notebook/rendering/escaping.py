@@ -1,4 +1,4 @@
-"""Escapes text for HTML, and prevents that MathJax renders it as TeX.
+"""Escapes text for HTML, and hides it from MathJax, which would render TeX.
 
 JupyterLab 4 passes each ``text/html`` output to MathJax, which looks for pairs of delimiters such as ``$`` between two
 tags. `escape_text` wraps each delimiter in an element of its own, so that MathJax finds no pairs. The visible and the

@@ -41,7 +41,7 @@ _WITHOUT_END_TAG = frozenset("p li dd dt br hr img".split())
 _SMALL = 4_000
 """HTML up to this length is always sanitised."""
 _MOST_STEPS = 2_000_000
-"""The maximum sum over all tags of the open elements, because at each tag a parser may visit all open elements."""
+"""The maximum number of open elements, summed over all tags: at each tag, a parser may visit all open elements."""
 _MOST_UNKNOWN_TEXT = 60_000
 """The maximum length of text that may be one tag, because a parser compares all attributes of a tag with each other."""
 
@@ -53,7 +53,7 @@ def clean_html(html: str) -> str:
     if len(html) > _SMALL and _is_costly(html):
         return ""
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
-    # nh3 writes the attributes of a link without a target in the other order; idempotence needs one order.
+    # nh3 writes the attributes of a link in an order that depends on the input; idempotence needs one order.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
     # Parsers drop the first newline in `pre`, and nh3 does not write it again.
     return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))

@@ -89,7 +89,6 @@ PAGE = (
     f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
     f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}} {_SIDE_BY_SIDE}</style>"
 )
-"""The style of a cell with a chat."""
 
 PARAGRAPH = "margin:0 0 8px"
 LIST = "margin:0 0 8px;padding-left:24px"

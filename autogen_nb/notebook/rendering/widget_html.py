@@ -25,7 +25,6 @@ def has_controls(states: States) -> bool:
 
 
 def static_form(identifier: str, states: States, depth: int = _DEEPEST) -> tuple[str, str]:
-    """Returns a widget as HTML and as text."""
     state = states.get(identifier, {})
     name = state.get("_model_name", "")
     if "children" in state:

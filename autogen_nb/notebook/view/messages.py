@@ -112,7 +112,6 @@ class CodeMessage:
         return True
 
     def end(self, ran: CodeRan, blocks: Sequence[CodeBlock]) -> None:
-        """Folds the blocks that ran."""
         for block in blocks:
             line = next((line for line in self._lines if line.runs and block == (line.edited or line.block)), None)
             if line is None:

@@ -62,8 +62,6 @@ _SHARE = 5
 
 
 class NotebookView(FootedView):
-    """Shows the events of a chat below the running cell."""
-
     def __init__(
         self,
         *,
@@ -154,7 +152,6 @@ class NotebookView(FootedView):
                 pass
 
     def tick(self) -> None:
-        """Updates streams and the status line."""
         self._flush()
         self._show_status(has_text=self._draft is not None and not self._draft.empty)
 

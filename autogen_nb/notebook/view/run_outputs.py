@@ -208,7 +208,6 @@ class RunOutputs:
         return None if view is None else {**text, **view}
 
     def _captured(self, output: Output) -> dict[str, Any]:
-        """Converts an output inside an Output widget to the notebook format."""
         match output:
             case Stream(name=name, text=text):
                 terminal = TerminalText()

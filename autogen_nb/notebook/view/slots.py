@@ -31,7 +31,6 @@ class Publish(Protocol):
 
 
 def publish_here(data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-    """Shows the bundle below the running cell."""
     InteractiveShell.instance().display_pub.publish(
         data=data, metadata=metadata, transient={"display_id": display_id}, update=update
     )
@@ -68,8 +67,6 @@ class Slot:
 
 
 class Slots:
-    """The outputs of a cell from top to bottom."""
-
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
         self._count = 0

@@ -136,7 +136,6 @@ def origin(reply: ModelReplied | None, to: str = "") -> str:
 
 
 def reasoning_text(reasoning: Reasoning) -> str:
-    """Formats the duration and tokens of a model's thinking."""
     tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)
 

@@ -58,7 +58,6 @@ class DecisionPanel(Panel):
         )
 
     def _always(self, text: str, then: Callable[[tuple[str, ...]], None]) -> list[widgets.Button]:
-        """Returns a button if there are rules to offer."""
         if not self._rules:
             return []
         hint = "Choose effects to allow without a question; the next step describes each rule"
@@ -127,8 +126,6 @@ class ApprovalPanel(DecisionPanel):
 
 
 class MessageOrCodePanel(ApprovalPanel):
-    """Asks for a message, or for a decision about the pending code."""
-
     def __init__(self, peer: str, approval: ApprovalAsked) -> None:
         self._area = widget_parts.area(f"Your message to {peer} instead", rows=3)
         super().__init__(approval, f"Your turn. {approval_question(approval)} Or a message to {peer} instead?")

@@ -79,7 +79,6 @@ class EffectQuestions:
         self._task: asyncio.Task[None] | None = None
 
     async def answer(self, question: EffectAsked) -> EffectJudged:
-        """Returns the decision, or raises the panel's error."""
         pending = _PendingQuestion(question)
         self._pending.append(pending)
         if self._task is None:

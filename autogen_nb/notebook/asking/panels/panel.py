@@ -47,7 +47,7 @@ class BoxOutputs:
         """Adds an output, or updates the output with this id if `update`."""
         shown = self._widgets.get(display_id)
         if update and shown is None:
-            # The page shows the saved version of this output.
+            # The page already shows this output, from the saved notebook.
             return
         output = {"output_type": "display_data", "data": encode_images(data), "metadata": metadata}
         outputs = (json_clean(output),)
@@ -81,7 +81,6 @@ class Panel:
         self._widgets: list[widgets.Widget] = [self._head, self._countdown]
 
     async def ask(self, view: NotebookView, superseded: Callable[[], bool], human_timeout: float | None = None) -> Any:
-        """Shows the panel, and returns the person's answer."""
         data = self._box._repr_mimebundle_() or {}  # IPython's display protocol
         view.panel({**data, "text/plain": f"{visible(only_colours(self._question))}\n{_NO_BUTTONS}"})
         start = time.monotonic()

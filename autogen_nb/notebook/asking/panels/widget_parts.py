@@ -60,12 +60,10 @@ def html(content: str) -> widgets.HTML:
 
 
 def row(*members: widgets.Widget) -> widgets.HBox:
-    """Returns a row that wraps if necessary."""
     return widgets.HBox(members, layout=_ROW)
 
 
 def titled_row(text: str, *members: widgets.Widget) -> widgets.VBox:
-    """Returns a line of text with a row below it."""
     return widgets.VBox([html(chat_html.line(text)), row(*members)], layout=_TITLED_ROW)
 
 
@@ -77,7 +75,6 @@ def area(name: str, text: str = "", *, rows: int) -> widgets.Textarea:
 
 
 def editor(name: str, code: str) -> widgets.Textarea:
-    """Returns a text area about as high as the code."""
     field = area(name, code, rows=min(max(code.count("\n") + 2, 4), 24))
     field.add_class(_CODE)
     return field

@@ -47,8 +47,6 @@ def _message_question(question: HumanInputAsked) -> str:
 
 
 class CodeInputPanel(Panel):
-    """Asks for the input of ``input()`` or ``getpass()`` in running code."""
-
     def __init__(self, question: CodeInputAsked) -> None:
         prompt = status_line.shortened(question.prompt).rstrip(" :")
         what = "a password" if question.password else "input"
