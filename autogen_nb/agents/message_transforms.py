@@ -45,7 +45,7 @@ class MessageHistoryLimiter(_Limiter):
         self._max_messages, self._keep_first = max_messages, keep_first_message
 
     def apply_transform(self, messages: Messages) -> Messages:
-        """Returns the last messages, without a first result of a tool, whose call would be missing."""
+        """Returns the last messages; drops a result of a tool at their start, because its call would be missing."""
         if self._max_messages is None or len(messages) <= self._max_messages:
             return messages
         first = messages[:1] if self._keep_first else []

@@ -2,7 +2,7 @@
 
 1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. A line
    at the end of the run names the files of the other outputs.
-2. An output that is too large for one message, or a picture with too many pixels, goes to a file, which a line names.
+2. A line with a file's name replaces an output that is too large for one message, or a picture with too many pixels.
 3. Outputs that the code has cleared or replaced do not count.
 4. If the surface shows only text, pictures and pages go to files.
 """
