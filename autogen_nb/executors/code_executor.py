@@ -1,4 +1,4 @@
-"""The executors' protocol, and what the executors with AutoGen's names share.
+"""The protocol of executors, its adapter, and what the executors with AutoGen's names share.
 
 1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until the owner stops it.
    Otherwise it starts at first use, and the team that used it stops it at the end of the run.
