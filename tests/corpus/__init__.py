@@ -4,6 +4,7 @@ They lie in two files as plain text, each below a line ``=== name | language | k
 place, is held out: no table of the reading was made with it in view, until its first figures had been written down.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -54,23 +55,22 @@ class Snippet:
     held_out: bool
 
 
+def sections(file: Path) -> list[tuple[str, str]]:
+    """The head of each line ``=== head``, with the text below it."""
+    heads_and_texts = re.split(r"^=== (.+)\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    return [(head, text.rstrip("\n")) for head, text in zip(heads_and_texts[::2], heads_and_texts[1::2], strict=True)]
+
+
 def _read(name: str, *, risky: bool) -> tuple[Snippet, ...]:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    return tuple(_snippet(part, number, risky=risky) for number, part in enumerate(text.split("=== ")[1:]))
+    found = sections(Path(__file__).with_name(name))
+    return tuple(_snippet(head, code, number, risky=risky) for number, (head, code) in enumerate(found))
 
 
-def _snippet(part: str, number: int, *, risky: bool) -> Snippet:
-    head, _, code = part.partition("\n")
+def _snippet(head: str, code: str, number: int, *, risky: bool) -> Snippet:
     name, language, kinds = (each.strip() for each in head.split("|"))
     assert set(kinds.split()) <= set(KINDS), head
-    return Snippet(
-        name,
-        language,
-        code.rstrip("\n"),
-        risky,
-        tuple(cast("EffectKind", kind) for kind in kinds.split()),
-        number % 3 == 2,
-    )
+    effects = tuple(cast("EffectKind", kind) for kind in kinds.split())
+    return Snippet(name, language, code, risky, effects, number % 3 == 2)
 
 
 SNIPPETS: tuple[Snippet, ...] = (*_read("harmless.txt", risky=False), *_read("risky.txt", risky=True))

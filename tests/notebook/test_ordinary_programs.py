@@ -4,7 +4,6 @@ They lie in a file as plain text, each below a line ``=== name | kinds``: what `
 run. What code may do then is what was read in it, whether a person was asked about all of it, about some or not at all.
 """
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,14 +16,13 @@ from autogen_nb.effects import Effect, EffectJudged, Permissions
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Stream
+from tests.corpus import sections
 from tests.executors.wheels import wheel
 from tests.kernels.looping import Loop, emitted
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("ordinary programs")]
 
-_HEAD = re.compile(r"^=== (.+)\n", re.MULTILINE)
-_HEADS_AND_CODE = _HEAD.split(Path(__file__).with_name("ordinary_programs.txt").read_text("utf-8"))[1:]
-PROGRAMS = dict(zip(_HEADS_AND_CODE[::2], _HEADS_AND_CODE[1::2], strict=True))
+PROGRAMS = dict(sections(Path(__file__).with_name("ordinary_programs.txt")))
 
 PACKAGE = """
 import ctypes, os, pathlib
@@ -88,7 +86,7 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
 
 @pytest.mark.parametrize("head", PROGRAMS)
 def test_nobody_is_asked_while_it_runs(chat: Chat, head: str) -> None:
-    block = CodeBlock("python", PROGRAMS[head].strip())
+    block = CodeBlock("python", PROGRAMS[head])
     before = effects_to_confirm("risky", block, chat.scope) or ()
     assert effects_to_confirm("always", block, chat.scope) is not None
 

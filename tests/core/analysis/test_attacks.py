@@ -8,15 +8,14 @@ from autogen_nb.core.analysis import effects, effects_to_confirm
 from autogen_nb.core.analysis.library_effects import COMPUTES
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.messages import CodeBlock
+from tests.corpus import sections
 
 GROUND = PathScope("/home/ann/work", "/home/ann/work/autogen_files/main", "/home/ann", private_temporary=True)
 
 
 def blocks(name: str) -> dict[str, tuple[CodeBlock, str]]:
     """The snippets below the lines ``=== name | language kind``; the kind of effect may be left out."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    parts = [part.partition("\n") for part in text.split("=== ")[1:]]
-    heads = [(head.rpartition(" | "), code.rstrip("\n")) for head, _, code in parts]
+    heads = [(head.rpartition(" | "), code) for head, code in sections(Path(__file__).with_name(name))]
     return {name: (CodeBlock(about.split()[0], code), about.partition(" ")[2]) for (name, _, about), code in heads}
 
 
