@@ -192,10 +192,6 @@ async def _compare(stage: CellStage, chat: NotebookConversation) -> None:
         changed = [name for name, digest in stored.items() if digest and digests.get(name, digest) not in ("", digest)]
         if digests:
             stage.view.note(f"Restored: {variable_choice.quoted(sorted(digests))}.")
-        if missing or changed:
-            parts = [
-                f"{variable_choice.quoted(names)} {verb}"
-                for names, verb in ((changed, "differ from before"), (missing, "could not be restored"))
-                if names
-            ]
-            stage.view.note(f"{'; '.join(parts)}.", tone="warning")
+        for what, names in (("Different from before", changed), ("Could not be restored", missing)):
+            if names:
+                stage.view.note(f"{what}: {variable_choice.quoted(names)}.", tone="warning")

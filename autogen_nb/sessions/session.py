@@ -16,6 +16,7 @@ from autogen_nb.errors import SessionError
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import CodeAsked, CodeRan, Event, ModelReplied, Recorded
 from autogen_nb.sessions.log_file import LogFile
+from autogen_nb.sessions.script import blocks_that_ran
 
 FORMAT = 1
 """The version of the records; records that older releases cannot read get a new version."""
@@ -25,7 +26,7 @@ LOG = "events.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class CodeStep:
-    """Blocks that ran without an error, and the questions that their code asked, each followed by its answer."""
+    """Blocks that ran, without what follows an error; each question of their code is followed by its answer."""
 
     asked: CodeAsked
     inner: tuple[Recorded, ...]
@@ -204,8 +205,7 @@ class Session:
         asked = run.log[-1] if run.log else None
         if not (isinstance(event, CodeRan) and isinstance(asked, CodeAsked)):
             return
-        # The last block that ran failed, unless the exit code is 0.
-        if blocks := asked.blocks[: event.ran - bool(event.exit_code)]:
+        if blocks := blocks_that_ran(asked, event):
             self.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
 
 

@@ -93,6 +93,7 @@ def test_stop_button_ends_a_cell(notebook: NotebookPage, fake: FakeOpenAI, block
 
 
 MULTIPLY = "%%autogen\nMultiply."
+WAY_ON = "%autogen resume in a new cell continues the chat."
 
 
 def test_restart_removes_the_status_line(notebook: NotebookPage, fake: FakeOpenAI) -> None:
@@ -115,10 +116,38 @@ def test_restarted_kernel_leaves_a_panel_that_is_seen_to_be_dead(notebook: Noteb
     notebook.run_all()
     expect(notebook.button(1, "Run")).to_be_visible()
     notebook.restart()
-    expect(notebook.output(1).locator("button.jupyter-widgets-disconnected")).not_to_have_count(0)
+    expect(notebook.output(1)).to_contain_text(WAY_ON)
     notebook.screenshot("restarted-while-waiting", 1)
     notebook.run_all()
     notebook.click(1, "Run")
     notebook.await_idle()
 
     expect(notebook.output(1)).to_contain_text("It is done.")
+
+
+def test_chat_continues_after_a_restart_and_gives_its_code(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    blocks = (code("x = 40 + 2\nprint(x)"), "It is 42.", code("y = x + 1\nprint(y)"), "Done: 43.")
+    fake.add(*blocks)
+    notebook.create(connected(fake), "%%autogen\nAdd.", "%%autogen\nAnd more?", "%autogen resume")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.run_every_block(1)
+    notebook.button(1, "copy the code to a new cell").click()
+    expect(notebook.cell(2)).to_contain_text("print(x)")
+    notebook.run_cell(3)
+    expect(notebook.button(3, "Run")).to_be_visible()
+    notebook.save()
+    notebook.restart()
+    expect(notebook.output(3)).to_contain_text(WAY_ON)
+    notebook.end_kernels()
+    notebook.reload()
+    expect(notebook.output(3)).to_contain_text(WAY_ON)
+    notebook.screenshot("reopened", 3)
+    notebook.run_cell(0)
+    notebook.run_cell(4)
+    notebook.click(4, "Run again")
+    notebook.click(4, "Run")
+
+    expect(notebook.output(4)).to_contain_text("Done: 43.")
+    notebook.screenshot("resumed", 4)
+    notebook.await_idle()

@@ -60,7 +60,7 @@ def test_saved_panel_says_how_to_go_on(notebook: NotebookPage, fake: FakeOpenAI)
     notebook.save()
     notebook.end_kernels()
     notebook.reload()
-    expect(notebook.output(1)).to_contain_text("Run this cell again to go on.")
+    expect(notebook.output(1)).to_contain_text("%autogen resume in a new cell continues the chat.")
     expect(notebook.output(1)).not_to_contain_text("model not found")
     notebook.screenshot("saved-panel")
 

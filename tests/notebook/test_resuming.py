@@ -9,6 +9,8 @@ from random import Random
 
 import pytest
 
+from autogen_nb.events import Said
+from autogen_nb.sessions.store import SessionStore
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.testing.fake_openai import Received
 from tests.notebook.conftest import environment
@@ -84,12 +86,12 @@ def reply(received: Received) -> str:
     return "Done."
 
 
-_RESULT = "import autogen_nb, json\nprint(json.dumps([autogen_nb.last.chat_history, values, total]))"
-
-
 def result(front: FrontEnd) -> str:
+    """The messages of the only session, and the variables of the agent."""
     assert front.run("%autogen pull values total", "pull").status == "ok"
-    return front.run(_RESULT, "result").text
+    store = SessionStore(front.cwd / ".local/share/autogen_nb/sessions")
+    log = store.read(*store.names()).runs[0].log
+    return f"{[event for event in log if isinstance(event, Said)]} {front.value('(values, total)')}"
 
 
 @pytest.fixture(scope="module")
@@ -142,3 +144,46 @@ def test_output_never_contains_a_known_key(front: FrontEnd, model: FakeOpenAI, t
     stored = b"".join(file.read_bytes() for file in tmp_path.rglob("events.jsonl"))
     for place in (shown.text.encode(), str([each.body for each in model.requests]).encode(), stored):
         assert key.encode() not in place
+
+
+def test_code_goes_to_a_new_cell(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "Set.", python("y = x\nnowhere"), python("print(y)"), "Shown.")
+    front.run("%%autogen --confirm never\nSet x.", "one")
+    front.run("%%autogen --confirm never\nShow it.", "two")
+
+    whole, last, wrong = (front.run(f"%autogen code{more}", "code") for more in ("", " 1", " x"))
+
+    assert whole.reply is not None
+    assert last.reply is not None
+    assert [each["text"] for each in whole.reply["payload"]] == ["x = 1\n\ny = x\n\nprint(y)"]
+    assert [each["text"] for each in last.reply["payload"]] == ["y = x\n\nprint(y)"]
+    assert "%autogen code takes a number of cells, not 'x'" in wrong.error
+
+
+def test_session_of_another_notebook_is_resumed_by_its_name(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    model.add(python("x = 41"), "Set.")
+    front.run_clicking("%%autogen\nSet x.", "one", click=["Run"])
+    name = next(tmp_path.glob(".local/share/autogen_nb/sessions/*")).name
+    with opened(tmp_path, model) as other:
+        refused = other.run(f"%autogen resume {name}", "resume")
+        listed = other.run("%autogen sessions", "list")
+        front.restart()
+        taken = other.run_clicking(f"%autogen resume {name}", "resume", click=["Go on without"])
+        state = other.run("%autogen kernel vars", "vars")
+
+    assert f"another notebook uses the session {name!r}: end it there first" in refused.error
+    assert name in listed.text
+    assert "Set." in taken.text
+    assert "has no variables" in state.text
+
+
+def test_variables_that_differ_are_named(front: FrontEnd, model: FakeOpenAI) -> None:
+    front.run("table = {'a': {1, 2}}", "table")
+    model.add(python("import time\nnow = time.time()\nnames = {'a', 'b', str(table)}"), "Set.")
+    front.run_clicking("%%autogen -i table\nSet it.", "one", click=["Run"])
+    restart(front)
+
+    resumed = front.run("%autogen resume --yes", "resume")
+
+    assert "Restored: `names`, `now`, `table`." in resumed.text
+    assert "Different from before: `now`." in resumed.text

@@ -175,6 +175,19 @@ class Commands:
         self._resume_chat(words)
 
     @_command(
+        "code",
+        "[N] [-c CHAT]",
+        "puts the code of the chat, or of its last N cells, into a new cell, without the blocks that failed",
+    )
+    def _code(self, words: Sequence[str]) -> None:
+        rest, chat = self._split_chat_option(words)
+        if len(rest) > 1 or not all(word.isdecimal() and int(word) for word in rest):
+            raise ConfigError(f"%autogen code takes a number of cells, not {' '.join(rest)!r}")
+        if not (code := show_command.code_of_chat(chat, int(rest[0]) if rest else 0)):
+            raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
+        self._shell.set_next_input(code)
+
+    @_command(
         "sessions", sessions_command.ARGUMENTS, "lists, shows, searches and removes stored chats of all notebooks"
     )
     def _sessions(self, words: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from autogen_nb.events import Ended, Event, Recorded
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
+from autogen_nb.sessions import script
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
@@ -21,6 +22,13 @@ WAITS_FOR_ANSWER = (
 def waiting_run(chat: NotebookConversation) -> CellRun | None:
     """Returns the last run if it ended at a question that can be asked again."""
     return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
+
+
+def code_of_chat(chat: NotebookConversation, cells: int) -> str:
+    """The code of the last cells of a chat that counts; 0 for all cells."""
+    return script.code_of_parts(
+        part for cell_run in chat.runs[-cells:] for part in script.parts(cell_run.task, cell_run.log)
+    )
 
 
 def show_runs(runs: Sequence[CellRun], view: CellView) -> None:

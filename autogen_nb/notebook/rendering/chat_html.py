@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -163,9 +164,12 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
-def show_switch(show: Show) -> str:
-    """Returns buttons that select what the cell shows; a script adds them, so they need a trusted notebook."""
-    return f'<span data-show="{show}"></span><script>{script("show.js")}</script>'
+def show_switch(show: Show, code: str = "") -> str:
+    """Returns buttons that select what the cell shows, and one that puts `code` into a new cell.
+
+    A script adds them, so they need a trusted notebook.
+    """
+    return f'<span data-show="{show}" data-code="{escape(code)}"></span><script>{script("show.js")}</script>'
 
 
 @cache

@@ -1,4 +1,5 @@
-// Adds buttons to a cell's last line that select what the cell shows; without scripts, there are none.
+// Adds buttons to a cell's last line that select what the cell shows, and that copy the code into a new cell.
+// Without scripts, there are none.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
   const switcher = script.previousElementSibling;
@@ -14,7 +15,7 @@
       const hidden = mode === "answer" && !output.querySelector('details[data-autogen-nb="work"]');
       output.style.display = hidden ? "none" : "";
     });
-    for (const button of switcher.children) {
+    for (const button of modes) {
       const pressed = button.textContent === mode;
       button.setAttribute("aria-pressed", pressed);
       button.style.fontWeight = pressed ? "600" : "";
@@ -23,12 +24,24 @@
   };
   switcher.style.whiteSpace = "nowrap";
   switcher.append(" \u00b7 show");
-  for (const mode of ["answer", "results", "code", "all"]) {
+  const add = (text) => {
     const button = document.createElement("button");
     button.style.cssText = "font:inherit;color:inherit;background:none;border:0;padding:0 0 0 6px;cursor:pointer";
-    button.textContent = mode;
-    button.onclick = () => select(mode);
+    button.textContent = text;
     switcher.append(button);
+    return button;
+  };
+  const modes = ["answer", "results", "code", "all"].map(add);
+  for (const button of modes) button.onclick = () => select(button.textContent);
+  if (switcher.dataset.code) {
+    switcher.append(" \u00b7");
+    const button = add("copy the code to a new cell");
+    button.style.textDecoration = "underline";
+    // JupyterLab and Notebook 7 run the commands of these attributes.
+    button.dataset.commandlinkerCommand = "apputils:run-all-enabled";
+    button.dataset.commandlinkerArgs = JSON.stringify({
+      commands: ["notebook:insert-cell-below", "notebook:replace-selection"], args: { text: switcher.dataset.code },
+    });
   }
   select(switcher.dataset.show);
 })();

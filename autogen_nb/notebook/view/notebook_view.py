@@ -33,6 +33,7 @@ from autogen_nb.events import (
     ModelRetry,
     OutputAdded,
     ReasoningDelta,
+    Recorded,
     ReplyAsked,
     ReplyFunctionAsked,
     Said,
@@ -51,12 +52,14 @@ from autogen_nb.notebook.view.footed_view import FootedView
 from autogen_nb.notebook.view.messages import CodeMessage, FunctionCallsOutput, ReplyDraft, folded_reasoning
 from autogen_nb.notebook.view.run_outputs import RunOutputs
 from autogen_nb.notebook.view.slots import CellLibraries, Content, Publish, Slot, publish_here
+from autogen_nb.sessions import script
 from autogen_nb.settings import Show
 from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
 
 _INTERVAL = 0.125
 """Seconds between updates of a stream."""
 
+_LONGEST_CODE = 100_000
 _SHARE = 5
 """Rendering a growing message takes at most 1/5 of the time."""
 
@@ -96,10 +99,11 @@ class NotebookView(FootedView):
         self._returned_text: str | None = None
         self._choice: SpeakerAsked | None = None
         self._totals = status_line.Totals()
+        self._log: list[Recorded] = []
         self._ended = False
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
-        self._totals.count(event)
+        self._record(event)
         match event:
             case ChatStarted():
                 self._first_chat = self._first_chat or event
@@ -350,6 +354,11 @@ class NotebookView(FootedView):
             self.note(status_line.joined("ran without output", status_line.duration(ran.seconds)))
         self._next_repeats = True
 
+    def _record(self, event: Event) -> None:
+        self._totals.count(event)
+        if isinstance(event, Said | CodeAsked | CodeRan):
+            self._log.append(event)
+
     def _await_model(self, agent: str, reason: str = "", wait: float = 0.0) -> None:
         self._tidy()
         self.set_status(status_line.THINKING.format(agent), reason=reason, wait=wait)
@@ -361,8 +370,13 @@ class NotebookView(FootedView):
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs.
-        switch = chat_html.show_switch(self._mode) if self._totals.blocks else ""
+        switch = chat_html.show_switch(self._mode, self._code()) if self._totals.blocks else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
+
+    def _code(self) -> str:
+        """The code that counts, for a new cell; "" if it is too long."""
+        code = script.code_of_parts(script.parts("", self._log))
+        return code if len(code) <= _LONGEST_CODE else ""
 
     def _work(self, contents: Sequence[Content]) -> str:
         outputs = sum(metadata["autogen_nb"]["kind"] in ("output", "stream", "error") for _, metadata in contents)

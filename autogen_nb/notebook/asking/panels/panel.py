@@ -30,8 +30,8 @@ _WARNED = 60.0
 
 _COUNTDOWN = 10
 _NO_BUTTONS = (
-    "No buttons here? Interrupt this cell, run `%config AutogenMagics.ask = 'text'`, and run the cell again: "
-    "the question then appears as text."
+    "No buttons here? After a restart, `%autogen resume` continues the chat. Otherwise interrupt this cell, run "
+    "`%config AutogenMagics.ask = 'text'`, and run the cell again: the question then appears as text."
 )
 
 

@@ -95,7 +95,7 @@ STOP = (
 
 class ChoicePanel(Panel):
     def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
-        super().__init__(question)
+        super().__init__(question, "".join(map(chat_html.question, question.splitlines())))
         buttons = [
             self.button(text, partial(self.answer, answer), hint=hint, style=style)
             for text, answer, hint, style in choices

@@ -1,0 +1,91 @@
+"""Which parts of a chat count: the tests run its code in a real IPython shell, whose errors name their lines."""
+
+from collections.abc import Iterator
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
+from autogen_nb.messages import CodeBlock, Message
+from autogen_nb.outputs import Failure
+from autogen_nb.sessions.script import Code, Words, code_of, parts
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    yield InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    InteractiveShell.clear_instance()
+
+
+def ran(shell: InteractiveShell, *codes: str) -> list[Recorded]:
+    """The events of a message with these blocks, run in order until one fails."""
+    asked = CodeAsked("user", tuple(CodeBlock("python", code) for code in codes))
+    fences = "\n".join(f"```python\n{code}\n```" for code in codes)
+    said = Said("assistant", "user", Message(f"About {codes[0].split()[0]}.\n{fences}"))
+    for number, code in enumerate(codes, 1):
+        with capture_output() as captured:
+            result = shell.run_cell(code)
+        if not result.success:
+            error = result.error_before_exec or result.error_in_exec
+            failure = Failure(type(error).__name__, str(error), tuple(captured.stdout.split("\n")))
+            return [said, asked, CodeRan(1, (failure,), number)]
+    return [said, asked, CodeRan(0, (), len(codes))]
+
+
+def found(*log: Recorded) -> list[str]:
+    task = Said("user", "assistant", Message("Go on."))
+    return [
+        code_of(part.asked.blocks) if isinstance(part, Code) else f"{part.author}: {part.text}"
+        for part in parts("Go on.", [task, *log])
+    ]
+
+
+def test_words_and_code_are_in_order(shell: InteractiveShell) -> None:
+    last = Said("assistant", "user", Message("It is 1.\nTERMINATE"))
+
+    assert found(*ran(shell, "x = 1", "y = 2"), last) == [
+        ": Go on.",
+        "assistant: About x.",
+        "x = 1\n\ny = 2",
+        "assistant: It is 1.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("failing", "rest"),
+    [
+        ("x = 1\ny = 1 / 0", "x = 1"),
+        ("x = (\n    1\n)\nif x:\n    z = 1\n    nowhere\n", "x = (\n    1\n)"),
+        ("x = []\ndef f():\n    raise ValueError\n\nf()\nx = 2", "x = []\ndef f():\n    raise ValueError\n"),
+        ("unrelated = 1\nnowhere", None),
+        ("nowhere\nx = 1", None),
+        ("x = = 1", None),
+        ("%nomagic x\nx = 1", None),
+    ],
+)
+def test_statements_before_an_error_stay_if_they_are_used(
+    shell: InteractiveShell, failing: str, rest: str | None
+) -> None:
+    again = "x = 3\nx"
+
+    shown = found(*ran(shell, failing), *ran(shell, again))
+
+    assert [text.rstrip() for text in shown[1:]] == [
+        *([rest.rstrip()] if rest else []),
+        "assistant: About x.",
+        again,
+    ]
+
+
+def test_blocks_before_a_failed_one_count(shell: InteractiveShell) -> None:
+    assert found(*ran(shell, "x = 1", "nowhere", "z = 1"), *ran(shell, "print(x)"))[1] == "x = 1"
+
+
+def test_shell_block_is_a_cell_magic() -> None:
+    assert code_of([CodeBlock("bash", "ls 'a'\n")]) == "get_ipython().run_cell_magic('bash', '', \"ls 'a'\\n\")"
+
+
+def test_code_is_words_of_an_author_or_a_task(shell: InteractiveShell) -> None:
+    assert parts("Go on.", []) == [Words("", "Go on.")]
