@@ -1,13 +1,21 @@
 """``autogen-nb sessions``: lists, shows, searches and removes the stored chats of all notebooks."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 
 import click
 
+from autogen_nb.agents.chats.export import Export, check_file
 from autogen_nb.core.text.visible_text import visible
+from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.human.terminal_human import TerminalHuman
+from autogen_nb.run import run_to_completion
 from autogen_nb.sessions import listing
 from autogen_nb.sessions.store import SessionStore
+from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 
@@ -51,6 +59,39 @@ def rm(names: Sequence[str]) -> None:
     for name in [store.find(name) for name in names]:
         store.remove(name)
         click.echo(f"removed {name}")
+
+
+@sessions.command()
+@click.argument("name")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--yes", is_flag=True, help="Run the code without a question.")
+@click.option("--unchecked", is_flag=True, help="Do not run the code.")
+@click.option("--force", is_flag=True, help="Overwrite the file.")
+def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
+    """Writes a session as FILE.ipynb, .py, .md or .html, after its code has run to the same results."""
+    store, path = SessionStore(), file.expanduser().absolute()
+    check_file(path, force=force)
+    session = store.read(store.find(name))
+    if not (yes or unchecked):
+        click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)
+    settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
+    where = settings[0].target(Settings().where) if settings else Settings().where
+    human = TerminalHuman() if sys.stdin.isatty() else NobodyToAsk()
+    view = PlainView()
+    document = Export(
+        session,
+        path,
+        where.executor(cwd=path.parent),
+        lambda scope: RuleBasedApprover(human, RulesFile(), tell=click.echo, scope=scope),
+        show=view.show,
+        progress=lambda text: click.echo(text, err=True),
+        waits="sync",
+        unchecked=unchecked,
+    )
+    run_to_completion(document.write())
+    for difference in (*document.differences, *document.times):
+        click.echo(difference)
+    click.echo(f"written: {path}")
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

@@ -17,7 +17,7 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook import resuming
+from autogen_nb.notebook import exporting, resuming
 from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
@@ -33,6 +33,7 @@ from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
+from autogen_nb.notebook.exporting import ExportOptions
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
@@ -83,6 +84,7 @@ class MagicHandler:
             self._notebook,
             choose_model=lambda words: run.run_to_completion(self._choose_model(words, "sync")),
             resume=lambda words: run.run_to_completion(self._resume(words, "sync")),
+            export=lambda words: run.run_to_completion(self._export(words, "sync")),
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
@@ -158,6 +160,22 @@ class MagicHandler:
             raise
         if open_run is not None:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
+
+    async def run_export(self, line: str) -> None:
+        """Writes a chat to a file, after its code has run in a new kernel."""
+        await _awaited(self._export(line.split()[1:], "async"))
+
+    async def _export(self, words: Sequence[str], waits: run.Waits) -> None:
+        rest, chat = self._commands.split_chat_option(words)
+        options = ExportOptions.parse(rest)
+        if not chat.runs:
+            self._commands.say_why_empty(chat)
+            return
+        channel, running = self._channel(waits), running_origin(self._shell)
+        view = _new_view(channel)
+        with closing(view), self._person(channel, view, running, running) as person:
+            stage = CellStage(self._notebook, running, person, view, waits)
+            await exporting.export(stage, chat, options)
 
     async def run_model_form(self, line: str) -> None:
         """Opens the model form, and shows the resulting settings."""

@@ -1,36 +1,23 @@
 """``%autogen resume``: restores the variables of a chat whose kernel has ended, by running its blocks again."""
 
-from collections import deque
 from collections.abc import Awaitable, Coroutine, Iterable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, TypeVar
 
 from autogen_nb import run
-from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.chats.two_agent_chat import Flow
-from autogen_nb.core.people import CodeQuestionAnswerer
+from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
     CodeAsked,
-    CodeInputAsked,
-    CodeInputGiven,
-    CodeRan,
-    EffectAsked,
-    OutputAdded,
-    Recorded,
 )
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
-from autogen_nb.outputs import Failure
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
 
 T = TypeVar("T")
@@ -63,21 +50,21 @@ def blocks_of(steps: Iterable[Step]) -> list[str]:
     return [status_line.shortened(next(iter(block.code.strip().splitlines()), "")) for block in blocks]
 
 
-async def agrees(person: Person, session: Session) -> bool:
+async def agrees(person: Person, session: Session, purpose: str = "restore its variables") -> bool:
     """Asks whether to run the session's blocks again; True without a question if there are none."""
     if not (titles := blocks_of(session.steps)):
         return True
     with run.interruptible():
-        answer = person.restoring(_question(str(session.head.get("chat")), titles))
+        answer = person.restoring(_question(str(session.head.get("chat")), purpose, titles))
     return (await answer if isinstance(answer, Awaitable) else answer) == "run"
 
 
-def _question(name: str, titles: Sequence[str]) -> str:
+def _question(name: str, purpose: str, titles: Sequence[str]) -> str:
     lines = [f"{number}. {title}" for number, title in enumerate(titles[:_LISTED], 1)]
     if more := len(titles) - _LISTED:
         lines += [f"and {more} more"] if more > 0 else []
     count = "this block" if len(titles) == 1 else f"these {len(titles)} blocks"
-    return "\n".join([f"Run {count} again, to restore the variables of {name!r}?", *lines])
+    return "\n".join([f"Run {count} of the chat {name!r} in a new kernel, to {purpose}?", *lines])
 
 
 def take_back_approvals(session: Session) -> None:
@@ -106,9 +93,17 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
             continue
         count = len(step.asked.blocks)
         view.set_status(f"running again block {done + 1} of {len(titles)}")
-        problem = await _run_again(stage, chat, step)
+        ran = await run_again(
+            step.asked,
+            step.inner,
+            chat.executor,
+            stage.approver,
+            show=view.show,
+            waits=stage.waits,
+            output_dir=chat.cwd / chat.folder,
+        )
         done += count
-        if problem:
+        if problem := error_of(ran):
             view.note(f"Block {done} of {len(titles)} failed when it ran again: {problem}", tone="warning")
             break
     session.set_restored()
@@ -135,50 +130,6 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
         await run.result(work, waits=stage.waits)
     except TransferError as error:
         stage.view.note(str(error), tone="warning")
-
-
-async def _run_again(stage: CellStage, chat: NotebookConversation, step: CodeStep) -> str:
-    """Runs the blocks of a step; returns the error of the block that failed, or ""."""
-    config = CodeConfig(chat.executor, output_dir=chat.cwd / chat.folder)
-    user = UserProxyAgent(step.asked.agent, code_execution_config=config)
-    human = _EarlierAnswers(stage.approver(config.scope), step.inner)
-    handler = QuestionHandler({user.name: user}, human, waits=stage.waits)  # type: ignore[arg-type]  # asks no more
-    error = ""
-    async with aclosing(run.stream_events(_only(step.asked), handler, waits=stage.waits)) as stream:
-        async for event in stream:
-            match event:
-                case OutputAdded(output=Failure(ename=ename, evalue=evalue)):
-                    error = f"{ename}: {evalue}"
-                case EffectAsked() | CodeInputAsked():
-                    stage.view.show(event)
-                case CodeRan(exit_code=0):
-                    error = ""
-                case CodeRan(exit_code=code, note=note):
-                    error = error or note or f"exit code {code}"
-    return error
-
-
-def _only(asked: CodeAsked) -> Flow:
-    yield asked
-
-
-class _EarlierAnswers:
-    """Answers `input()` with the text from the session, and asks the person all other questions."""
-
-    def __init__(self, human: CodeQuestionAnswerer, inner: Sequence[Recorded]) -> None:
-        self._human = human
-        pairs = pairwise(inner)
-        self._typed = deque(
-            (asked.prompt, given)
-            for asked, given in pairs
-            if isinstance(asked, CodeInputAsked) and isinstance(given, CodeInputGiven) and not asked.password
-        )
-        self.allow = human.allow
-
-    def typed(self, question: CodeInputAsked) -> CodeInputGiven | Awaitable[CodeInputGiven]:
-        if self._typed and not question.password and self._typed[0][0] == question.prompt:
-            return self._typed.popleft()[1]
-        return self._human.typed(question)
 
 
 async def _compare(stage: CellStage, chat: NotebookConversation) -> None:

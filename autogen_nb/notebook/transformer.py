@@ -17,6 +17,7 @@ _CALLS = (
     "get_ipython().run_line_magic('autogen', 'show",
     "get_ipython().run_line_magic('autogen', 'model",
     "get_ipython().run_line_magic('autogen', 'resume",
+    "get_ipython().run_line_magic('autogen', 'export",
 )
 HELP = ("-h", "--help", "help")
 _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
@@ -57,7 +58,7 @@ class Transformer:
             case [line, cell]:
                 call = f"await {_HANDLER}.run_awaited" if self._awaitable() else f"{_HANDLER}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and line.split()[:1] in (["show"], ["resume"]):
+            case [line] if self._awaitable() and line.split()[:1] in (["show"], ["resume"], ["export"]):
                 return [f"await {_HANDLER}.run_{line.split()[0]}({line!r})\n"]
             case [line] if self._awaitable() and line.split()[:2] == ["model", "set"]:
                 return [f"await {_HANDLER}.run_model_form({line!r})\n"]

@@ -64,6 +64,8 @@ class SessionRun:
     origin: Mapping[str, Any]
     settings: Mapping[str, Any]
     log: RunLog
+    # The variables that were copied to the kernel before this run, and after the one before.
+    inputs: list[InputsStep] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
 
@@ -87,6 +89,7 @@ class Session:
         self.fingerprints: Mapping[str, str | None] = {}
         self._file: LogFile | None = None
         self._last_kernel: object = None
+        self._new_inputs: list[InputsStep] = []
         for number, record in records:
             try:
                 self._apply(record)
@@ -177,7 +180,8 @@ class Session:
                 self.head |= head
             case {"run": dict(run)}:
                 log = RunLog(lambda event: self._add_event(new, event))
-                new = SessionRun(log=log, **run)
+                new = SessionRun(log=log, inputs=self._new_inputs, **run)
+                self._new_inputs = []
                 self.runs.append(new)
             case {"event": event, "at": float() | int() as at}:
                 latest, logged = self.runs[-1], _recorded(from_json(event))
@@ -191,7 +195,8 @@ class Session:
             case {"keep": int(size)}:
                 del self.runs[-1].log[size:], self.runs[-1].times[size:]
             case {"inputs": list(names), "folder": folder}:
-                self.steps.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
+                self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
+                self.steps.append(self._new_inputs[-1])
             case {"kernel": "new"}:
                 self.steps.clear()
                 self.fingerprints = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogen_nb.errors import ConfigError, SessionError
@@ -21,6 +21,9 @@ from autogen_nb.sessions.store import SessionStore
 from tests.test_events import instances
 
 ASKED = CodeAsked("user", (CodeBlock("python", "x = 1"), CodeBlock("python", "y = 2")))
+EVENTS = st.lists(
+    st.one_of([instances(kind) for kind in (Said, ModelAsked, ModelReplied, CodeAsked, CodeRan, Ended)]), max_size=6
+)
 PICTURE = CodeRan(0, (Display({"image/png": "A" * 100_000, "$schema": "kept"}),))
 
 
@@ -70,13 +73,12 @@ def test_long_output_is_stored_once(store: SessionStore) -> None:
     assert log_of(store.read(session.name)) == [ASKED, PICTURE] * 3
 
 
-@given(data=st.data(), cut=st.integers(0, 1000))
+@settings(max_examples=50)
+@given(events=EVENTS, cut=st.integers(0, 1000))
 def test_file_that_ends_anywhere_has_the_events_before(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, cut: int
+    tmp_path_factory: pytest.TempPathFactory, events: list[Recorded], cut: int
 ) -> None:
     store = SessionStore(tmp_path_factory.mktemp("sessions"))
-    kinds = (Said, ModelAsked, ModelReplied, CodeAsked, CodeRan, Ended)
-    events = data.draw(st.lists(st.one_of([instances(kind) for kind in kinds]), max_size=6))
     session = begun(store, *events)
     session.close()
     file = session.folder / LOG

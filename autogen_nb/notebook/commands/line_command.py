@@ -61,13 +61,14 @@ class Commands:
         servers: LocalServers | None = None,
         choose_model: Callable[[Sequence[str]], None] | None = None,
         resume: Callable[[Sequence[str]], None] = lambda _: None,
+        export: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
         self._shell = shell
         self._notebook = notebook
         self._chats = notebook.conversations
         self._servers = servers or LocalServers()
         self._choose_model = choose_model
-        self._resume_chat = resume
+        self._resume_chat, self._export_chat = resume, export
 
     def run(self, line: str) -> None:
         """Runs the command of a line, or lists the commands if the line is empty."""
@@ -100,7 +101,7 @@ class Commands:
         needs_words=True,
     )
     def _pull(self, words: Sequence[str]) -> None:
-        names, chat = self._split_chat_option(words)
+        names, chat = self.split_chat_option(words)
         unpickle = "--unpickle" in names
         if not chat.alive:
             raise ConfigError(f"chat {chat.name!r} has no kernel to pull from yet; run a %%autogen cell first")
@@ -118,7 +119,7 @@ class Commands:
         needs_words=True,
     )
     def _push(self, words: Sequence[str]) -> None:
-        names, chat = self._split_chat_option(words)
+        names, chat = self.split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
         replaced = chat.hand(values, run.engine.call(chat.put(values)))
         print(variable_choice.copied_variables_line(values, "to the agent's kernel"))  # noqa: T201  # the command's output
@@ -129,7 +130,7 @@ class Commands:
         "kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "shows, restarts, interrupts or stops the agent's kernel"
     )
     def _kernel(self, words: Sequence[str]) -> None:
-        rest, chat = self._split_chat_option(words)
+        rest, chat = self.split_chat_option(words)
         verb, *more = rest or ["status"]
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
@@ -175,12 +176,22 @@ class Commands:
         self._resume_chat(words)
 
     @_command(
+        "export",
+        "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
+        "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), after its code has run to the\n"
+        "same results in a new kernel; --unchecked does not run it",
+        needs_words=True,
+    )
+    def _export(self, words: Sequence[str]) -> None:
+        self._export_chat(words)
+
+    @_command(
         "code",
         "[N] [-c CHAT]",
         "puts the code of the chat, or of its last N cells, into a new cell, without the blocks that failed",
     )
     def _code(self, words: Sequence[str]) -> None:
-        rest, chat = self._split_chat_option(words)
+        rest, chat = self.split_chat_option(words)
         if len(rest) > 1 or not all(word.isdecimal() and int(word) for word in rest):
             raise ConfigError(f"%autogen code takes a number of cells, not {' '.join(rest)!r}")
         if not (code := show_command.code_of_chat(chat, int(rest[0]) if rest else 0)):
@@ -231,14 +242,14 @@ class Commands:
         return getattr(self._shell, "kernel", None) is None
 
     def _options_and_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
-        rest, chat = self._split_chat_option(words)
+        rest, chat = self.split_chat_option(words)
         options = [word for word in rest if word.startswith("-")]
         names = [word for word in rest if not word.startswith("-")]
         if len(names) > 1:
             raise ConfigError(f"{' '.join(names)!r} names more than one chat; give one")
         return options, self._chat_named(names[0]) if names else chat
 
-    def _split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+    def split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         names, chat = list(words), None
         for option in ("-c", "--chat"):
             if option in names:

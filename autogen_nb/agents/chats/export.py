@@ -1,0 +1,123 @@
+"""Exports a stored chat: runs its code in a new kernel, and writes a document with the outputs of this run."""
+
+import pickle
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autogen_nb import run
+from autogen_nb.agents.chats.rerun import error_of, run_again
+from autogen_nb.core.people import Human
+from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.text.execution_report import text_of
+from autogen_nb.errors import ConfigError, TransferError
+from autogen_nb.events import CodeAsked, CodeRan, Event
+from autogen_nb.executors.block_executor import BlockExecutor
+from autogen_nb.messages import CodeBlock
+from autogen_nb.sessions.comparison import difference
+from autogen_nb.sessions.document import FORMATS, Document, data_cell, versions_code
+from autogen_nb.sessions.script import Code, Words, code_of, parts
+from autogen_nb.sessions.session import InputsStep, Session
+from autogen_nb.trusted.held_folder import HeldFolder
+
+
+def check_file(path: Path, *, force: bool) -> None:
+    """Raises ConfigError if the file cannot be written."""
+    if path.suffix not in FORMATS:
+        raise ConfigError(f"{str(path)!r} must end in one of {', '.join(FORMATS)}")
+    if path.exists() and not force:
+        raise ConfigError(f"{str(path)!r} already exists; --force overwrites it")
+    if not path.parent.is_dir():
+        raise ConfigError(f"the folder {str(path.parent)!r} does not exist")
+
+
+@dataclass(slots=True)
+class Export:
+    """One export; `show` gets the questions of code that runs, and `progress` what runs."""
+
+    session: Session
+    path: Path
+    executor: BlockExecutor
+    human: Callable[[PathScope], Human]
+    show: Callable[[Event], None]
+    progress: Callable[[str], None]
+    waits: run.Waits
+    unchecked: bool = False
+    differences: list[str] = field(default_factory=list)
+    times: list[str] = field(default_factory=list)
+
+    async def write(self) -> None:
+        """Writes the document; `differences` and `times` get a sentence for each block that differs from the chat."""
+        document, found = Document(), [(stored, parts(stored.task, stored.log)) for stored in self.session.runs]
+        codes = [part for _, run_parts in found for part in run_parts if isinstance(part, Code)]
+        number, failed = 0, self.unchecked
+        try:
+            for stored, run_parts in found:
+                for part in run_parts:
+                    if isinstance(part, Words):
+                        document.add_words(part.text if part.author else f"> {part.text}")
+                        for step in () if part.author else stored.inputs:
+                            await self._add_inputs(document, step)
+                        continue
+                    number += 1
+                    self.progress(f"running block {number} of {len(codes)}")
+                    ran = part.ran
+                    if not failed:
+                        ran = await self._run(part)
+                        failed = self._has_failed(number, part.ran, ran)
+                    document.add_code(code_of(part.asked.blocks), ran.outputs if ran else ())
+            await self._add_foot(document, codes)
+        finally:
+            await self._on_engine(self.executor.stop())
+        for name, content in document.files(self.path).items():
+            self._save(name, content)
+
+    async def _run(self, part: Code) -> CodeRan:
+        inner = part.ran.inner if part.ran else ()
+        output_dir = self.path.parent / str(self.session.head.get("folder", ""))
+        return await run_again(
+            part.asked, inner, self.executor, self.human, show=self.show, waits=self.waits, output_dir=output_dir
+        )
+
+    def _has_failed(self, number: int, expected: CodeRan | None, ran: CodeRan) -> bool:
+        if error := error_of(ran):
+            self.differences.append(f"Block {number} failed: {error}. The blocks after it did not run.")
+        elif expected is not None:
+            match difference(expected.outputs, ran.outputs):
+                case "outputs":
+                    self.differences.append(f"Block {number} has other outputs than in the chat.")
+                case "time":
+                    self.times.append(f"Block {number} shows other times.")
+        return bool(error)
+
+    async def _add_inputs(self, document: Document, step: InputsStep) -> None:
+        names = f"`{'`, `'.join(step.names)}`"
+        if step.folder is None or not step.folder.is_dir():
+            raise ConfigError(f"{names} was too large for the session, so the chat cannot be exported")
+        await self._on_engine(self.executor.put_copy(step.names, step.folder))
+        try:
+            values = [await self._on_engine(self.executor.get(name)) for name in step.names]
+        except TransferError as error:
+            raise ConfigError(f"the chat cannot be exported, because a file cannot hold {names}: {error}") from error
+        file = f"{self.path.stem}-{step.folder.name}.pickle"
+        self._save(file, pickle.dumps(tuple(values)))
+        document.add_code(data_cell(step.names, file))
+
+    async def _add_foot(self, document: Document, codes: list[Code]) -> None:
+        asked = CodeAsked("user", (CodeBlock("python", versions_code(codes)),))
+        ran = await run_again(asked, (), self.executor, self.human, show=self.show, waits=self.waits)
+        checked = "It was not checked." if self.unchecked else "It ran from top to bottom to the results of the chat."
+        if self.differences:
+            lines = "\n".join(f"- {each}" for each in self.differences)
+            checked = f"It did not run to the same results as the chat:\n\n{lines}"
+            document.add_words(f"**Attention.** {checked}", first=True)
+        document.add_words(f"---\n{' '.join((checked, *self.times))}\n\n{text_of(ran.outputs).strip()}")
+
+    def _save(self, name: str, content: bytes) -> None:
+        # Code in a sandbox may have put a link in the place of a file.
+        with HeldFolder(self.path.parent) as folder:
+            folder.save(name, content)
+
+    async def _on_engine(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return await run.result(work, waits=self.waits)

@@ -1,0 +1,99 @@
+"""Writes a chat as a notebook, a script or a page that runs without this package."""
+
+import ast
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from autogen_nb.core.text import code_blocks
+from autogen_nb.errors import ConfigError
+from autogen_nb.outputs import Display, Failure, Output, Result, Stream
+from autogen_nb.sessions.script import Code, Words, code_of
+
+FORMATS = (".ipynb", ".py", ".md", ".html")
+
+_VERSIONS = """\
+from importlib.metadata import packages_distributions as _names, version as _version
+from sys import version as _python
+print("Python " + _python.split()[0], *(f"{{name}} {{_version(name)}}" for name in sorted(
+    {{_names()[module][0] for module in {modules!r} if module in _names()}})), sep=", ")"""
+
+
+def data_cell(names: Sequence[str], file: str) -> str:
+    """Code that loads the variables from a data file."""
+    return f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {', '.join(names)}, = pickle.load(file)"
+
+
+def versions_code(parts: Iterable[Words | Code]) -> str:
+    """Code that prints the versions of Python and of the packages that the parts import."""
+    modules = set[str]()
+    for part in parts:
+        tree = code_blocks.parse_python(code_of(part.asked.blocks)) if isinstance(part, Code) else None
+        for node in () if tree is None else ast.walk(tree):
+            if isinstance(node, ast.Import):
+                modules |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module.partition(".")[0])
+    return _VERSIONS.format(modules=sorted(modules))
+
+
+class Document:
+    def __init__(self) -> None:
+        from nbformat import v4
+
+        self._v4 = v4
+        self._cells: list[Any] = []
+
+    def add_words(self, text: str, *, first: bool = False) -> None:
+        self._cells.insert(0 if first else len(self._cells), self._v4.new_markdown_cell(text))
+
+    def add_code(self, code: str, outputs: Iterable[Output] = ()) -> None:
+        shown = [output for each in outputs if (output := self._output(each))]
+        self._cells.append(self._v4.new_code_cell(code, outputs=shown))
+
+    def files(self, path: Path) -> dict[str, bytes]:
+        """The document in the format of the path's suffix, and its pictures, by name relative to its folder.
+
+        Raises ConfigError if nbconvert is missing.
+        """
+        kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+        notebook = self._v4.new_notebook(cells=self._cells, metadata={"kernelspec": kernel})
+        if path.suffix == ".ipynb":
+            from nbformat import writes
+
+            return {path.name: writes(notebook).encode()}
+        if path.suffix == ".py":
+            return {path.name: self._script().encode()}
+        try:
+            from nbconvert import HTMLExporter, MarkdownExporter
+        except ImportError as error:
+            raise ConfigError(f"{path.suffix} files need nbconvert: pip install nbconvert") from error
+        if path.suffix == ".html":
+            return {path.name: HTMLExporter().from_notebook_node(notebook)[0].encode()}
+        text, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
+        return {path.name: text.encode(), **resources["outputs"]}
+
+    def _script(self) -> str:
+        code = "\n".join(cell.source for cell in self._cells if cell.cell_type == "code")
+        parts = ["# %%\nfrom IPython.display import display"] if "display(" in code else []
+        if code_blocks.parse_python(code) is None or "get_ipython()" in code:
+            parts.insert(0, "# Run this file with ipython, because it uses IPython's syntax.")
+        for cell in self._cells:
+            if cell.cell_type == "code":
+                parts.append(f"# %%\n{cell.source}")
+            else:
+                lines = (f"# {line}".rstrip() for line in cell.source.splitlines())
+                parts.append("\n".join(["# %% [markdown]", *lines]))
+        return "\n\n".join(parts) + "\n"
+
+    def _output(self, output: Output) -> Any:
+        match output:
+            case Stream(name=name, text=text):
+                return self._v4.new_output("stream", name=name, text=text)
+            case Display(data=data, metadata=metadata, update=False):
+                return self._v4.new_output("display_data", dict(data), metadata=dict(metadata))
+            case Result(data=data, metadata=metadata):
+                return self._v4.new_output("execute_result", dict(data), metadata=dict(metadata))
+            case Failure(ename=ename, evalue=evalue, traceback=traceback):
+                return self._v4.new_output("error", ename=ename, evalue=evalue, traceback=list(traceback))
+        return None

@@ -1,0 +1,164 @@
+"""``%autogen export``: the file runs without the package, to the results of the chat."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from shutil import copyfile, rmtree
+
+import nbformat
+import pytest
+
+from autogen_nb import EXAMPLE
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+pytestmark = [pytest.mark.kernel]
+
+SAME = " (checked: the same results)."
+WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.run_path(sys.argv[1])"
+
+
+@pytest.fixture
+def folder(fresh: FrontEnd) -> Iterator[Path]:
+    copyfile(EXAMPLE, fresh.cwd / "data.csv")
+    yield fresh.cwd
+    for file in fresh.cwd.glob("out*"):
+        rmtree(file) if file.is_dir() else file.unlink()
+
+
+def chat(front: FrontEnd, model: FakeOpenAI, *replies: str, options: str = "", cell: str = "chat") -> None:
+    model.add(*replies)
+    run = front.run(f"%%autogen --confirm never {options}\nGo on.", cell)
+    assert run.status == "ok", run.error
+
+
+def export(front: FrontEnd, file: str, *more: str) -> str:
+    run = front.run(f"%autogen export {file} --yes {' '.join(more)}", "export")
+    assert run.status == "ok", run.error
+    return run.text
+
+
+def test_notebook_has_the_blocks_that_count_and_their_outputs(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    fresh.run("import pandas as pd\ntable = pd.DataFrame({'a': [1, 2, 3]})", "table")
+    dead_end = python("import json\nx = table['a'].sum()\nnowhere", words="Dead end.")
+    chat(fresh, model, dead_end, python("print(x)", words="Print it."), "It is 6.", options="-i table")
+
+    assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`{SAME}")
+
+    cells = nbformat.read(folder / "out.ipynb", 4).cells
+    load = "import pickle\n\nwith open('out-inputs-1.pickle', 'rb') as file:\n    table, = pickle.load(file)"
+    sources = [cell.source for cell in cells]
+    part = "import json\nx = table['a'].sum()"
+    assert sources[:-1] == ["> Go on.", load, part, "Print it.", "print(x)", "It is 6."]
+    assert "It ran from top to bottom to the results of the chat." in sources[-1]
+    assert "Python 3" in sources[-1]
+    assert cells[4].outputs[0].text == "6\n"
+
+
+PLOT = "import matplotlib.pyplot as plt\nplt.plot({numbers})\nplt.show()"
+ANALYSES = {
+    "wrong column": (
+        "import pandas as pd\ndf = pd.read_csv('data.csv')\ndf['Mass'].mean()",
+        "df.groupby('species')['body_mass_g'].mean().round(1)",
+        PLOT.format(numbers="df['body_mass_g'].dropna().head(20)"),
+    ),
+    "function that raises": (
+        "values = [1, 2, 3]\ndef ratio(a, b):\n    return a / b\nratio(1, 0)",
+        "values.append(ratio(6, 3))\nvalues[9]",
+        "print(sum(values), {'a', 'b'} == {'b', 'a'}, object())",
+    ),
+    "syntax error": ("total = = 1", "total = sum(range(10))\ntotal", "%precision 2\n!echo {total}"),
+}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_analysis_with_failures_runs_to_the_same_results(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path, name: str
+) -> None:
+    chat(fresh, model, *map(python, ANALYSES[name]), "Done.")
+
+    assert export(fresh, "out.ipynb").endswith(f"`out.ipynb`{SAME}")
+    export(fresh, "out.py")
+    export(fresh, "out.md")
+    export(fresh, "out.html")
+
+    if name != "syntax error":
+        subprocess.run([sys.executable, "-c", WITHOUT_PACKAGE, "out.py"], cwd=folder, check=True)
+    assert "Done." in (folder / "out.md").read_text()
+    assert "Done." in (folder / "out.html").read_text()
+
+
+def test_differences_are_listed_and_marked(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    random = "import random, time\nprint(time.time_ns())"
+    chat(fresh, model, python("print('14:03:01')"), python(random), python("open('once', 'x')"), python("1"), "Done.")
+
+    text = export(fresh, "out.md")
+
+    (folder / "once").unlink()
+    assert "Block 2 has other outputs than in the chat." in text
+    assert "Block 3 failed: FileExistsError" in text
+    assert text.endswith("Written: `out.md` (marked as different).")
+    assert (folder / "out.md").read_text().startswith("**Attention.** It did not run to the same results as the chat:")
+
+
+def test_times_are_told_apart(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    chat(fresh, model, python("from datetime import datetime\nprint(datetime.now().isoformat())"), "Done.")
+
+    assert export(fresh, "out.ipynb").endswith(f"Block 1 shows other times.\nWritten: `out.ipynb`{SAME}")
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("%autogen export", "%autogen export takes a file"),
+        ("%autogen export out.txt", "must end in one of .ipynb, .py, .md, .html"),
+        ("%autogen export data.csv.py --loud", "%autogen export takes a file"),
+        ("%autogen export nowhere/out.py", "does not exist"),
+        ("%autogen export there.py", "already exists; --force overwrites it"),
+    ],
+)
+def test_bad_request_is_refused(fresh: FrontEnd, line: str, error: str) -> None:
+    (fresh.cwd / "there.py").touch()
+
+    assert error in fresh.run(line, "export").error
+
+
+def test_unchecked_export_runs_nothing(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    chat(fresh, model, python("print(open('out-once', 'x').name)"), "Done.")
+
+    text = fresh.run("%autogen export out.py --unchecked", "export").text
+
+    assert text.endswith("Written: `out.py` (not checked).")
+    assert "It was not checked." in (folder / "out.py").read_text()
+
+
+STEPS = (
+    "df = pd.read_csv('data.csv')\ndf.shape",
+    "df = df.dropna()\nprint(len(df))",
+    "means = df.groupby('{group}')['{number}'].mean()\nmeans",
+    "df['{number}_2'] = df['{number}'] ** 2\ndf.describe()",
+    PLOT.format(numbers="df['{number}'].head(30)"),
+    "rng = np.random.default_rng({seed})\nrng.normal(size=3)",
+    "df.pivot_table(index='{group}', values='{number}', aggfunc=['min', 'max'])",
+    "broken = df['{number}'].sum(\n",
+    "largest = df['{number}'].max()\nprint(f'{{largest:.1f}}', missing)",
+    "print(sorted(df['{group}'].unique()))",
+)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=[] if n < 2 else pytest.mark.slow) for n in range(20)])
+def test_generated_chat_runs_to_the_same_results(fresh: FrontEnd, model: FakeOpenAI, folder: Path, seed: int) -> None:
+    random = Random(seed)
+    fill = {
+        "group": random.choice(["species", "island", "sex"]),
+        "number": random.choice(["body_mass_g", "bill_length_mm"]),
+        "seed": seed,
+    }
+    steps = ["import numpy as np\nimport pandas as pd", STEPS[0], *random.sample(STEPS[1:], 6)]
+
+    chat(fresh, model, *(python(step.format(**fill)) for step in steps), "Done.")
+
+    assert export(fresh, "out.ipynb").endswith(SAME)
