@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb._version import __version__
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.notebook.conversations import NotebookConversation, Origin
-from autogen_nb.sessions.session import Session
+from autogen_nb.sessions.session import RunLog, Session
 from autogen_nb.sessions.store import SessionStore
 
 _MOST = 5
@@ -51,18 +51,34 @@ class ChatSessions:
         self._days = days
         self._earlier: dict[str, Session] | None = None
         self._reminded = set[str]()
+        self._teams: dict[str, Session] = {}
 
-    def begin(self, chat: NotebookConversation) -> Session:
+    def begin(self, chat: str, folder: str = "", *, team: bool = False) -> Session:
         """A new session for a chat; it has no file if sessions are off, or if the file cannot be created."""
         if not self._days():
             return Session(Path())
-        title = "-".join(filter(None, (Path(self._notebook()).stem, chat.name)))
+        title = "-".join(filter(None, (Path(self._notebook()).stem, chat)))
         try:
-            return self.store.create(title, **self._head(chat), version=__version__)
+            return self.store.create(
+                title,
+                chat=chat,
+                team=team,
+                folder=folder,
+                cwd=str(self._cwd),
+                notebook=self._notebook(),
+                kernel=self._kernel,
+                version=__version__,
+            )
         except (OSError, SessionError) as error:
             session = Session(Path())
             session.problem = str(error)
             return session
+
+    def team_log(self, team: str, task: str) -> RunLog:
+        """The log of a run of a team, whose runs in this notebook share a session."""
+        if team not in self._teams:
+            self._teams[team] = self.begin(team, team=True)
+        return self._teams[team].begin(task, task, {}, {}).log
 
     def reopen(self, name: str) -> Session:
         """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`."""
@@ -71,6 +87,9 @@ class ChatSessions:
             raise ConfigError("no earlier chat of this notebook is stored; `%autogen sessions` lists all sessions")
         found = earlier.get(name) or (None if name else next(iter(earlier.values())))
         session = self.store.open(found.name if found else self.store.find(name))
+        if session.head.get("team"):
+            session.close()
+            raise ConfigError(f"{session.name!r} is a team's chat: run the cell of the team again to continue it")
         session.open(notebook=self._notebook(), kernel=self._kernel)
         return session
 
@@ -81,7 +100,7 @@ class ChatSessions:
             for name in islice(filter(self._is_ours, self.store.names()), _MOST):
                 with suppress(SessionError, OSError):
                     session = self.store.read(name)
-                    if session.runs:
+                    if session.runs and not session.head.get("team"):
                         self._earlier.setdefault(str(session.head.get("chat")), session)
         return self._earlier
 
@@ -108,12 +127,3 @@ class ChatSessions:
         same_kernel = self._kernel and head.get("kernel") == self._kernel
         same_place = head.get("notebook") == notebook if notebook else head.get("cwd") == str(self._cwd)
         return bool(same_kernel or same_place)
-
-    def _head(self, chat: NotebookConversation) -> dict[str, str]:
-        return {
-            "chat": chat.name,
-            "folder": chat.folder,
-            "cwd": str(chat.cwd),
-            "notebook": self._notebook(),
-            "kernel": self._kernel,
-        }

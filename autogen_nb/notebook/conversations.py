@@ -110,7 +110,7 @@ class NotebookConversation:
         kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
         first_kernel: FirstKernel | None = None,
-        begin_session: "Callable[[NotebookConversation], Session]" = lambda _: Session(Path()),
+        begin_session: Callable[[str, str], Session] = lambda *_: Session(Path()),
     ) -> None:
         self.kernels = kernels
         self._begin_session = begin_session
@@ -135,7 +135,7 @@ class NotebookConversation:
     def session(self) -> Session:
         """The chat's session, created at the first use of this property."""
         if self._session is None:
-            self._use_session(self._begin_session(self))
+            self._use_session(self._begin_session(self.name, self.folder))
         assert self._session is not None
         return self._session
 
@@ -306,7 +306,7 @@ class Conversations:
         *,
         imports: Callable[[], Sequence[str]] = machine_memory.preimports,
         folders: ChatFolders | None = None,
-        begin_session: Callable[[NotebookConversation], Session] = lambda _: Session(Path()),
+        begin_session: Callable[[str, str], Session] = lambda *_: Session(Path()),
     ) -> None:
         self.cwd = cwd
         self._begin_session = begin_session

@@ -48,7 +48,8 @@ async def run_team(stage: CellStage, options: Settings, team: BaseGroupChat) -> 
     task, name = notebook.task(options), options.team
     scope = PathScope(str(notebook.conversations.cwd), home=str(Path.home()))
     with closing(view):
-        exchange = team.exchange(task, human=stage.approver(scope, own_agents=True), waits=stage.waits)
+        log = notebook.sessions.team_log(name, task)
+        exchange = team.exchange(task, log=log, human=stage.approver(scope, own_agents=True), waits=stage.waits)
         notebook.teams[name] = team
         before = len(team.messages)
         memory_note = f" It remembers {before} messages; `await {name}.reset()` clears them." if before else ""

@@ -1,1 +1,60 @@
-"""Chats of notebooks, stored in files: each survives the end of its kernel."""
+"""Chats of notebooks, stored in files: each survives the end of its kernel.
+
+`names` lists the sessions, and `read` gives one: its events, and their table for pandas. `recording` stores the chats
+of a program.
+"""
+
+from collections.abc import Iterator, MutableSequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from autogen_nb.events import Recorded
+
+if TYPE_CHECKING:
+    from autogen_nb.sessions.session import Session
+
+_RECORDING: "ContextVar[Session | None]" = ContextVar("recording", default=None)
+
+
+def names() -> list[str]:
+    """The names of all sessions, the latest first."""
+    from autogen_nb.sessions.store import SessionStore
+
+    return SessionStore().names()
+
+
+def read(name: str) -> "Session":
+    """The session with this name, or with the only name that begins so.
+
+    Raises
+    ------
+    ConfigError
+        If no session or several have such a name.
+    SessionError
+        If its file is damaged, or from a newer release.
+    """
+    from autogen_nb.sessions.store import SessionStore
+
+    store = SessionStore()
+    return store.read(store.find(name))
+
+
+@contextmanager
+def recording(title: str) -> "Iterator[Session]":
+    """Stores all chats and runs of teams that begin in its block, as the cells of a new session."""
+    from autogen_nb.sessions.store import SessionStore
+
+    session = SessionStore().create(title, chat=title)
+    token = _RECORDING.set(session)
+    try:
+        yield session
+    finally:
+        _RECORDING.reset(token)
+        session.close()
+
+
+def new_log(task: object) -> MutableSequence[Recorded]:
+    """The log for a chat with this task: a part of the session that is being recorded, or a list."""
+    session = _RECORDING.get()
+    return [] if session is None else session.begin(str(task), str(task), {}, {}).log

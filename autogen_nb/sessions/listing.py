@@ -25,7 +25,7 @@ _LENGTH = 80
 def rows(store: SessionStore) -> Iterator[tuple[str, ...]]:
     """A row for each session, the latest first."""
     for name in store.names():
-        changed = _time((store.folder / name / LOG).stat().st_mtime)
+        changed = time_of((store.folder / name / LOG).stat().st_mtime)
         try:
             session = store.read(name)
         except SessionError as error:
@@ -47,7 +47,7 @@ def found(store: SessionStore, text: str) -> Iterator[tuple[str, ...]]:
             for event, at in zip(run.log, run.times, strict=True):
                 for author, words in _texts(event):
                     if text.lower() in words.lower():
-                        yield session.name, _time(at), author, _shortened(words, text)
+                        yield session.name, time_of(at), author, _shortened(words, text)
 
 
 def _texts(event: Recorded) -> Iterator[tuple[str, str]]:
@@ -65,5 +65,5 @@ def _shortened(words: str, text: str) -> str:
     return f"{'…' if start else ''}{part}{'…' if start + _LENGTH < len(line) else ''}"
 
 
-def _time(seconds: float) -> str:
+def time_of(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"  # noqa: DTZ006  # the user's time

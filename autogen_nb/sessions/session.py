@@ -7,7 +7,7 @@ applies it, so both lead to the same state.
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -100,6 +100,23 @@ class Session:
     @property
     def name(self) -> str:
         return self.folder.name
+
+    @property
+    def events(self) -> list[Recorded]:
+        """The events of all cells, in order."""
+        return [event for run in self.runs for event in run.log]
+
+    def to_frame(self) -> Any:
+        """A DataFrame with a row for each event: its cell, time and type, and its fields as far as it has them."""
+        import pandas as pd
+
+        rows = [
+            {"cell": number, "time": pd.Timestamp(at, unit="s"), "event": type(event).__name__}
+            | {each.name: getattr(event, each.name) for each in fields(event)}
+            for number, run in enumerate(self.runs, 1)
+            for event, at in zip(run.log, run.times, strict=True)
+        ]
+        return pd.DataFrame(rows)
 
     def new_problem(self) -> str:
         """The problem, at its first use; then ""."""

@@ -187,3 +187,37 @@ def test_variables_that_differ_are_named(front: FrontEnd, model: FakeOpenAI) -> 
 
     assert "Restored: `names`, `now`, `table`." in resumed.text
     assert "Different from before: `now`." in resumed.text
+
+
+def test_messages_and_usage_are_listed(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", "Two.")
+    front.run("%%autogen\nFirst.", "one")
+    front.run("%%autogen --new -c other\nSecond.", "two")
+
+    chats, history, usage = (front.run(f"%autogen {name}", name).text for name in ("chats", "history main", "usage"))
+
+    assert [line.split("  ")[0] for line in chats.splitlines()[1:]] == ["main", "other"]
+    assert [line.split()[-1] for line in history.splitlines()[1:]] == ["First.", "One."]
+    assert [line.split()[:4] for line in usage.splitlines()[1:]] == [
+        ["main", "1", "scripted", "1"],
+        ["other", "1", "scripted", "1"],
+    ]
+
+
+def test_team_is_stored_but_not_resumed(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    model.add("One.")
+    front.run("from autogen_nb import AssistantAgent, RoundRobinGroupChat", "import")
+    front.run(
+        "a = AssistantAgent('a', llm_config={'model': 'scripted', 'api_key': 'x'})\n"
+        "team = RoundRobinGroupChat([a], max_turns=1)",
+        "team",
+    )
+    front.run("%%autogen --team team\nGo on.", "one")
+    name = next(tmp_path.glob(".local/share/autogen_nb/sessions/team-*")).name
+    restart(front)
+
+    shown = front.run(f"%autogen sessions show {name}", "show")
+    refused = front.run(f"%autogen resume {name}", "resume")
+
+    assert "One." in shown.text
+    assert "is a team's chat: run the cell of the team again to continue it" in refused.error

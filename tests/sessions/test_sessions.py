@@ -1,3 +1,4 @@
+import asyncio
 import os
 import signal
 import stat
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autogen_nb import AssistantAgent, RoundRobinGroupChat, UserProxyAgent, sessions
 from autogen_nb.errors import ConfigError, SessionError
-from autogen_nb.events import CodeAsked, CodeRan, Ended, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.events import ChatStarted, CodeAsked, CodeRan, Ended, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Display, Stream
 from autogen_nb.sessions import listing
@@ -257,3 +259,24 @@ def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
     rows = [row[2:] for row in listing.found(store, "rain")]
 
     assert rows == [("user", "Where is the RAIN?"), ("output", f"…{'.' * 40}rain")]
+
+
+def test_programs_read_sessions(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(store.folder.parent))
+    monkeypatch.setattr(store, "_folder", store.folder.parent / "autogen_nb" / "sessions")
+    assistant = AssistantAgent("assistant", llm_config={"config_list": [{"model": "offline"}]})
+    user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, max_consecutive_auto_reply=0)
+    team = RoundRobinGroupChat([assistant], max_turns=1)
+
+    with sessions.recording("sales"):
+        user.initiate_chat(assistant, message="What can you do?", silent=True)
+        asyncio.run(team.run(task="And you?"))
+    session = sessions.read("sales")
+    frame = session.to_frame()
+
+    assert sessions.names() == [session.name]
+    assert [run.task for run in session.runs] == ["What can you do?", "And you?"]
+    assert isinstance(session.events[0], ChatStarted)
+    assert list(frame.columns[:3]) == ["cell", "time", "event"]
+    assert frame.event.tolist() == [type(event).__name__ for event in session.events]
+    assert frame[frame.event == "Said"].sender.tolist()[:2] == ["user", "assistant"]

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
-from autogen_nb import run
+from autogen_nb import run, sessions
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import (
     ChatExchange,
@@ -77,7 +77,8 @@ class TwoAgentChat:
         self.initiator = initiator
         self.recipient = recipient
         self.options = options
-        self.log: run.Log = [] if log is None else log
+        nested = call_context.CALL.get() is not None
+        self.log: run.Log = log if log is not None else [] if nested else sessions.new_log(options.message)
         self._agents = agents_by_name(initiator, recipient)
         self._known = known
         self._waits = waits

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from autogen_nb import sessions
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.teams.message_stream import TeamExchange
@@ -119,7 +120,7 @@ class BaseGroupChat(TaskRunner):
         follower = RunFollower(self._members, self._transcript, messages)
         person = human or call_context.current_human()
         handler = TeamQuestionHandler(follower, person, conditions, self._speaker_selector(), waits)
-        flow, run_log = team_chat(settings, self._state), [] if log is None else log
+        flow, run_log = team_chat(settings, self._state), sessions.new_log(task) if log is None else log
         return TeamExchange(flow, handler, follower, self._hold, state=self._state, log=run_log, waits=waits)
 
     async def reset(self) -> None:

@@ -17,6 +17,7 @@ from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import confirm
 from autogen_nb.notebook.commands import (
     audit_command,
+    history_command,
     kernel_command,
     model_command,
     rules_command,
@@ -139,10 +140,16 @@ class Commands:
     @_command("chats", "", "lists the chats of this notebook")
     def _list_chats(self, words: Sequence[str]) -> None:
         del words
-        for conversation in self._chats:
-            print(f"{conversation.name}: {len(conversation.runs)} run(s), files in {conversation.folder}")  # noqa: T201  # the command's output
-        for name, team in self._notebook.teams.items():
-            print(f"{name}: a team of {len(team.participants)}, {len(team.messages)} message(s)")  # noqa: T201  # the command's output
+        self._show(history_command.chats(self._chats, self._notebook.teams))
+
+    @_command("history", "[CHAT]", "lists the messages of a chat, with their times")
+    def _history(self, words: Sequence[str]) -> None:
+        self._show(history_command.history(self._chat_of("history", words)))
+
+    @_command("usage", "", "lists the tokens and the cost of the chats by cell and model")
+    def _usage(self, words: Sequence[str]) -> None:
+        del words
+        self._show(history_command.usage(self._chats))
 
     @_command(
         "rules",
@@ -233,9 +240,12 @@ class Commands:
         self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
+        return self._chat_of("show", words)
+
+    def _chat_of(self, command: str, words: Sequence[str]) -> NotebookConversation:
         options, chat = self._options_and_chat(words)
         if options:
-            raise ConfigError(f"%autogen show takes the name of a chat, not {' '.join(options)!r}")
+            raise ConfigError(f"%autogen {command} takes the name of a chat, not {' '.join(options)!r}")
         return chat
 
     def _in_terminal(self) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.notebook.commands import show_command
-from autogen_nb.notebook.conversations import runs_of
 from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.sessions import listing
@@ -34,4 +33,4 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
 
 
 def show(name: str, store: SessionStore, view: CellView) -> None:
-    show_command.show_runs(runs_of(store.read(store.find(name))), view)
+    show_command.show_runs(store.read(store.find(name)).runs, view)

@@ -1,6 +1,6 @@
 """``%autogen show``: displays a chat from its log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import get_args
 
@@ -10,6 +10,7 @@ from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.sessions import script
+from autogen_nb.sessions.session import SessionRun
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
 
@@ -31,7 +32,7 @@ def code_of_chat(chat: NotebookConversation, cells: int) -> str:
     )
 
 
-def show_runs(runs: Sequence[CellRun], view: CellView) -> None:
+def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
     """Shows the runs without times, which the log does not record."""
     with closing(view):
         question: PersonAsked | None = None

@@ -1,0 +1,63 @@
+"""``%autogen chats``, ``history`` and ``usage``: the chats of this notebook, their messages, tokens and cost."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from autogen_nb.agents.chats.call_context import all_events
+from autogen_nb.agents.parts.usage_tracker import Paid
+from autogen_nb.agents.teams.team_chats import BaseGroupChat
+from autogen_nb.events import Said
+from autogen_nb.notebook.conversations import NotebookConversation
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.view.status_line import dollars, shortened
+from autogen_nb.sessions import listing
+
+_LENGTH = 80
+_NUMBERS = frozenset({"cells", "cell", "replies", "tokens", "cost"})
+
+
+def chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, BaseGroupChat]) -> DisplayData:
+    rows = []
+    for chat in conversations:
+        if not chat.runs:
+            rows.append((chat.name, "0", "", "has not begun", "", chat.folder))
+            continue
+        times = [time for run in chat.session.runs for time in run.times]
+        last = listing.time_of(times[-1]) if times else ""
+        task = shortened(chat.runs[0].task, _LENGTH)
+        rows.append((chat.name, str(len(chat.runs)), last, listing.state(chat.session), task, chat.folder))
+    for name, team in teams.items():
+        rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
+    return table(("chat", "cells", "last change", "state", "first task", "files"), rows, kind="chats", numbers=_NUMBERS)
+
+
+def history(chat: NotebookConversation) -> DisplayData:
+    rows = [
+        (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
+        for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
+        for event, at in zip(run.log, run.times, strict=True)
+        if isinstance(event, Said)
+    ]
+    if not rows:
+        return line(f"Chat `{chat.name}` has no messages.")
+    return table(("cell", "time", "from", "message"), rows, kind="history", numbers=_NUMBERS)
+
+
+def usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
+    """Shows what the replies of models cost; replies from a cache cost nothing, and unknown prices are left out."""
+    sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0])
+    for chat in conversations:
+        for number, run in enumerate(chat.runs, 1):
+            for event in all_events(run.log):
+                if isinstance(event, Paid) and not event.cached and event.model:
+                    entry = sums[chat.name, number, event.model]
+                    entry[0] += 1
+                    entry[1] += event.usage.total_tokens if event.usage else 0
+                    entry[2] += event.cost or 0.0
+    if not sums:
+        return line("No model has replied in this notebook.")
+    rows = [
+        (chat, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if cost else "unknown")
+        for (chat, cell, model), (replies, tokens, cost) in sums.items()
+    ]
+    return table(("chat", "cell", "model", "replies", "tokens", "cost"), rows, kind="usage", numbers=_NUMBERS)
