@@ -2,8 +2,8 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -52,35 +52,43 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
+def _readers(cls: type) -> dict[str, Callable[[Any], Any]]:
+    return {name: _reader(hint) for name, hint in get_type_hints(cls).items()}
 
 
 def _build(cls: type, value: Mapping[str, Any]) -> Any:
     if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
         raise TypeError(f"no {cls.__name__}")
-    hints = _hints(cls)
-    fields = {key: _shaped(hints[key], item) for key, item in value.items() if key not in ("v", "type")}
-    return cls(**fields)
+    readers = _readers(cls)
+    return cls(**{key: readers[key](item) for key, item in value.items() if key not in ("v", "type")})
 
 
-def _shaped(hint: Any, value: Any) -> Any:
-    origin = get_origin(hint)
+@cache
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """A function that converts a JSON value to the annotated type; it raises TypeError for a value of another type."""
+    origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return _first_shape(get_args(hint), value)
-    if origin is tuple and isinstance(value, list):
-        return tuple(_shaped(get_args(hint)[0], item) for item in value)
+        return partial(_first_shape, arguments)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return _build(hint, value)
-    if hint is Any or (value in get_args(hint) if origin is Literal else _is_plain(value, origin or hint)):
-        return value
-    raise TypeError(f"{type(value).__name__} in the place of {hint}")
+        return partial(_build, hint)
+
+    def read(value: Any) -> Any:
+        if origin is tuple and isinstance(value, list):
+            return tuple(map(_reader(arguments[0]), value))
+        if hint is Any or (value in arguments if origin is Literal else _is_plain(value, origin or hint)):
+            return value
+        raise TypeError(f"{type(value).__name__} in the place of {hint}")
+
+    return read
 
 
 def _first_shape(hints: tuple[Any, ...], value: Any) -> Any:
+    kind = value.get("type") if isinstance(value, Mapping) else None
     for hint in hints:
-        with contextlib.suppress(TypeError, KeyError):
-            return _shaped(hint, value)
+        # Trying each class of a long union takes a while.
+        if kind is None or getattr(hint, "__name__", kind) == kind or not dataclasses.is_dataclass(hint):
+            with contextlib.suppress(TypeError, KeyError):
+                return _reader(hint)(value)
     raise TypeError(f"{type(value).__name__} is none of {hints}")
 
 
