@@ -33,7 +33,7 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_pages_with_code_are_found() -> None:
-    assert {page.stem for page in PROGRAMS} == {"agents", "executors", "teams", "testing"}
+    assert {page.stem for page in PROGRAMS} == {"agents", "executors", "sessions", "teams", "testing"}
 
 
 @pytest.mark.parametrize("page", LINKING, ids=names(LINKING))
