@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,14 @@ from autogen_nb.core.policy.permissions import allows
 from autogen_nb.core.policy.rules import Rule, covered, parse, proposed
 from autogen_nb.effects import KINDS, Effect
 from autogen_nb.errors import ConfigError
+from tests.corpus import sections
+
+
+def signed(name: str) -> list[tuple[str, str, bool]]:
+    """Each head with each line below it, which begins with ``+`` or ``-``."""
+    heads = sections(Path(__file__).with_name(name))
+    return [(head, line[2:], line[0] == "+") for head, text in heads for line in text.splitlines()]
+
 
 FOLDER, HOME = "/home/ann/work", "/home/ann"
 
@@ -76,71 +86,7 @@ def test_text_that_is_no_rule_is_refused(text: str, said: str) -> None:
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("rule", "target", "covers"),
-    [
-        ("write /data/out", "/data/out", True),
-        ("write /data/out", "/data/out/a/b.csv", True),
-        ("write /data/out/", "/data/out/b.csv", True),
-        ("write /data/out", "/data/outer", False),
-        ("write /data/out", "/data", False),
-        ("write /data/out", "/data/out/../secret", False),
-        ("write /data/out", "/data/out/x/../b.csv", False),
-        ("write /data/out", "/data/out/./b.csv", True),
-        ("write /data/out", "//data/out/b.csv", True),
-        ("write /data/out", "data/out", False),
-        ("write /data/out", "~/data/out", False),
-        ("write /data/out", "", False),
-        ("write /home/ann", "/home/ann/.bashrc", False),
-        ("write /home/ann", "/home/ann/.ssh/config", False),
-        ("write /home/ann/.cache", "/home/ann/.cache/x", True),
-        ("write /", "/etc/passwd", True),
-        ("write", "", True),
-        ("write", "../x", True),
-        ("network api.example.org", "api.example.org", True),
-        ("network api.example.org", "API.example.org.", True),
-        ("network api.example.org", "api.example.org:8080", True),
-        ("network api.example.org", "https://api.example.org/x", True),
-        ("network api.example.org", "https://evil.org/api.example.org", False),
-        ("network api.example.org", "https://api.example.org@evil.org", False),
-        ("network api.example.org", "https://api.example.org\\@evil.org", False),
-        ("network api.example.org", "api.example.org.evil.org", False),
-        ("network api.example.org", "x.api.example.org", False),
-        ("network api.example.org", "", False),
-        ("network api.example.org:443", "https://api.example.org:443/", True),
-        ("network api.example.org:443", "api.example.org", False),
-        ("network *.example.org", "api.example.org", True),
-        ("network *.example.org", "a.b.example.org:80", True),
-        ("network *.example.org", "example.org", False),
-        ("network *.example.org", "evilexample.org", False),
-        ("network ::1", "[::1]:80", True),
-        ("network s3://bucket", "s3://bucket/a/b", True),
-        ("network bucket", "s3://bucket", False),
-        ("network", "", True),
-        ("process git", "git status", True),
-        ("process git", "git", True),
-        ("process git", "git status; rm -rf x", False),
-        ("process git", "git $(rm x)", False),
-        ("process git", "git 'unclosed", False),
-        ("process git", "gitx", False),
-        ("process git", "./git", False),
-        ("process git", "PATH=. git", False),
-        ("process git", "", False),
-        ("process git status", "git status", True),
-        ("process git status", "git status --short", False),
-        ("process ls | wc -l", "ls | wc -l", True),
-        ("install numpy", "numpy", True),
-        ("install numpy", "Numpy==2.0", True),
-        ("install numpy", "numpy[all]>=2,<3", True),
-        ("install numpy", "numpy evil", False),
-        ("install numpy", "numpy @ https://evil.org", False),
-        ("install numpy", "", False),
-        ("environment LANG", "LANG", True),
-        ("environment LANG", "lang", False),
-        ("environment LANG", "", False),
-        ("unknown", "anything", True),
-    ],
-)
+@pytest.mark.parametrize(("rule", "target", "covers"), signed("rule_targets.txt"))
 def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: bool) -> None:
     read = parse(rule)
 
@@ -214,61 +160,12 @@ def test_path_rule_never_reaches_outside(top: str, path: str) -> None:
 GROUND = PathScope("/home/me/work", "/home/me/work/autogen_files/chat", "/home/me")
 
 
-@pytest.mark.parametrize(
-    ("let", "kind", "target", "allowed"),
-    [
-        ([], "compute", "", True),
-        ([], "read", "data.csv", True),
-        ([], "write_own", "autogen_files/chat/x", True),
-        ([("write", "")], "write", "/anywhere", True),
-        ([("write", "../out.csv")], "write", "/home/me/out.csv", True),
-        ([("write", "~/out")], "write", "/home/me/out/a/b.csv", True),
-        ([("write", "/")], "write", "/etc/x", True),
-        ([("write", "out/plot_*.png")], "write", "/home/me/work/out/plot_1.png", True),
-        ([("write", "new/deep/out.csv")], "write", "/home/me/work/new", True),
-        ([("delete", "old/")], "delete", "/home/me/work/old/a", True),
-        ([("read_private", ".env")], "read_private", "/home/me/work/.env", True),
-        ([("network", "")], "network", "example.org", True),
-        ([("network", "https://me:secret@API.example.org:8443/v1?x")], "network", "api.example.org", True),
-        ([("network", "api.example.org")], "network", "api.example.org.", True),
-        ([("network", "http://[::1]:80/")], "network", "::1", True),
-        ([("network", "/run/one.sock")], "network", "/run/one.sock", True),
-        ([("network", "@one")], "network", "@one", True),
-        ([("process", "")], "process", "rm -rf /", True),
-        ([("process", "ls")], "process", "/bin/ls -la", True),
-        ([("process", "git status")], "process", "git log", True),
-        ([("install", "Scikit_Learn>=1.4")], "install", "scikit-learn", True),
-        ([("install", "")], "install", "polars", True),
-        ([("install", "wheels polars 'pandas[all]>=2'")], "install", "wheels polars pandas", True),
-        ([("install", "./one.whl")], "install", "./one.whl", True),
-        ([("environment", "OMP_NUM_THREADS")], "environment", "OMP_NUM_THREADS", True),
-        ([("unknown", "")], "unknown", "ctypes", True),
-        ([("network", "a.org"), ("network", "b.org")], "network", "b.org", True),
-        ([], "write", "out.csv", False),
-        ([("unknown", "")], "write", "out.csv", False),
-        ([("write", "")], "delete", "out.csv", False),
-        ([("write", "out.csv")], "write", "/home/me/work/out.csv2", False),
-        ([("write", "out.csv")], "write", "/home/me/out.csv", False),
-        ([("delete", "old/a")], "delete", "/home/me/work/old", False),
-        ([("write", "C:\\x")], "write", "/home/me/work/x", False),
-        ([("write", "x")], "write", "", False),
-        ([("network", "example.org")], "network", "api.example.org", False),
-        ([("network", "::1")], "network", "::2", False),
-        ([("network", "/run/one.sock")], "network", "/run/other.sock", False),
-        ([("network", "@one")], "network", "@other", False),
-        ([("process", "ls")], "process", "lsof", False),
-        ([("process", "ls")], "process", "", False),
-        ([("install", "polars")], "install", "polars-evil", False),
-        ([("install", "polars")], "install", "polars evil", False),
-        ([("install", "polars")], "install", "", False),
-        ([("install", "polars")], "install", "polars -rneeds.txt", False),
-        ([("install", "./one.whl")], "install", "./other.whl", False),
-        ([("install", "https://pypi.org/simple")], "install", "https://evil.org/simple", False),
-        ([("environment", "PATH")], "environment", "HOME", False),
-    ],
-)
-def test_effect_is_allowed(let: list[tuple[str, str]], kind: str, target: str, allowed: bool) -> None:
-    assert allows(let, kind, target, GROUND) is allowed
+@pytest.mark.parametrize(("let", "effect", "allowed"), signed("permitted_effects.txt"))
+def test_effect_is_allowed(let: str, effect: str, allowed: bool) -> None:
+    pairs = [(kind, target) for kind, _, target in (each.partition(" ") for each in let.split(" | "))]
+    kind, _, target = effect.partition(" ")
+
+    assert allows([pair for pair in pairs if pair[0] != "nothing"], kind, target, GROUND) is allowed
 
 
 WHOLE = """
