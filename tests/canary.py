@@ -7,15 +7,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextmanager
-def canary() -> Iterator[tuple[str, list[str]]]:
-    """A server on loopback, and the paths that it was asked for."""
+def canary(body: bytes = b"", status: int = 200) -> Iterator[tuple[str, list[str]]]:
+    """A server on loopback with one answer to everything, and the paths that it was asked for."""
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             paths.append(self.path)
-            self.send_response(200)
+            self.send_response(status)
             self.end_headers()
+            self.wfile.write(body)
 
         do_POST = do_OPTIONS = do_GET  # noqa: N815  # names of the base class
 

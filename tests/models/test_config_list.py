@@ -4,6 +4,7 @@ import socket
 import traceback
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,8 +14,8 @@ from autogen_nb.models.config.config_list import config_list_gpt4_gpt35, config_
 from autogen_nb.models.config.local_servers import LocalServers
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.testing import FakeOpenAI
+from tests.canary import canary
 from tests.models.asking import ask
-from tests.models.local import models, serving
 
 KEY = "sk-verysecretkey-of-mine"
 ENTRIES: list[dict[str, Any]] = [
@@ -204,19 +205,21 @@ PATIENT = 20.0
 
 @pytest.mark.parametrize(
     ("says", "status"),
-    [(b"<html>", 200), (models("a"), 404), ({"data": "a"}, 200), ([1], 200), ({"data": [{}]}, 200)],
+    [("<html>", 200), ('{"data": [{"id": "a"}]}', 404), ('{"data": "a"}', 200), ("[1]", 200), ('{"data": [{}]}', 200)],
     ids=["no JSON", "not found", "no list", "a list", "no name"],
 )
-def test_server_without_models_is_left_out(says: Any, status: int) -> None:
-    with serving(says, status) as local:
-        assert LocalServers({"vLLM": local.port}, timeout=PATIENT).listening() == ()
+def test_server_without_models_is_left_out(says: str, status: int) -> None:
+    with canary(says.encode(), status) as (url, paths):
+        assert LocalServers({"vLLM": int(url.rpartition(":")[2])}, timeout=PATIENT).listening() == ()
+
+    assert len(paths) == 1
 
 
 @pytest.mark.slow
 def test_one_that_never_answers_does_not_hold_the_others_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, serving(models("a")) as local:
+    with socket.create_server(("127.0.0.1", 0)) as silent, FakeOpenAI(models=["a"]) as local:
         never = dict.fromkeys(("one", "three", "four", "five"), silent.getsockname()[1])
-        found = LocalServers({**never, "two": local.port}, timeout=4.0).listening()
+        found = LocalServers({**never, "two": urlsplit(local.base_url).port or 0}, timeout=4.0).listening()
 
     assert [server.kind for server in found] == ["two"]
 

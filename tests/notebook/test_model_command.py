@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -17,7 +18,6 @@ from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
-from tests.models.local import models, serving
 from tests.notebook.front_end import FrontEnd
 
 KEY = "sk-never-to-be-seen-in-whole-4714"
@@ -203,8 +203,9 @@ def test_more_words_are_a_mistake(in_folder: Notebook) -> None:
 def test_the_command_shows_it(in_folder: Notebook, published: list[dict[str, Any]]) -> None:
     shell: Any = InteractiveShell.instance()
     shell.kernel = object()
-    with serving(models("llama3")) as local:
-        Commands(shell, in_folder, LocalServers({"Ollama": local.port}, timeout=20)).run("models")
+    with FakeOpenAI(models=["llama3"]) as local:
+        port = urlsplit(local.base_url).port or 0
+        Commands(shell, in_folder, LocalServers({"Ollama": port}, timeout=20)).run("models")
 
     assert "llama3" in published[-1]["data"]["text/plain"]
     assert "<table>" in published[-1]["data"]["text/html"]
