@@ -3,7 +3,6 @@
 Each is of the package's own tree, so that a program can catch all of them by `AutogenError`.
 """
 
-import asyncio
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 import autogen_nb
-from autogen_nb import run
 from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
@@ -24,6 +22,7 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.run import engine
 from autogen_nb.testing import FakeOpenAI, FakeReply, ScriptedHuman
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, contents, model_of, user
+from tests.agents.groups import events
 
 KEY = "sk-a-key-that-is-nobodys"
 LONGEST_LINE = 500
@@ -38,15 +37,7 @@ def talk(
     human: Human | None = None,
 ) -> ChatResult:
     chat = TwoAgentChat(proxy, teacher, ChatOptions(message), waits=way, human=human or NobodyToAsk(), log=log)
-
-    async def main() -> None:
-        async for _ in chat.exchange().stream_events():
-            pass
-
-    if way == "sync":
-        run.run_to_completion(main())
-    else:
-        asyncio.run(main())
+    events(way, chat)
     return chat.result()
 
 

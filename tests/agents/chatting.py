@@ -41,3 +41,14 @@ def chat(way: Way, initiator: ConversableAgent, recipient: ConversableAgent, **m
 
 def contents(result: ChatResult) -> list[Any]:
     return [message["content"] for message in result.chat_history]
+
+
+def send(way: Way, sender: ConversableAgent, message: Any, recipient: ConversableAgent, **more: Any) -> None:
+    if way == "sync":
+        sender.send(message, recipient, silent=True, **more)
+    else:
+        asyncio.run(sender.a_send(message, recipient, silent=True, **more))
+
+
+def heard(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
+    return [message["content"] for message in agent.chat_messages[peer]]

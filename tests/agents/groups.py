@@ -41,10 +41,11 @@ def held(
 
 
 def events(way: Way, chat: TwoAgentChat) -> list[Event]:
-    async def awaited() -> list[Event]:
-        return [event async for event in chat.exchange().stream_events()]
+    return list(chat.exchange().events()) if way == "sync" else asyncio.run(stream(chat))
 
-    return list(chat.exchange().events()) if way == "sync" else asyncio.run(awaited())
+
+async def stream(chat: TwoAgentChat) -> list[Event]:
+    return [event async for event in chat.exchange().stream_events()]
 
 
 def spoken(manager: Any) -> list[tuple[str, str]]:

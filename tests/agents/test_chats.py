@@ -1,11 +1,10 @@
-import asyncio
 from typing import Any
 
 import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, model_of, send, user
 
 
 @BOTH_WAYS
@@ -110,17 +109,6 @@ def test_a_model_that_an_agent_does_not_have() -> None:
 
     with pytest.raises(ConfigError, match="needs an agent with a model"):
         chat("sync", one, other, message="Hi.", summary_method="reflection_with_llm")
-
-
-def send(way: Way, sender: ConversableAgent, message: Any, recipient: ConversableAgent, **more: Any) -> None:
-    if way == "sync":
-        sender.send(message, recipient, silent=True, **more)
-    else:
-        asyncio.run(sender.a_send(message, recipient, silent=True, **more))
-
-
-def heard(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
-    return [message["content"] for message in agent.chat_messages[peer]]
 
 
 @BOTH_WAYS

@@ -19,6 +19,7 @@ from autogen_nb.run import Log, engine
 from autogen_nb.testing import ScriptedHuman, ScriptedModel
 from autogen_nb.views.plain_view import PlainView
 from tests.agents.chatting import Way, assistant, user
+from tests.agents.groups import events, stream
 from tests.processes import gone
 
 pytestmark = pytest.mark.kernel
@@ -43,13 +44,7 @@ def held(
     talk = TwoAgentChat(
         proxy, assistant(python(code), "Done."), ChatOptions("Go", silent=True), waits=way, human=human, log=log
     )
-    if way == "sync":
-        return list(talk.exchange().events())
-
-    async def main() -> list[Event]:
-        return [event async for event in talk.exchange().stream_events()]
-
-    return asyncio.run(main())
+    return events(way, talk)
 
 
 def ran(events: Sequence[Event | Recorded]) -> CodeRan:
@@ -112,11 +107,7 @@ def test_cancelled_chat_leaves_no_question_behind(executor: BlockExecutor) -> No
             proxy, assistant(python("input()")), ChatOptions("Go", silent=True), waits="async", human=human
         )
 
-        async def run() -> None:
-            async for _ in talk.exchange().stream_events():
-                pass
-
-        task = asyncio.ensure_future(run())
+        task = asyncio.ensure_future(stream(talk))
         async with asyncio.timeout(30):
             await human.reached.wait()
         task.cancel()

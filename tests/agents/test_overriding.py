@@ -9,7 +9,7 @@ from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, model_of, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
 CALL = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1}'}}
@@ -130,11 +130,7 @@ def test_receive_outside_of_a_chat(way: Way) -> None:
     else:
         asyncio.run(helper.a_receive("Hello.", proxy, request_reply=True, silent=True))
 
-    assert heard_by(helper, proxy) == ["Hello.", "One."]
-    assert heard_by(proxy, helper) == ["One."]
+    assert heard(helper, proxy) == ["Hello.", "One."]
+    assert heard(proxy, helper) == ["One."]
     helper.receive("Again.", proxy, request_reply=False, silent=True)
-    assert heard_by(helper, proxy) == ["Hello.", "One.", "Again."]
-
-
-def heard_by(agent: ConversableAgent, peer: ConversableAgent) -> list[Any]:
-    return [message["content"] for message in agent.chat_messages[peer]]
+    assert heard(helper, proxy) == ["Hello.", "One.", "Again."]

@@ -14,6 +14,7 @@ from autogen_nb.errors import CallbackError, ConfigError, SenderRequired
 from autogen_nb.events import Recorded, ReplyFunctionAsked
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from tests.agents.groups import events
 
 PEER = user()
 
@@ -135,18 +136,13 @@ def test_error_is_named_and_the_log_continues(trigger: Any, function: Any, said:
     mended.register_reply(Agent, working)
 
     with pytest.raises(CallbackError, match=said):
-        asyncio.run(_awaited(TwoAgentChat(user(), broken, ChatOptions("Hi?"), waits="async", log=log)))
+        events("async", TwoAgentChat(user(), broken, ChatOptions("Hi?"), waits="async", log=log))
     cut_off = log[-1]
     talk = TwoAgentChat(user(), mended, ChatOptions("Hi?"), waits="sync", log=log)
-    list(talk.exchange().events())
+    events("sync", talk)
 
     assert isinstance(cut_off, ReplyFunctionAsked)
     assert contents(talk.result()) == ["Hi?", "TERMINATE"]
-
-
-async def _awaited(talk: TwoAgentChat) -> None:
-    async for _ in talk.exchange().stream_events():
-        pass
 
 
 @BOTH_WAYS

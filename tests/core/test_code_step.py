@@ -9,7 +9,6 @@ from autogen_nb.core.chats.reply_steps import (
     ConversationState,
     Outcome,
     Reply,
-    Step,
     check_termination_and_human_reply,
     generate_oai_reply,
 )
@@ -34,26 +33,16 @@ from autogen_nb.outputs import Display, Stream
 from tests.core.worlds import echo, outcome, play, scripted, spec, texts
 
 Ran = Callable[[CodeAsked], CodeRan]
-RUN, SKIP, STOP = ApprovalGiven("run"), ApprovalGiven("skip", reason="too slow"), ApprovalGiven("stop")
 
 
 def code(*blocks: str) -> str:
     return "\n\n".join(f"```python\n{block}\n```" for block in blocks)
 
 
-def heard(*messages: str) -> ConversationState:
-    pairs = [("user", "assistant"), ("assistant", "user")]
-    first = len(messages) % 2
-    return (
-        ConversationState()
-        if not messages
-        else _added(ConversationState(), [(pairs[(i + first) % 2], m) for i, m in enumerate(messages)])
-    )
-
-
-def _added(state: ConversationState, messages: list[tuple[tuple[str, str], str]]) -> ConversationState:
-    for (sender, recipient), text in messages:
-        state.add(Said(sender, recipient, Message(text)))
+def heard(*texts: str, sender: str = "assistant", state: ConversationState | None = None) -> ConversationState:
+    state = state or ConversationState()
+    for text in texts:
+        state.add(Said(sender, "user" if sender == "assistant" else "assistant", Message(text)))
     return state
 
 
@@ -80,7 +69,8 @@ def told(came_to: Outcome) -> str:
 def test_code_runs_once() -> None:
     state = heard(code("a"))
     run(state, RunCode(3))
-    _added(state, [(("user", "assistant"), "exitcode: 0"), (("assistant", "user"), "no code")])
+    heard("exitcode: 0", sender="user", state=state)
+    heard("no code", state=state)
 
     assert run(state, RunCode(3)) == ([], None)
 
@@ -96,27 +86,18 @@ def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
     assert told(came_to) == f"exitcode: 0 (execution succeeded)\nCode output: a\n{UNCLOSED}"
 
 
-def turn(message: str, *before: Step, confirm: Confirm = "always", **settings: object) -> HumanInputAsked:
-    step = RunCode(confirm=confirm)
-    steps: list[Step] = [check_termination_and_human_reply, *before, step]
-    events, _ = outcome(
-        check_termination_and_human_reply(
-            heard(message), spec("user", *steps, human_input_mode="ALWAYS", **settings), "assistant"
-        ),
-        lambda _: HumanInputGiven("exit"),
-    )
-    asked = events[0]
-    assert isinstance(asked, HumanInputAsked)
-    return asked
-
-
 @pytest.mark.parametrize(
     ("message", "confirm"),
     [("No code.", "always"), (code("1"), "never"), (code("1 + 1"), "risky"), ("```python\n1", "always")],
     ids=["no code", "never asked", "harmless", "cut off"],
 )
 def test_person_with_the_word_is_asked_about_nothing_else(message: str, confirm: Confirm) -> None:
-    assert turn(message, confirm=confirm).then is None
+    person = spec("user", check_termination_and_human_reply, RunCode(confirm=confirm), human_input_mode="ALWAYS")
+    asking = check_termination_and_human_reply(heard(message), person, "assistant")
+    asked = outcome(asking, lambda _: HumanInputGiven("exit"))[0][0]
+
+    assert isinstance(asked, HumanInputAsked)
+    assert asked.then is None
 
 
 PLOT = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
