@@ -1,11 +1,14 @@
 import asyncio
 import os
+import resource
 import sys
 
 import pytest
 
-from autogen_nb.outputs import Display, Failure
-from tests.torture.conftest import Chat
+from autogen_nb.core.ports import RunEnded
+from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Display, Failure, Stream
+from tests.contract.ways import Agent
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow]
 
@@ -27,24 +30,20 @@ POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and descript
     ],
     ids=["loop", "sleep", "swallows interrupts", "stops itself", "ignores interrupts"],
 )
-def test_code_without_end_meets_its_limit(chat: Chat, code: str, note: str) -> None:
-    chat.executor.timeout = 1
-    _, end = chat.run(code)
+def test_code_without_end_meets_its_limit(chat: Agent, code: str, note: str) -> None:
+    end = chat.python(code, timeout=1)
 
     assert end.exit_code == 124
     assert note in end.note
 
 
 @pytest.mark.torture
-def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
+def test_500_megabytes_take_little_memory_here(chat: Agent) -> None:
     before = peak()
     chat.executor.timeout = None
     code = "line = 'x' * 9_999\nfor _ in range(50_000): print(line)"
 
     async def count() -> int:
-        from autogen_nb.messages import CodeBlock
-        from autogen_nb.outputs import Stream
-
         run = chat.executor.run([CodeBlock("python", code)])
         return sum([len(item.text) async for item in run if isinstance(item, Stream) and item.name == "stdout"])
 
@@ -53,20 +52,16 @@ def test_500_megabytes_take_little_memory_here(chat: Chat) -> None:
 
 
 def peak() -> int:
-    import resource
-
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 @pytest.mark.torture
-def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
+def test_100000_displays_arrive_and_take_little_memory_here(chat: Agent) -> None:
     code = "for i in range(100_000): display({'text/plain': 'x' * 1_000}, raw=True)"
     before = peak()
     chat.executor.timeout = None
 
     async def count() -> int:
-        from autogen_nb.messages import CodeBlock
-
         found = 0
         async for item in chat.executor.run([CodeBlock("python", code)]):
             found += isinstance(item, Display)
@@ -97,16 +92,13 @@ def test_100000_displays_arrive_and_take_little_memory_here(chat: Chat) -> None:
         "raise BaseException('odd')",
     ],
 )  # fmt: skip
-def test_overwritten_builtins_are_restored(chat: Chat, code: str) -> None:
-    chat.run(code)
+def test_overwritten_builtins_are_restored(chat: Agent, code: str) -> None:
+    chat.python(code, timeout=60)
 
-    assert chat.text("%time 1").startswith("CPU times")
+    assert chat.python("%time 1", timeout=60).text.startswith("CPU times")
 
 
-def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
-    from autogen_nb.core.ports import RunEnded
-    from autogen_nb.messages import CodeBlock
-
+def test_fast_interrupts_do_no_harm(chat: Agent) -> None:
     async def pressed() -> RunEnded:
         async def press() -> None:
             for _ in range(20):
@@ -128,7 +120,7 @@ def test_fast_interrupts_do_no_harm(chat: Chat) -> None:
     assert end.exit_code == 130
 
 
-def test_a_flood_of_errors(chat: Chat) -> None:
+def test_a_flood_of_errors(chat: Agent) -> None:
     code = """
 def deep(n):
     try:
@@ -137,7 +129,7 @@ def deep(n):
         raise ValueError('x' * 1000) from error
 deep(60)
 """
-    outputs, end = chat.run(code)
+    ran = chat.python(code, timeout=60)
 
-    assert end.exit_code == 1
-    assert any(isinstance(item, Failure) for item in outputs)
+    assert ran.exit_code == 1
+    assert any(isinstance(item, Failure) for item in ran.outputs)
