@@ -1,6 +1,7 @@
 """Looking at a cell: pictures of it in light and dark, and what can be measured of its layout."""
 
-from playwright.sync_api import Locator
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from tests.browser.notebook_page import NotebookPage
 
@@ -18,13 +19,23 @@ _MISFITS = """area => {
 }"""
 
 
-def picture(notebook: NotebookPage, name: str, cell: int) -> None:
-    notebook.set_theme("dark")
-    notebook.screenshot(f"{name}-dark", cell)
-    notebook.set_theme("light")
-    notebook.screenshot(f"{name}-light", cell)
+def picture(notebook: NotebookPage, name: str) -> list[str]:
+    """Takes pictures of the first task's cell, and gives back what does not fit."""
+    for theme in ("dark", "light"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"{name}-{theme}", 1)
+    return misfits_of(notebook)
 
 
-def misfits_of(area: Locator) -> list[str]:
-    found: list[str] = area.evaluate(_MISFITS)
+def misfits_of(notebook: NotebookPage) -> list[str]:
+    found: list[str] = notebook.output(1).evaluate(_MISFITS)
     return found
+
+
+@contextmanager
+def width(notebook: NotebookPage, pixels: int) -> Iterator[None]:
+    before = notebook.page.viewport_size
+    assert before is not None
+    notebook.page.set_viewport_size({**before, "width": pixels})
+    yield
+    notebook.page.set_viewport_size(before)

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import LOAD, PLOT, code, connected
-from tests.browser.looks import misfits_of, picture
+from tests.browser.looks import misfits_of, picture, width
 from tests.browser.notebook_page import NotebookPage
 
 LONG_NAME = "a_name_" * 30
@@ -20,26 +20,21 @@ def test_every_state_of_a_cell_fits_its_width(notebook: NotebookPage, fake: Fake
     notebook.run_all()
     area = notebook.output(1)
     expect(notebook.button(1, "Run")).to_be_visible()
-    picture(notebook, "panel", 1)
-    misfits = misfits_of(area)
+    misfits = picture(notebook, "panel")
     notebook.click(1, "Edit")
     expect(notebook.button(1, "Run edited")).to_be_visible()
-    picture(notebook, "panel-edit", 1)
-    misfits += misfits_of(area)
+    misfits += picture(notebook, "panel-edit")
     notebook.click(1, "Back")
     notebook.click(1, "Skip")
     expect(notebook.field(1, "Reason")).to_be_visible()
-    picture(notebook, "panel-skip", 1)
-    misfits += misfits_of(area)
+    misfits += picture(notebook, "panel-skip")
     notebook.click(1, "Back")
     notebook.run_every_block(1)
     notebook.await_idle()
-    picture(notebook, "whole", 1)
-    misfits += misfits_of(area)
-    notebook.page.set_viewport_size({"width": 800, "height": 900})
-    notebook.screenshot("whole-narrow", 1)
-    misfits += misfits_of(area)
-    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+    misfits += picture(notebook, "whole")
+    with width(notebook, 800):
+        notebook.screenshot("whole-narrow", 1)
+        misfits += misfits_of(notebook)
 
     assert misfits == []
     expect(area.locator("img")).to_be_visible()
@@ -53,11 +48,10 @@ def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
     notebook.create(LOAD, "%%autogen\nWhat is six times seven?")
     notebook.run_all()
     expect(notebook.button(1, "Use this server")).to_be_visible()
-    picture(notebook, "first-run", 1)
-    notebook.page.set_viewport_size({"width": 800, "height": 900})
-    notebook.screenshot("first-run-narrow", 1)
-    misfits = misfits_of(notebook.output(1))
-    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+    misfits = picture(notebook, "first-run")
+    with width(notebook, 800):
+        notebook.screenshot("first-run-narrow", 1)
+        misfits += misfits_of(notebook)
 
     assert misfits == []
     for label in ("API key", "Base URL", "Model"):
@@ -69,17 +63,15 @@ def test_first_run_fits_a_narrow_window(notebook: NotebookPage) -> None:
 def test_plots_of_a_block_stand_side_by_side_where_they_fit(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code("\n".join([PLOT] * 3)), code(PLOT), "Done.")
     notebook.create(connected(fake), "%%autogen --confirm never\nPlot.")
-    notebook.page.set_viewport_size({"width": 1400, "height": 900})
-    notebook.run_all()
-    notebook.await_idle()
-    images = notebook.output(1).locator("img")
-    expect(images).to_have_count(4)
-    tops, widths = _measure(notebook)
-    notebook.screenshot("plots", 1)
-    notebook.page.set_viewport_size({"width": 700, "height": 900})
-    notebook.screenshot("plots-narrow", 1)
-    narrow, _ = _measure(notebook)
-    notebook.page.set_viewport_size({"width": 1280, "height": 900})
+    with width(notebook, 1400):
+        notebook.run_all()
+        notebook.await_idle()
+        expect(notebook.output(1).locator("img")).to_have_count(4)
+        tops, widths = _measure(notebook)
+        notebook.screenshot("plots", 1)
+    with width(notebook, 700):
+        notebook.screenshot("plots-narrow", 1)
+        narrow, _ = _measure(notebook)
 
     assert tops[0] == tops[1] < tops[2] < tops[3]
     assert min(widths) >= 390

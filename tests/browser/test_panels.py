@@ -2,7 +2,7 @@ from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
-from tests.browser.looks import misfits_of, picture
+from tests.browser.looks import picture
 from tests.browser.notebook_page import NotebookPage
 
 ASKING = """
@@ -21,15 +21,13 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     area = notebook.output(1)
     expect(notebook.button(1, "Run all from here")).to_be_visible()
     assert notebook.button(1, "Continue").count() == 0
-    picture(notebook, "turn-code", 1)
-    misfits = misfits_of(area)
+    misfits = picture(notebook, "turn-code")
     notebook.fill(1, "Ask for my name.", "Your message to assistant instead")
     notebook.click(1, "Send")
     expect(area).to_contain_text("Ask for my name.")
     notebook.click(1, "Run")
     expect(notebook.button(1, "End of input")).to_be_visible()
-    picture(notebook, "code-input", 1)
-    misfits += misfits_of(area)
+    misfits += picture(notebook, "code-input")
     # As fast as a page takes it: nothing of it may be missing when Enter comes.
     notebook.field(1, "Input").focus()
     notebook.page.keyboard.type("Ada Lovelace")
@@ -37,18 +35,17 @@ def test_turn_with_code_and_what_its_code_asks(notebook: NotebookPage, fake: Fak
     hidden = area.get_by_label("Password")
     expect(hidden).to_have_attribute("type", "password")
     hidden.fill("hunter2")
-    picture(notebook, "code-password", 1)
+    misfits += picture(notebook, "code-password")
     notebook.click(1, "Send")
     expect(area).to_contain_text("All done.")
-    picture(notebook, "turn", 1)
-    misfits += misfits_of(area)
+    misfits += picture(notebook, "turn")
     notebook.click(1, "Exit")
 
     notebook.await_idle()
     expect(area).to_contain_text("Ada Lovelace, 7 letters")
     expect(area).to_contain_text("Typed for the code (Password): a password · by you")
     assert "hunter2" not in notebook.outputs(1).text
-    picture(notebook, "turn-after", 1)
+    misfits += picture(notebook, "turn-after")
     assert misfits == []
     assert str(fake.requests[1].body).count("Ask for my name.") == 1
     notebook.save()
