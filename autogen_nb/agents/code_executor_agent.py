@@ -32,7 +32,7 @@ class ApprovalResponse:
 
 
 class CodeExecutorAgent(ConversableAgent):
-    """An agent that runs the code of the latest message with code.
+    """An agent that runs the code of the latest message that contains code.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class CodeExecutorAgent(ConversableAgent):
     max_retries_on_error
         The maximum number of times that the model rewrites failing code.
     approval_func
-        Takes an `ApprovalRequest` for each block before it runs, and returns an `ApprovalResponse`; it may be async.
+        A sync or async function that takes an `ApprovalRequest` before each block, and returns an `ApprovalResponse`.
     sources
         The names of the agents whose code this agent runs; None for all agents.
     model_client_stream

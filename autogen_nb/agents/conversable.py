@@ -139,7 +139,7 @@ class ConversableAgent(Participant, SoloAgent):
             runtime_log.log_new_agent(self, init_args)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """Uses a client of this class for the next entry of the config list whose ``model_client_cls`` names the class.
+        """Uses this class for the next entry in the config list that names the class as its ``model_client_cls``.
 
         The class takes the entry and `kwargs`. It has the methods ``create(params)``, ``message_retrieval(response)``,
         ``cost(response)`` and ``get_usage(response)``.
@@ -150,7 +150,7 @@ class ConversableAgent(Participant, SoloAgent):
 
     @cached_property
     def client(self) -> Any:
-        """An `OpenAIWrapper` for the agent's `llm_config` that counts the agent's usage; None without `llm_config`."""
+        """An `OpenAIWrapper` with the agent's `llm_config` and the agent's usage; None without `llm_config`."""
         from autogen_nb.agents.openai_wrapper import OpenAIWrapper
 
         if not isinstance(self._model_config, Mapping):
@@ -223,7 +223,7 @@ class ConversableAgent(Participant, SoloAgent):
         sender: "ConversableAgent | None" = None,
         exclude: Collection[ReplyFunction] = (),
     ) -> str | dict[str, Any] | None:
-        """The agent's reply to the messages, by default the history with the sender; None for no reply.
+        """The agent's reply to the messages (by default, the history with the sender); None for no reply.
 
         `exclude` lists reply functions that the agent skips.
         """
@@ -325,7 +325,7 @@ class ConversableAgent(Participant, SoloAgent):
         return self._finished
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
-        """The results of the last `initiate_chats`, or its result at an index."""
+        """The results of the last `initiate_chats`, or only the result at `chat_index`."""
         if chat_index is not None:
             return self._finished[chat_index]
         return list(self._finished.values())

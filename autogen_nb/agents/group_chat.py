@@ -46,8 +46,8 @@ class GroupChat(GroupSettings):
         "auto" (a model selects), "manual" (a person selects), "random", "round_robin", or a function of the last
         speaker and the group. The function returns an agent, one of those methods, or None to end the chat.
     max_retries_for_selecting_speaker
-        The maximum number of further requests to a model that has named no agent, or several. If these fail as well,
-        the next agent in order speaks.
+        The maximum number of further requests to a model that has named no agent, or several. If no reply names exactly
+        one agent, the next agent in order speaks.
     allow_repeat_speaker
         Whether an agent may speak twice in a row; a list names the agents that may.
     allowed_or_disallowed_speaker_transitions

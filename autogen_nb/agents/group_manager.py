@@ -142,7 +142,8 @@ class GroupChatManager(ConversableAgent):
         """Clears histories by the command in a message, and returns the message's text without the command.
 
         The command is "clear history", then optionally the name of an agent of the group (by default all agents and
-        the group itself) and the number of last messages to preserve. Results of functions preserve at least one.
+        the group itself) and the number of last messages to preserve. At least one is preserved if the message is a
+        function's result.
         """
         words = str(reply["content"]).split()
         start = next(at for at in reversed(range(len(words))) if words[at].upper() == "CLEAR")

@@ -1,4 +1,4 @@
-"""`MathUserProxyAgent`: AutoGen 0.2's agent that poses a mathematical problem and runs the queries of its solver."""
+"""`MathUserProxyAgent`: AutoGen 0.2's agent that poses a mathematical problem, and runs the solver's queries."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

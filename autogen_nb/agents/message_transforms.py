@@ -58,7 +58,7 @@ class MessageHistoryLimiter(_Limiter):
 class MessageTokenLimiter(_Limiter):
     """Shortens long messages, and keeps the newest messages of a long conversation.
 
-    Limits are at most the model's context window. Messages that match `filter_dict` are not shortened; with
+    A limit above the model's context window has no effect. Messages that match `filter_dict` are not shortened; with
     ``exclude_filter=False``, only messages that match `filter_dict` are shortened.
     """
 

@@ -1,4 +1,4 @@
-"""`OpenAIWrapper`: AutoGen 0.2's requests to models without an agent."""
+"""`OpenAIWrapper`: AutoGen 0.2's client, which sends requests to models and needs no agent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -54,8 +54,8 @@ class OpenAIWrapper(UsageTracker):
         **config
             ``messages`` or ``prompt``; ``tools`` or ``functions``; ``cache`` or ``cache_seed``; a ``context`` for
             messages whose content is a function of the context or, with ``allow_format_str_template``, a template;
-            ``filter_func(context=, response=)``, which returns False to ask the next model; and settings that are not
-            in an entry.
+            ``filter_func(context=, response=)``, which returns False to ask the next model; and default settings for
+            the entries.
 
         Raises
         ------

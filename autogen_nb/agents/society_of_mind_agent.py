@@ -67,7 +67,7 @@ class SocietyOfMindAgent(ConversableAgent):
 
 
 def _as_text(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Turns a message, or else its call, into the text of a user."""
+    """Returns a user message with the message's content, or else with its call as text."""
     call = message.get("function_call")
     call_text = f"{call['name']}({call['arguments']})" if call else ""
     name = {"name": message["name"]} if "name" in message else {}

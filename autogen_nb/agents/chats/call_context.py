@@ -85,7 +85,7 @@ class NestedView:
 
 
 def chat_view(*, silent: bool | None) -> run.View:
-    """The view for a new chat: nothing if `silent`, the view of the running chat, or a new view of the surface."""
+    """A view that shows nothing if `silent`, else the running chat's view, if any, or a new view of the surface."""
     if silent:
         return NestedView()
     show = SHOW.get()

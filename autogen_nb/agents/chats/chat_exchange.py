@@ -60,7 +60,7 @@ class ChatExchange:
         return run.iterate(self.stream_events(tick))
 
     async def stream_events(self, tick: Callable[[], None] = lambda: None) -> AsyncGenerator[Event, None]:
-        """The events; never suspends if `waits` is "sync"."""
+        """Yields the events; never suspends if `waits` is "sync"."""
         stream = run.stream_events(self._flow, self._handler, self._log, tick, waits=self._waits)
         try:
             async with aclosing(stream):
@@ -104,7 +104,7 @@ class ChatExchange:
             case ModelAsked(agent=agent) | SpeakerAsked(agent=agent):
                 self._payer = agents[agent]
             case SummaryAsked(agent=agent, recipient=recipient):
-                # The recipient's model writes the summary, or else the initiator's model.
+                # If the recipient has no model, the initiator's model writes the summary.
                 self._payer = agents[agent if agents[recipient].model is None else recipient]
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if self._payer is not None:
                 self._payer.count_usage(event)
@@ -136,9 +136,9 @@ def speaking_pairs(
 def state_between(
     first: Participant, second: Participant, agents: Collection[Participant], known: Iterable[str] = ()
 ) -> tuple[ConversationState, dict[str, int]]:
-    """The state for a chat of two agents and their companions, and the offsets of the two histories by agent.
+    """The state for a chat of two agents and their companions, and the offset of each agent's history, by name.
 
-    An offset is the length of an agent's history minus the length of the first agent's history.
+    The offset is the length of the agent's history minus the length of the first agent's history.
     """
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}

@@ -41,7 +41,7 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     ----------
     chat_queue
         For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. Its ``carryover``
-        also gets the summaries of earlier chats, except for chats whose numbers are in
+        also gets the summaries of the earlier chats whose numbers are not in its
         ``finished_chat_indexes_to_exclude_from_carryover``.
 
     Raises

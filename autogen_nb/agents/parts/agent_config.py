@@ -58,7 +58,7 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
-"""For each key, the check of its value, and the description of valid values for errors."""
+"""For each key, the check of its value, and the description of valid values for error messages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,7 @@ class OutputFolder:
 
 
 class FullOutputFile:
-    """Writes the printed text of one run to a file if it has more than `LIMIT` characters."""
+    """Writes the printed text of one run to a file if the text has more than `LIMIT` characters."""
 
     def __init__(self, folder: OutputFolder) -> None:
         self._folder = folder

@@ -24,7 +24,7 @@ Sandbox: TypeAlias = Walls
 class ExecutionTarget:
     sandbox: Sandbox = "none"
     net: bool = False
-    # A server's address may contain a token.
+    # A server's address may contain a token, so the repr leaves out `kernel`.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
 
@@ -33,7 +33,7 @@ class ExecutionTarget:
             raise ConfigError(f"sandbox is {self.sandbox!r}; it must be one of {', '.join(SANDBOXES)}")
         if self.kernel and self.sandbox != "none":
             raise ConfigError(
-                f"{self.text} cannot run in the sandbox {self.sandbox!r}: a kernel of that kind has its own walls; "
+                f"{self.text} cannot run in the sandbox {self.sandbox!r}, which starts a kernel of its own; "
                 "give either a kernel or a sandbox"
             )
         if self.net and not self.kind.net:
@@ -67,7 +67,7 @@ class ExecutionTarget:
         passed: Sequence[str] = (),
         writable: Writable | None = None,
     ) -> "BlockExecutor":
-        """A `BlockExecutor` that starts its kernel with the first block; sandboxed code can change `writable`."""
+        """A `BlockExecutor` that starts its kernel with the first block; `writable` is for sandboxed code."""
         from autogen_nb.executors.block_executor import BlockExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
@@ -75,7 +75,7 @@ class ExecutionTarget:
         requested = {"limits": limits, "restore": restore != "nothing", "passed": passed}
         for name in unsupported:
             if requested[name]:
-                raise ConfigError(f"{name} is not supported {where}: leave it out, or set it there")
+                raise ConfigError(f"{name} is not supported {where}; leave it out")
         block_limits = None if limits is None else Limits.of(limits)
         return BlockExecutor(
             cwd=cwd,

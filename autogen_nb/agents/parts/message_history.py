@@ -89,7 +89,7 @@ class MessageHistory(Agent):
 
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
-        """Temporarily replaces the history with a peer; None changes nothing."""
+        """Temporarily sets the messages exchanged with a peer; None changes nothing."""
         # A chat passes the history itself to overridden methods, which may pass it on.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])

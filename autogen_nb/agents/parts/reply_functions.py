@@ -1,4 +1,4 @@
-"""An agent's reply functions: built-in steps, and functions that users register, in the order of their attempts.
+"""An agent's reply functions: built-in steps, and functions that users register, in the order of their calls.
 
 The list has AutoGen 0.2's layout, so that a `position` for `register_reply` has the same meaning as in AutoGen 0.2.
 In AutoGen 0.2, most steps have two places, for an async and a sync function. In this list, the place of the async
@@ -124,7 +124,7 @@ class ReplyFunctions(MessageHistory):
             The place in the list of reply functions; 0 is the first.
         config
             A value for the function, which gets a copy. `reset` makes a new copy, or calls `reset_config` with the
-            present one.
+            current copy.
         ignore_async_in_sync_chat
             Skips an async function in a sync chat; without this flag, the chat raises `ConfigError`.
         remove_other_reply_funcs

@@ -1,4 +1,4 @@
-"""Limits the rich outputs that a chat shows, and writes other outputs to files.
+"""Limits the rich outputs that a chat shows, and writes outputs beyond the limits to files.
 
 1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. A line
    at the end of the run names the files of the other outputs.

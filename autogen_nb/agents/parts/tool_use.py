@@ -43,7 +43,7 @@ class ToolUser(Agent):
         """A decorator that adds a function to the definitions for the agent's model.
 
         The description defaults to the docstring. ``api_style="function"`` uses the older ``function_call`` of
-        OpenAI's API, for servers without tools.
+        OpenAI's API, for servers that do not support tools.
 
         Raises
         ------

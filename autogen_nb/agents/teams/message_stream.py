@@ -52,7 +52,7 @@ class TeamExchange(ChatExchange):
 
 
 def own_view() -> run.View | None:
-    """A new view of the surface if it shows more than text; None for a terminal."""
+    """A new view if the surface shows more than text; None in a terminal."""
     view = run.surface().view if run.has_surface() else PlainView
     return None if view is PlainView else view()
 

@@ -183,7 +183,7 @@ class RunFollower:
         speaker.context += self._draft
         self._draft = []
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
-        # For these kinds, the draft already contains the text, as the results of calls.
+        # With "tools" and "handoff", the draft already contains the text, as the results of calls.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.stored(statement.sender, own=True))
 

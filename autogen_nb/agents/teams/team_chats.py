@@ -95,7 +95,7 @@ class BaseGroupChat(TaskRunner):
         Parameters
         ----------
         log
-            The log of an interrupted run, which continues at its first open question; the agents must not have run.
+            The log of an interrupted run, which continues at its first open question; the agents must be new.
         human
             The person who answers questions; by default the user of the notebook or terminal.
 

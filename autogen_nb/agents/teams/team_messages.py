@@ -185,7 +185,7 @@ class ThoughtEvent(BaseAgentEvent):
 
 
 _SHOWN = 200
-"""The most characters of the last message in a notebook's output of a `TaskResult`."""
+"""The maximum number of characters of the last message that a notebook shows for a `TaskResult`."""
 
 
 class TaskResult(BaseModel):
@@ -196,7 +196,7 @@ class TaskResult(BaseModel):
     messages
         The task, then the messages and events of the run, in order.
     stop_reason
-        The condition that ended the run, and its reason.
+        The condition that ended the run, and why it was met.
     """
 
     messages: Sequence[SerializeAsAny[BaseMessage]]

@@ -4,8 +4,8 @@
    reason to end the run, or None.
 2. `JudgedConditions` judges conditions that depend on the clock, on a call of `set` or on the user's function, because
    a team's flow has no side effects.
-3. A text that ends a run counts in the messages of agents and persons. It does not count in the task, which may mention
-   the text, in the output of code, or in code blocks.
+3. A text that ends a run counts in the messages of agents and persons. It does not count in code blocks, in the output
+   of code, or in the task, which may mention the text.
 4. Conditions combined with `&` may be met in different turns.
 """
 
