@@ -162,3 +162,17 @@ def test_generated_chat_runs_to_the_same_results(fresh: FrontEnd, model: FakeOpe
     chat(fresh, model, *(python(step.format(**fill)) for step in steps), "Done.")
 
     assert export(fresh, "out.ipynb").endswith(SAME)
+
+
+def test_quickstart_runs_to_the_same_results(fresh: FrontEnd, folder: Path, project: Path) -> None:
+    copyfile(project / "notebooks/data/penguins.csv", folder / "out-penguins.csv")
+    cells = nbformat.read(project / "notebooks/01_quickstart.ipynb", 4).cells
+    for number, cell in enumerate(cell for cell in cells if cell.cell_type == "code"):
+        source = cell.source.replace("%%autogen", "%%autogen --confirm never")
+        run = fresh.run(source.replace("data/penguins.csv", "out-penguins.csv"), f"cell-{number}")
+        assert run.status == "ok", run.error
+
+    assert export(fresh, "out.ipynb").endswith(SAME)
+    export(fresh, "out.py")
+
+    subprocess.run([sys.executable, "-c", WITHOUT_PACKAGE, "out.py"], cwd=folder, check=True)
