@@ -3,23 +3,17 @@
 import json
 import os
 import secrets
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from json import JSONDecodeError
 from pathlib import Path
 from typing import Literal, TypeAlias
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from tests.conftest import home_variables
+from tests.contract.servers import free_port, listening
 
 App: TypeAlias = Literal["lab", "notebook"]
-
-START_SECONDS = 60.0
 
 SETTINGS = {
     # A question about news would lie over the page, and its answer would leave the machine.
@@ -56,42 +50,24 @@ class Server:
 
 @contextmanager
 def serving(app: App, folder: Path) -> Iterator[Server]:
-    home, root, token = folder / "home", folder / "root", secrets.token_hex(16)
+    home, root, token, port = folder / "home", folder / "root", secrets.token_hex(16), free_port()
     root.mkdir()
     environment = {**os.environ, **home_variables(home)}
     _write_settings(Path(environment["JUPYTER_CONFIG_DIR"]))
     command = [
-        *(sys.executable, "-m", _MODULES[app], "--no-browser", "--allow-root", "--port=0"),
+        *(_MODULES[app], "--no-browser", "--allow-root", f"--port={port}", "--ServerApp.port_retries=0"),
         f"--ServerApp.root_dir={root}",
         f"--IdentityProvider.token={token}",
         "--ServerApp.ip=127.0.0.1",
         # What the harness asks the application directly: dirty state, theme, kernel status.
         f"--{_TRAITS[app]}.expose_app_in_browser=True",
     ]
-    log = folder / "server.log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
-        try:
-            yield Server(app, _url(process, Path(environment["JUPYTER_RUNTIME_DIR"]), log), token, root)
-        finally:
-            process.terminate()
-            process.wait()
+    url = f"http://127.0.0.1:{port}/"
+    with listening(command, f"{url}api", token, root, environment):
+        yield Server(app, url, token, root)
 
 
 def _write_settings(config: Path) -> None:
     file = config / "labconfig" / "default_setting_overrides.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps(SETTINGS))
-
-
-def _url(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
-    until = time.monotonic() + START_SECONDS
-    # The server writes down its port a moment before it listens, and tells no one when it does.
-    while time.monotonic() < until and process.poll() is None:
-        with suppress(FileNotFoundError, JSONDecodeError, URLError):
-            described = json.loads((runtime / f"jpserver-{process.pid}.json").read_text())
-            url: str = described["url"]
-            with urlopen(f"{url}api", timeout=START_SECONDS):
-                return url
-        time.sleep(0.02)
-    raise RuntimeError(f"the server did not start within {START_SECONDS:g} s:\n{log.read_text()}")

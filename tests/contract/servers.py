@@ -33,7 +33,7 @@ class Serving:
 
 @contextmanager
 def serving(app: App, folder: Path) -> Iterator[Serving]:
-    root, token, port = folder / "root", secrets.token_hex(16), _free_port()
+    root, token, port = folder / "root", secrets.token_hex(16), free_port()
     root.mkdir()
     environment = {**os.environ, **home_variables(folder / "home"), "PYTHONPATH": ""}
     if app == "server":
@@ -46,15 +46,21 @@ def serving(app: App, folder: Path) -> Iterator[Serving]:
             *("kernel_gateway", f"--KernelGatewayApp.port={port}", "--KernelGatewayApp.port_retries=0"),
             *(f"--KernelGatewayApp.auth_token={token}", "--KernelGatewayApp.ip=127.0.0.1"),
         ]
-    log = folder / "log"
+    url = f"http://127.0.0.1:{port}"
+    with listening(command, f"{url}/api", token, root, environment):
+        yield Serving(url, token, root)
+
+
+@contextmanager
+def listening(command: list[str], url: str, token: str, root: Path, environment: dict[str, str]) -> Iterator[None]:
+    log = root.parent / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", *command], cwd=root, env=environment, stdout=out, stderr=subprocess.STDOUT
         )
         try:
-            url = f"http://127.0.0.1:{port}"
-            _wait(process, Request(f"{url}/api", headers={"Authorization": f"token {token}"}), log)
-            yield Serving(url, token, root)
+            _wait(process, Request(url, headers={"Authorization": f"token {token}"}), log)
+            yield
         finally:
             process.terminate()
             process.wait()
@@ -69,7 +75,7 @@ def _wait(process: "subprocess.Popen[bytes]", request: Request, log: Path) -> No
     raise RuntimeError(f"the server did not start within {_SECONDS:g} s:\n{log.read_text()}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         port: int = found.getsockname()[1]
         return port
