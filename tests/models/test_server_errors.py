@@ -1,5 +1,6 @@
 import ssl
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -58,23 +59,8 @@ def test_content_filter_is_an_error_of_its_own() -> None:
     assert isinstance(of_event(body), ContentFiltered)
 
 
-TOO_LONG = [
-    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
-    "Your input exceeds the context window of this model.",
-    "Input tokens exceed the configured limit of 272000 tokens.",
-    "The decoder prompt (length 9) is longer than the maximum model length of 8.",
-    "The prompt (total length 9) is too long to fit into the model.",
-    "request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it",
-    "the input length exceeds the context length",
-    "prompt too long; exceeded max context length by 12 tokens",
-    "The number of tokens to keep from the initial prompt is greater than the context length.",
-    "However, the model is loaded with context length of only 4096 tokens, which is not enough.",
-    "prompt is too long: 200001 tokens > 200000 maximum",
-    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
-    "The input (9 tokens) is longer than the model's context length (8 tokens).",
-    "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
-    "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 and 200",
-]
+TOO_LONG = Path(__file__).with_name("too_long.txt").read_text(encoding="utf-8").splitlines()
+"""What servers answer to a request that is longer than the model's context."""
 
 
 @pytest.mark.parametrize("said", TOO_LONG)
