@@ -64,20 +64,10 @@ def test_last_n_messages_is_auto_or_a_number(reach: Any) -> None:
         ({"zzz": 1}, TypeError, "known keys are"),
         ("work", TypeError, "it must be a dict"),
         (True, TypeError, "it must be a dict"),
-        (
-            {"executor": ScriptedExecutor({}), "work_dir": "x"},
-            ValueError,
-            "executor= excludes work_dir; configure the executor",
-        ),
-        (
-            {"executor": ScriptedExecutor({}), "timeout": 3},
-            ValueError,
-            "executor= excludes timeout; configure the executor",
-        ),
-        (
-            {"code_executor": ScriptedExecutor({}), "use_docker": "x"},
-            ValueError,
-            "executor= excludes use_docker; configure the executor",
+        *(
+            ({name: ScriptedExecutor({}), key: value}, ValueError, f"executor= excludes {key}; configure the executor")
+            for name in ("executor", "code_executor")
+            for key, value in {"work_dir": "x", "timeout": 3, "use_docker": "x", "restore": "replay"}.items()
         ),
         ({"executor": "jupyter"}, ValueError, "it must be an executor"),
         ({"last_n_messages": -1}, ValueError, "last_n_messages is -1"),
@@ -106,11 +96,6 @@ def test_last_n_messages_is_auto_or_a_number(reach: Any) -> None:
         ({"kernel": "python3", "sandbox": "bwrap"}, ValueError, "either a kernel or a sandbox"),
         ({"net": True}, ValueError, "net applies only to a sandbox"),
         ({"net": 1, "sandbox": "bwrap"}, ValueError, "net is 1; it must be True or False"),
-        (
-            {"executor": ScriptedExecutor({}), "restore": "replay"},
-            ValueError,
-            "executor= excludes restore; configure the executor",
-        ),
     ],
 )
 def test_invalid_code_execution_config_is_refused(config: Any, kind: type[Exception], said: str) -> None:
