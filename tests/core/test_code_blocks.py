@@ -1,11 +1,20 @@
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.text.code_blocks import CodeReading, defined, read
+from tests.corpus import sections
 
 CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=["Cs"]))
 """A line of anything; a carriage return ends a line, and CommonMark replaces NUL."""
+
+
+def fences(kind: str) -> list[Any]:
+    heads = sections(Path(__file__).with_name("fences.txt"))
+    return [pytest.param(text, id=head) for head, text in heads if head.startswith(f"{kind} |")]
 
 
 def blocks(text: str, *known: str) -> list[tuple[str, str]]:
@@ -15,34 +24,12 @@ def blocks(text: str, *known: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("```python\nx = 1\n```", id="backticks"),
-        pytest.param("~~~python\nx = 1\n~~~", id="tildes"),
-        pytest.param("`````python\nx = 1\n`````", id="longer"),
-        pytest.param("```python\nx = 1\n``````", id="closed by a longer one"),
+        *fences("closed"),
         pytest.param("``` python\nx = 1\n``` ", id="space before the tag and after the end"),
-        pytest.param('```python title="x.py"\nx = 1\n```', id="attributes"),
-        pytest.param("```{python}\nx = 1\n```", id="braces"),
-        pytest.param("```{python, echo=FALSE}\nx = 1\n```", id="braces with options"),
-        pytest.param("```{.python .numberLines}\nx = 1\n```", id="a class"),
-        pytest.param("```python:src/x.py\nx = 1\n```", id="a file after a colon"),
-        pytest.param("```python,ignore\nx = 1\n```", id="a flag after a comma"),
-        pytest.param("```python{cmd=true}\nx = 1\n```", id="attributes without a space"),
-        pytest.param("```PYTHON\nx = 1\n```", id="capitals"),
-        pytest.param("```py\nx = 1\n```", id="py"),
-        pytest.param("```python3\nx = 1\n```", id="python3"),
-        pytest.param("```ipython\nx = 1\n```", id="ipython"),
         pytest.param("```python\r\nx = 1\r\n```\r\n", id="CRLF"),
         pytest.param("```python\rx = 1\r```\r", id="CR"),
-        pytest.param("  ```python\n  x = 1\n  ```", id="indented by two"),
-        pytest.param("```python\n    x = 1\n```", id="indented code is dedented"),
         pytest.param("```python\n\tx = 1\n```", id="code after a tab is dedented"),
-        pytest.param("- first:\n\n  ```python\n  x = 1\n  ```", id="in a list"),
-        pytest.param("1. first:\n   ```python\n   x = 1\n   ```", id="in a numbered list"),
-        pytest.param("- ```python\n  x = 1\n  ```", id="first in a list item"),
-        pytest.param("> ```python\n> x = 1\n> ```", id="in a block quote"),
-        pytest.param("> - ```python\n>   x = 1\n>   ```", id="in a list in a block quote"),
         pytest.param("text\x0b\u2028more\n```python\nx = 1\n```", id="after what only Python takes for a line end"),
-        pytest.param("<b>\n```\n</b>\n\n```python\nx = 1\n```", id="after a fence in an HTML block"),
     ],
 )
 def test_closed_fence_is_code(text: str) -> None:
@@ -83,19 +70,9 @@ def test_any_text_can_be_read(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("```python\nx = 1", id="end of the text"),
+        *fences("unclosed"),
         pytest.param("```python\nx = 1\n", id="end of the last line"),
         pytest.param("```python\nx = 1\n\n\n", id="empty lines"),
-        pytest.param("```python", id="only the opening"),
-        pytest.param("```\nx = 1", id="without a tag"),
-        pytest.param("```python\nx = 1\n``", id="too short an end"),
-        pytest.param("````python\nx = 1\n```", id="shorter than its opening"),
-        pytest.param("```python\nx = 1\n~~~", id="the other kind"),
-        pytest.param("```python\nx = 1\n``` python", id="an end with a tag"),
-        pytest.param("```python\nx = 1\n    ```", id="an end that is indented"),
-        pytest.param("```python\nx = 1\n> ```", id="an end in a quote that does not hold it"),
-        pytest.param("> ```python\n> x = 1\n\nmore", id="end of the quote"),
-        pytest.param("- ```python\n  x = 1\nmore", id="end of the list"),
     ],
 )
 def test_unclosed_fence_is_no_code(text: str) -> None:
@@ -108,15 +85,9 @@ def test_unclosed_fence_is_no_code(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("    x = 1\n    y = 2", id="indented"),
-        pytest.param("Use `x = 1` for it.", id="inline"),
-        pytest.param("``` x = 1 ```", id="inline with three"),
-        pytest.param("```python\n```", id="empty"),
+        *fences("prose"),
         pytest.param("```python\n \n\t\n```", id="white space"),
-        pytest.param("```\n```", id="empty, without a tag"),
         pytest.param("", id="nothing"),
-        pytest.param("    ```python\n    x = 1\n    ```", id="an indented fence"),
-        pytest.param("<pre>\n```python\nx = 1\n```\n</pre>", id="a fence in HTML"),
     ],
 )
 def test_prose_is_no_code(text: str) -> None:
