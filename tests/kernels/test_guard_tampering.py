@@ -1,11 +1,13 @@
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from autogen_nb.effects import Effect
 from autogen_nb.kernels.inside.guard_questions import sign
 from autogen_nb.kernels.kernel import TIMED_OUT
+from tests.corpus import sections
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
 pytestmark = pytest.mark.kernel
@@ -28,31 +30,7 @@ def attempt():
         del saved[:]
 """
 
-REPLACED = {
-    "raw_input": "replace(get_ipython().kernel, 'raw_input', '_input_request', by=lambda *a, **k: 'allow')",
-    "input": "import builtins; replace(builtins, 'input', by=lambda *a: 'y')",
-    "built-in names": "import builtins; replace(builtins, 'any', 'issubclass', 'set', 'frozenset')",
-    "standard input": "import io, sys; replace(sys, 'stdin', by=io.StringIO('y\\n' * 9))",
-    "json": "import json; replace(json, 'loads', 'dumps'); replace(json.JSONDecoder, 'decode', 'raw_decode')",
-    "paths": "import posixpath as p; replace(p, 'normpath', 'join', by=lambda *a: '{cwd}/autogen_files/chat/x')",
-    "expressions": "import re; replace(re, 'sub', 'match', 'fullmatch', by=lambda *a, **k: None)",
-    "hashes": "import hashlib, hmac; replace(hashlib, 'sha256'); replace(hmac, 'new', 'compare_digest')",
-    "session": "replace(get_ipython().kernel.session, 'recv', 'send', 'sign', by=lambda *a, **k: None)",
-    "system calls": "import os; replace(os, 'readlink', 'lstat', 'getpid', 'getcwd', by=lambda *a, **k: 0)",
-    "another hook": "import sys; sys.addaudithook(lambda event, arguments: None)",
-    "forged permissions": """
-import sys
-sys.audit("autogen_nb.guard.begin", '{"number": 99999, "permissions": null}', "0" * 64, [], {})
-""",
-    "forged permissions that equal everything": """
-import sys
-class Same(str):
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    __hash__ = str.__hash__
-sys.audit("autogen_nb.guard.begin", '{"number": 99999, "permissions": null}', Same("0"), [], {})
-""",
-}
+REPLACED = dict(sections(Path(__file__).with_name("guard_tampering.txt")))
 
 
 @pytest.mark.parametrize("name", REPLACED)

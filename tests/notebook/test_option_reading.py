@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.notebook.options import read_options
 from autogen_nb.settings import Settings
+from tests.corpus import sections
 
 
 def read(line: str, cell: str | None = None) -> Settings:
@@ -68,41 +70,8 @@ def test_each_option_is_read(line: str, field: str, value: Any) -> None:
     assert (options.task, options.options) == ("go", {field: value})
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("", "there is no task"),
-        ("   ", "there is no task"),
-        ("-m offline", "there is no task"),
-        ("--modle x go", "there is no option --modle; did you mean --model?"),
-        ("--max_turns 3 go", "did you mean --max-turns?"),
-        ("-x go", "there is no option -x"),
-        ("--max-turns 0 go", "--max-turns is 0"),
-        ("--max-turns many go", "invalid int value: 'many'"),
-        ("--block-timeout 0 go", "--block-timeout is 0.0"),
-        ("--human-timeout 0 go", "--human-timeout is 0.0"),
-        ("--block-timeout -1 go", "--block-timeout is -1.0"),
-        ("--block-timeout nan go", "--block-timeout is nan"),
-        ("--block-timeout inf go", "--block-timeout is inf"),
-        ("--budget much go", "the budget is 'much'; give '0.50' for dollars or '20000 tokens'"),
-        ("--budget 0 go", "it must be a number above 0"),
-        ("--budget 20000 tokens go", "--budget 20000 is in dollars; tokens need a unit: --budget 20000tokens"),
-        ("--confirm perhaps go", "invalid choice: 'perhaps'"),
-        ("--human-input ALWAYS go", "invalid choice: 'ALWAYS'"),
-        ("-m", "expected one argument"),
-        ("-i", "expected one argument"),
-        ("-i df,3 go", "'3' is not a variable's name"),
-        ("-i df, other go", "commas separate names"),
-        ("-o class go", "'class' is not a variable's name"),
-        ("-a one,two go", "--answer takes one name"),
-        ("-a 1 go", "'1' is not a variable's name"),
-        ("-c ../up go", "a chat cannot be called '../up'"),
-        ("-c '' go", "a chat cannot be called ''"),
-        ("-m '' go", "--model is empty"),
-        ("--new=yes go", "ignored explicit argument 'yes'"),
-    ],
-)
-def test_bad_input_is_one_clear_line(line: str, said: str) -> None:
+@pytest.mark.parametrize(("said", "line"), sections(Path(__file__).with_name("refused_options.txt")))
+def test_bad_input_is_one_clear_line(said: str, line: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(line)
 
