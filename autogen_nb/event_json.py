@@ -18,7 +18,7 @@ _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event as JSON-ready values: ``{"v": 2, "type": ..., field: ...}``."""
-    return {"v": VERSION, **_tagged(event)}
+    return {"v": VERSION, **_plain(event)}
 
 
 def from_json(value: Mapping[str, Any]) -> Event:
@@ -36,11 +36,6 @@ def from_json(value: Mapping[str, Any]) -> Event:
     return event
 
 
-def _tagged(value: Any) -> dict[str, Any]:
-    fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return {"type": type(value).__name__, **fields}
-
-
 def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
@@ -48,7 +43,10 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    return _tagged(value) if dataclasses.is_dataclass(value) else str(value)
+    if not dataclasses.is_dataclass(value):
+        return str(value)
+    fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return {"type": type(value).__name__, **fields}
 
 
 @cache

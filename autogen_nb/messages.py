@@ -54,9 +54,9 @@ class Message:
     def pictures(self) -> tuple[str, ...]:
         """The URLs of the pictures in a multimodal message; most are ``data:`` URLs."""
         parts = self.content if isinstance(self.content, list) else ()
-        parts_with_urls = (part.get("image_url") for part in parts if isinstance(part, Mapping))
-        urls = (each.get("url") if isinstance(each, Mapping) else each for each in parts_with_urls)
-        return tuple(url for url in urls if isinstance(url, str) and url)
+        parts_with_urls = [part.get("image_url") for part in parts if isinstance(part, Mapping)]
+        urls = [each.get("url") if isinstance(each, Mapping) else each for each in parts_with_urls]
+        return tuple([url for url in urls if isinstance(url, str) and url])
 
     @property
     def carries_calls(self) -> bool:
@@ -67,11 +67,12 @@ class Message:
         """The function or tool calls in the message, without malformed ones."""
         if isinstance(self.function_call, Mapping):
             return (FunctionCall.of(self.function_call, None),)
-        tool_calls = (each for each in self.tool_calls or () if isinstance(each, Mapping))
         return tuple(
-            FunctionCall.of(each["function"], each.get("id"))
-            for each in tool_calls
-            if isinstance(each.get("function"), Mapping)
+            [
+                FunctionCall.of(each["function"], each.get("id"))
+                for each in self.tool_calls or ()
+                if isinstance(each, Mapping) and isinstance(each.get("function"), Mapping)
+            ]
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ SECRETS = {KEY: "OPENAI_API_KEY", "abc": "SHORT"}
 
 def shown(*outputs: Output, secrets: dict[str, str] = SECRETS) -> list[Output]:
     redactor = Redactor(secrets)
-    return [each for output in outputs for each in redactor.take(output)] + redactor.rest()
+    return [each for output in (*outputs, None) for each in redactor.take(output)]
 
 
 @pytest.mark.parametrize(

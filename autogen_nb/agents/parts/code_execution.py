@@ -46,18 +46,15 @@ async def run_blocks(
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
     inquirer = _Inquirer(request.agent, emit)
 
-    def add(output: Output) -> None:
-        for each in redactor.take(output):
-            add_redacted(each)
-
-    def add_redacted(output: Output) -> None:
+    def add(output: Output | None) -> None:
         # Questions before and after an output belong to different batches, so the output appears between them.
         inquirer.batch = None
-        if (fitted := rich.take(output)) is not None:
-            outputs.add(fitted)
-            if isinstance(fitted, Stream):
-                whole.add(fitted.text)
-            emit(OutputAdded(request.agent, fitted))
+        for redacted in redactor.take(output):
+            if (fitted := rich.take(redacted)) is not None:
+                outputs.add(fitted)
+                if isinstance(fitted, Stream):
+                    whole.add(fitted.text)
+                emit(OutputAdded(request.agent, fitted))
 
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
@@ -66,8 +63,7 @@ async def run_blocks(
         ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
         ended = await run_to_end(config.executor, request.blocks, add)
-    for output in redactor.rest():
-        add_redacted(output)
+    add(None)
     if note := rich.note():
         outputs.add(Stream("stderr", note))
         emit(OutputAdded(request.agent, Stream("stderr", note)))

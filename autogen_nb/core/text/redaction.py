@@ -16,28 +16,24 @@ class Redactor:
         self._longest = max(map(len, secrets), default=0)
         self._pending: Stream | None = None
 
-    def take(self, output: Output) -> list[Output]:
-        """The outputs that can be shown now; the end of a text may wait for the next output."""
+    def take(self, output: Output | None) -> list[Output]:
+        """The outputs that can be shown now; the end of a text may wait for the next output, or for None."""
         if not self._marks:
-            return [output]
+            return [] if output is None else [output]
         if isinstance(output, Stream) and self._pending is not None and self._pending.name == output.name:
             output, self._pending = replace(output, text=self._pending.text + output.text), None
-        ready = self.rest()
+        pending, self._pending = self._pending, None
+        ready: list[Output] = [] if pending is None else [replace(pending, text=self._redacted(pending.text))]
         if isinstance(output, Stream):
             text = output.text
             size = next((size for size in range(self._longest - 1, 0, -1) if self._may_continue(text[-size:])), 0)
             if size:
                 text, self._pending = text[:-size], replace(output, text=text[-size:])
             return [*ready, replace(output, text=self._redacted(text))] if text else ready
-        if isinstance(output, Cleared):
-            return [*ready, output]
+        if output is None or isinstance(output, Cleared):
+            return ready if output is None else [*ready, output]
         values = {field.name: getattr(output, field.name) for field in fields(output)}
         return [*ready, replace(output, **{name: self._redacted(value) for name, value in values.items()})]
-
-    def rest(self) -> list[Output]:
-        """The output that waits for the next one."""
-        pending, self._pending = self._pending, None
-        return [] if pending is None else [replace(pending, text=self._redacted(pending.text))]
 
     def _may_continue(self, tail: str) -> bool:
         return bool(tail) and any(value.startswith(tail) for value in self._marks)
