@@ -16,7 +16,7 @@ AutogenError
 │   └── RecordingEnded     a replayed conversation has no further reply
 ├── ExecutionError         the kernel could not be started or was lost
 │   └── TransferError      a variable cannot be transferred
-├── SessionError           the log does not match its flow: choose another log
+├── SessionError           the log is invalid or belongs to another chat; choose another log
 ├── CallbackError          a function of the user raised an exception
 ├── NoEligibleSpeaker      nobody may speak next, and the chat ends
 ├── ChatUnfinished         a chat ended before its answer: stopped, or at a limit

@@ -1,6 +1,6 @@
 """The events of a chat, as frozen values; `event_json` defines their JSON form.
 
-1. A *question* requests something from outside the flow. The log has each question, and its *answer* after it.
+1. A *question* requests something from outside the chat. The log has each question, and its *answer* after it.
 2. A *fact* records what the chat itself did.
 3. A *transient* is progress before an answer, such as a piece of text. Views show it; the log leaves it out.
 """
@@ -23,7 +23,7 @@ Kind: TypeAlias = Literal[
     "stop",  # an agent's request to end the run
 ]
 EndReason: TypeAlias = Literal[
-    "answered",  # the recipient had no reply
+    "answered",  # an agent had nothing to add
     "terminated",  # a termination condition was met
     "exit",  # a person typed "exit"
     "stopped",  # a person chose Stop
@@ -43,7 +43,7 @@ class Said:
     """A message from one agent to another, or to a team.
 
     `heard` is the changed message if the recipient's ``receive`` changed it. `taken` is False if ``receive`` ignored
-    the message. Only teams set `kind` and `target`, the member that a handoff names.
+    the message. Only teams set `kind` and `target`; `target` is the member that a handoff names.
     """
 
     sender: str
@@ -134,9 +134,9 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` is True if a termination condition is met, and `choices` are proposed answers. After an empty answer,
-    the chat does what `empty_means` says, and asks the question `then`; one panel shows both questions. `by_tool` is
-    True if a model asks with a tool; the model continues if nobody answers.
+    `terminated` is True if a termination condition is met, and `choices` are proposed answers. If the question after
+    an empty answer is known in advance, it is `then`, and one panel shows both questions. `by_tool` is True if a model
+    asks with a tool; the model continues if nobody answers.
     """
 
     agent: str
@@ -157,7 +157,7 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` counts the `total` blocks from 0, and `effects` are predictions.
+    """May this block run? `index` is its position among the `total` blocks, from 0; `effects` are predictions.
 
     If `always` is True, the person sees every block, and saved rules do not answer. If `onwards` is True, the person
     can approve all later blocks, too.
@@ -497,8 +497,8 @@ class CandidatesGiven:
 class EndingAsked:
     """Does a condition that the flow cannot evaluate end the team's run?
 
-    `number` identifies the condition, which gets the first `count` messages of the team. `what` decides: the caller's
-    function, the clock, or an external request.
+    `number` identifies the condition, which gets the first `count` messages of the team. `what` names who decides: the
+    caller's function, the clock, or an external request.
     """
 
     agent: str

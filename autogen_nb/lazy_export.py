@@ -1,4 +1,4 @@
-"""Exports names of the package from its submodules on first access, because an import would be circular."""
+"""Lets a module export names of the package; it gets them on first access, because an import would be circular."""
 
 import sys
 from collections.abc import Callable

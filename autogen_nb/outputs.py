@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 Bundle: TypeAlias = Mapping[str, Any]
-"""A MIME bundle: media types with text, base64 text for binary types, or JSON for ``+json`` types."""
+"""A MIME bundle: maps binary media types to base64 text, ``+json`` types to JSON, and other types to text."""
 
 
 @dataclass(frozen=True, slots=True)

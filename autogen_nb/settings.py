@@ -186,7 +186,7 @@ class Settings(Configurable):
 
     @classmethod
     def from_options(cls, task: str, source: str = "", **values: Any) -> "Settings":
-        """The options of one cell or command that are not None; an error begins with their `source`."""
+        """The options of one cell or command that are not None; an error message begins with `source`."""
         options = {name: checked(name, value, source) for name, value in values.items() if value is not None}
         return cls._of(options, task=task, **options)
 
@@ -197,7 +197,7 @@ class Settings(Configurable):
         return settings
 
     def changed(self, **values: Any) -> "Settings":
-        """The options of the cell, with these `values` replaced."""
+        """The options of the cell, updated with `values`."""
         options = {**self.options, **values}
         return self._of(options, task=self.task, **options)
 
@@ -251,7 +251,7 @@ class Settings(Configurable):
 
     @property
     def chat_flow(self) -> tuple[object, ...]:
-        """What a resumed chat must have in common with its log."""
+        """The values that a resumed chat must share with its log."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
 
     @property
@@ -260,7 +260,7 @@ class Settings(Configurable):
 
     @property
     def where(self) -> ExecutionTarget:
-        """The default target for code, as far as the policy allows it; otherwise the sandbox of the policy."""
+        """The default target for code if the policy allows it; otherwise the sandbox of the policy."""
         images = (self.image,) if self.image else ()
         net = self.net and place_kind(self.sandbox).net
         where = ExecutionTarget(self.sandbox, net, self.kernel, images)
@@ -287,7 +287,7 @@ OPTIONS: Mapping[str, TraitType[Any, Any]] = {
 
 
 def checked(name: str, value: Any, source: str = "") -> Any:
-    """The value of an option; an error begins with its `source`."""
+    """The value of an option; an error message begins with `source`."""
     trait = OPTIONS[name]
     option = trait.metadata["flags"][-1]
     if isinstance(trait, Enum) and value not in (values := trait.values or ()):

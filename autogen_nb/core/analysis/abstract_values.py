@@ -100,7 +100,7 @@ def elements(value: Any) -> Values:
 
 
 def deduplicated(values: Iterable[Any]) -> Values:
-    """The values without duplicates; at most `MOST`, and `UNKNOWN` if there are none or more."""
+    """The first `MOST` values without duplicates; `UNKNOWN` is added if there are none, or more than `MOST`."""
     unique: list[Any] = []
     for value in islice(values, MOST * MOST):
         for each in value.values if isinstance(value, OneOf) else (value,):

@@ -1,6 +1,6 @@
 """Collects the expressions that each name in a block may refer to: imports, assignments, loops, parameters.
 
-The whole block is one scope: a name may refer to each expression that some line binds to the name.
+The whole block is one scope: a name may refer to any expression that a line binds to the name.
 """
 
 import ast
@@ -93,7 +93,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
         case ast.Attribute(attr="endswith" | "suffix"):
             bindings.filtered = True
         case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
-            # After an assignment to `name`, the object may refer to another file.
+            # With another value of its attribute `name`, the object may refer to another file.
             bindings.opaque.add(name)
         case ast.Call(func=ast.Name(id=name)):
             bindings.calls[name].append(node)

@@ -116,7 +116,7 @@ class CallReader:
         if folder is None or not is_temporary(folder):
             self._effects.add_file("write", folder)
         elif stays:
-            # If the kernel's temporary folder is not /tmp, the guard asks when the code runs.
+            # If the kernel's temporary folder is not /tmp, the guard in the kernel asks when the code runs.
             self._effects.add(Effect("write", "/tmp", "writes a temporary file"))  # noqa: S108  # only the target of the effect
 
     def _read_display(self, call: ast.Call) -> None:
@@ -262,7 +262,7 @@ class CallReader:
     def _files(
         self, call: ast.Call, place: int = 0, keywords: Iterable[str] = _ARGUMENTS["path"]
     ) -> tuple[str | None, ...]:
-        """The possible paths of the file argument, with None for an unknown path; empty if the call has none."""
+        """The possible paths in the file argument, with None for an unknown path; empty without a file argument."""
         node = next(iter([*call.args[place : place + 1], *_keyword_values(call, keywords)]), None)
         if node is None:
             return (None,) if any(each.arg is None for each in call.keywords) else ()

@@ -40,7 +40,7 @@ def read_cell(code: str, effects: EffectCollector) -> None:
         else:
             read_python(tree, effects)
         if not runs:
-            # Code in a string may never run. If it does, the guard asks before it starts a program.
+            # Code in a string may never run. If it runs, the guard in the kernel asks before a program starts.
             del effects.started[started:]
         waiting += [(inner, nested + 1, runs) for inner in effects.inner]
         waiting += [(text, nested + 1, False) for text in effects.texts]
@@ -67,9 +67,9 @@ def _read_ipython(code: str, effects: EffectCollector) -> None:
 
 def _read_line(command: str, effects: EffectCollector) -> None:
     for part in re.findall(r"\{([^{}]*)\}", command):
-        # IPython evaluates the expressions in braces; a format after a colon, as in `{x:>8}`, is not code.
+        # IPython evaluates the expressions in braces.
         if not part.isidentifier() and part.strip():
-            effects.add_inner(part, "builds a command that is not known before it runs")
+            effects.add_text(part, "builds a command that is not known before it runs")
     if _HELP.fullmatch(command):
         return
     if command.startswith("!"):

@@ -27,7 +27,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""The kind of effect by the use and the owner of a file (None if unknown); for other pairs, the use is the kind."""
+"""Maps the use of a file and its owner (None for an unknown path) to a kind of effect; else the use is the kind."""
 
 
 class EffectCollector:
@@ -59,7 +59,7 @@ class EffectCollector:
         self._vague += effects
 
     def merge(self, other: "EffectCollector") -> None:
-        """Adds the effects of another collector; they replace no vague effects."""
+        """Adds the effects of another collector; vague effects count even if one of these has their kind."""
         self._merged += other.effects
         self.started += other.started
         self.inner += other.inner
@@ -110,8 +110,8 @@ class EffectCollector:
     def add_unknown(self, words: str) -> None:
         self.add(Effect("unknown", "", words))
 
-    def add_inner(self, code: str | None, otherwise: str) -> None:
-        """Adds Python code that runs from a string; `otherwise` describes the effect if the code is unknown."""
+    def add_text(self, code: str | None, otherwise: str) -> None:
+        """Adds the Python code in a string; `otherwise` describes code that is unknown or does not parse."""
         if code is None or parse_python(code) is None:
             self.add_unknown(otherwise)
         else:

@@ -74,7 +74,7 @@ class Evaluator:
             values = deduplicated(self._evaluated(node))
         finally:
             self._busy.discard(key)
-        # Does not cache a result that is incomplete because of a cycle of names.
+        # A cycle of names or a limit may have cut the result; then only the outermost call caches it.
         if self._cuts == cuts or not self._busy:
             self._cache[key] = values
         return values

@@ -116,7 +116,7 @@ def add_internals(name: str, effects: EffectCollector) -> None:
 
 
 def add_reference(kind: str, name: str, effects: EffectCollector) -> None:
-    """Adds the effect of a function with unknown arguments, which the code passes on or renames."""
+    """Adds the effect of a function that the code passes on or renames, so that its arguments are unknown."""
     if kind == "process":
         effects.add_program(None)
     elif kind in ("read", "write", "delete"):

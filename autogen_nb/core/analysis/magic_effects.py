@@ -16,7 +16,7 @@ _SHELL_OPTIONS = re.compile(
     r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
-"""Options of a cell magic such as `%%bash` that run no other code than the cell."""
+"""The options with which a cell magic such as `%%bash` runs no other code than the cell."""
 _LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 

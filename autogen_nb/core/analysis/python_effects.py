@@ -125,17 +125,17 @@ class _PythonReader:
 
     def _read_text(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
-            self._effects.add_inner(text, "runs code that is not known before it runs")
+            self._effects.add_text(text, "runs code that is not known before it runs")
 
     def _read_timed(self, call: ast.Call) -> None:
         for value in (value for node in call.args[:2] for value in self._values.of(node)):
             if isinstance(value, str):
-                self._effects.add_inner(value, "runs code that cannot be read")
+                self._effects.add_text(value, "runs code that cannot be read")
 
     def _read_getattr(self, call: ast.Call) -> None:
         for text in self._values.texts(call.args[1]) if len(call.args) > 1 else (None,):
             if text is None:
-                self._effects.add_unknown("uses an attribute whose name is not known before it runs")
+                self._effects.add_unknown("uses an attribute whose name is not known before the code runs")
             else:
                 attribute = ast.Attribute(value=call.args[0], attr=text, ctx=ast.Load())
                 self._synthetic_nodes.append(attribute)
@@ -152,7 +152,7 @@ class _PythonReader:
     def _read_import(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
             if text is None:
-                self._effects.add_unknown("imports a module that is not known before it runs")
+                self._effects.add_unknown("imports a module that is not known before the code runs")
             else:
                 read_module(text, "", self._effects)
 
@@ -231,7 +231,7 @@ class _PythonReader:
         # `model.eval()` has no argument and evaluates nothing.
         for value in values or ((UNKNOWN,) if call.keywords else ()):
             text = re.sub(r"`[^`]*`", "column", value).replace("@", "").strip() if isinstance(value, str) else None
-            self._effects.add_inner(text, f"evaluates a text: .{name}")
+            self._effects.add_text(text, f"evaluates a text: .{name}")
 
     def _read_method_name(self, text: str) -> None:
         kind = method_effects.kind(text)

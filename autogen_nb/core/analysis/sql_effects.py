@@ -70,7 +70,7 @@ def is_query_prefix(beginning: str) -> bool:
 
 def read_address(address: str | None, effects: EffectCollector, *, changing: bool) -> None:
     if address is None:
-        effects.add_unknown("opens a database that is not known before it runs")
+        effects.add_unknown("opens a database that is not known before the code runs")
         return
     scheme, separator, rest = address.partition("://")
     if separator and not scheme.startswith(("sqlite", "duckdb", "file")):

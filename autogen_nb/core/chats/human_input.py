@@ -21,7 +21,7 @@ Move: TypeAlias = Ask | Literal["auto", "terminated", "max_auto_replies"]
 
 
 def decide(mode: Mode, *, terminated: bool, count: int, limit: int) -> Move:
-    """The next move, by whether the last message ends the chat, and by the count of consecutive automatic replies."""
+    """The next move; `terminated` is True if the last message ends the chat, and `count` counts automatic replies."""
     is_limit_reached = count >= limit
     match mode:
         case "NEVER" if terminated:

@@ -133,7 +133,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message; also records the names that the code defines, to recognise later code."""
+        """The code in a message; records the names that it defines, which distinguish later Python from shell code."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:

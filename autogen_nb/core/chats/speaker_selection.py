@@ -1,11 +1,12 @@
 """Selects the next speaker of a group.
 
-1. The caller's function goes first: it may name a member, choose a method, or end the chat.
+1. If `method` is "function", the caller's function may name a member, choose another method, or end the chat.
 2. After a message with calls, only members who can run the calls are candidates. If only one member can, it speaks.
 3. `follows` limits the candidates to members who may follow the last speaker. If no candidate is left, all members are
    candidates. If `follows` has no entry for the last speaker, the chat ends.
 4. A single candidate speaks. Among several, the method selects: in turn, at random, by a person or by a model.
-5. If the model names no candidate or several, it gets the question again. After `retries`, the next in turn speaks.
+5. If the model names no candidate or several, it gets the question again, at most `retries` times. Then the next in
+   turn speaks.
 """
 
 import re

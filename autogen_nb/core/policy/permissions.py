@@ -4,7 +4,8 @@
 2. A permission covers effects of its kind. A permission with a target covers only effects on this target: a path
    includes everything below it (and for writing, the folders above it), a host includes all its ports, and a command
    includes all commands of the same program. An installation includes only the named packages.
-3. A permission for code that the analysis cannot read covers no other effect, because the user saw none.
+3. A permission for code that the analysis cannot read covers nothing else, because the question showed no effects of
+   that code.
 
 The module imports only the standard library, because the agent's kernel runs it without the rest of the package.
 """
@@ -52,7 +53,7 @@ def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
     if path == permitted or path.startswith(f"{permitted.rstrip('/')}/"):
         return True
     if "*" in permitted and fnmatchcase(path, permitted) and path.count("/") == permitted.count("/"):
-        # The prediction has `*` for unknown letters of a file name.
+        # A path that was predicted from the code has `*` for unknown letters of a file name.
         return True
     return above and permitted.startswith(f"{path.rstrip('/')}/")
 

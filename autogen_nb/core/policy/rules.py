@@ -111,7 +111,7 @@ def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
 
 
 def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover the effects; None if no rule covers one of them."""
+    """The rules that cover the effects; None if an effect is not covered."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:

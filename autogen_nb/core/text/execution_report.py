@@ -32,7 +32,7 @@ _LIBRARY = re.compile(rf"File (?:{_PACKAGES}|(?=\S+\.(?:pyx|pxi)\b|<))", re.IGNO
 _RULE = re.compile(r"-{10,}")
 _TITLE = "Traceback (most recent call last)"
 _AROUND = 3
-"""The stack frames of the model's code that a long traceback keeps at each end."""
+"""The number of stack frames of the model's code that a long traceback keeps at each end."""
 
 
 def report(exit_code: int, output: str) -> str:
@@ -96,7 +96,7 @@ def _text(output: Kept) -> str:
 
 
 def joined_text(value: object) -> str | None:
-    """The text of a value in a MIME bundle, a string or a list of lines; None for other values."""
+    """The text of a value in a MIME bundle if the value is a string or a list of lines; otherwise None."""
     if isinstance(value, list | tuple) and all(isinstance(line, str) for line in value):
         return "".join(value)
     return value if isinstance(value, str) else None

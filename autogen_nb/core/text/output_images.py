@@ -14,7 +14,7 @@ from autogen_nb.core.text.bounded_output import merge_outputs
 from autogen_nb.outputs import Display, Output, Result
 
 MOST = 5
-"""The number of pictures that a model receives of one run, the last ones."""
+"""A model receives the last pictures of a run, at most this number."""
 
 LARGEST = 20_000_000
 """The largest picture, in characters of base64."""

@@ -11,7 +11,7 @@ class Redactor:
     """Replaces each secret, a key of `secrets`, by its name; a secret may be spread over several stream outputs."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        # A secret may contain another one.
+        # The longest first, because a secret may contain another one.
         self._marks = {value: f"[{secrets[value]}]" for value in sorted(secrets, key=len, reverse=True)}
         self._longest = max(map(len, secrets), default=0)
         self._pending: Stream | None = None
