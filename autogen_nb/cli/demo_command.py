@@ -16,19 +16,12 @@ from autogen_nb.cli import exit_codes
 from autogen_nb.cli.notebook_execution import STOPPED, Transcript, execute
 from autogen_nb.cli.table_files import EXAMPLES, tables
 from autogen_nb.errors import ConfigError
+from autogen_nb.sessions.document import html_page
 
 _NO_QUESTIONS = (
     "Nobody is here to press Run, so AUTOGEN_NB_CONFIRM=never is set: code runs without questions.\n"
     "In JupyterLab the same notebook asks before each block."
 )
-_NO_NETWORK = """
-{%- extends 'lab/index.html.j2' -%}
-{%- block html_head_js_requirejs -%}{%- endblock -%}
-{%- block html_head_js_mathjax -%}{%- endblock -%}
-{%- block html_head_js_mermaidjs -%}{%- endblock -%}
-"""
-"""nbconvert's page without its three scripts from the web, which this notebook does not need."""
-
 _QUICKSTART = "01_quickstart.ipynb"
 
 
@@ -75,9 +68,6 @@ def _write(book: Any, out: Path) -> list[Path]:
     # nbconvert is installed with JupyterLab; without it, only the notebook is written.
     if find_spec("nbconvert") is None:
         return [executed]
-    from nbconvert.exporters import HTMLExporter
-
-    exporter = HTMLExporter(raw_template=_NO_NETWORK, embed_images=True)
-    html, _ = exporter.from_notebook_node(book, {"metadata": {"name": executed.stem}})
-    executed.with_suffix(".html").write_text(html, encoding="utf-8")
-    return [executed, executed.with_suffix(".html")]
+    page = executed.with_suffix(".html")
+    page.write_text(html_page(book, executed.stem), encoding="utf-8")
+    return [executed, page]

@@ -37,6 +37,23 @@ def versions_code(parts: Iterable[Words | Code]) -> str:
     return _VERSIONS.format(modules=sorted(modules))
 
 
+_NO_NETWORK = """
+{%- extends 'lab/index.html.j2' -%}
+{%- block html_head_js_requirejs -%}{%- endblock -%}
+{%- block html_head_js_mathjax -%}{%- endblock -%}
+{%- block html_head_js_mermaidjs -%}{%- endblock -%}
+"""
+"""nbconvert's page without its three scripts from the web, which no notebook needs to be read."""
+
+
+def html_page(notebook: Any, title: str) -> str:
+    """The notebook as a page that loads nothing from the web; ImportError if nbconvert is missing."""
+    from nbconvert import HTMLExporter
+
+    exporter = HTMLExporter(raw_template=_NO_NETWORK, embed_images=True)
+    return str(exporter.from_notebook_node(notebook, {"metadata": {"name": title}})[0])
+
+
 class Document:
     def __init__(self) -> None:
         from nbformat import v4
@@ -65,11 +82,11 @@ class Document:
         if path.suffix == ".py":
             return {path.name: self._script().encode()}
         try:
-            from nbconvert import HTMLExporter, MarkdownExporter
+            if path.suffix == ".html":
+                return {path.name: html_page(notebook, path.stem).encode()}
+            from nbconvert import MarkdownExporter
         except ImportError as error:
             raise ConfigError(f"{path.suffix} files need nbconvert: pip install nbconvert") from error
-        if path.suffix == ".html":
-            return {path.name: HTMLExporter().from_notebook_node(notebook)[0].encode()}
         text, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
         return {path.name: text.encode(), **resources["outputs"]}
 
