@@ -21,6 +21,11 @@ assert autogen_nb.AssistantAgent is AssistantAgent
 T = TypeVar("T")
 
 
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
 def finished(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 

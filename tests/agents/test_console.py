@@ -8,12 +8,7 @@ from autogen_nb.agents.teams.console import Console
 from autogen_nb.agents.teams.team_messages import Response, TaskResult, TextMessage
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import ConfigError
-from tests.agents.teams import assistant, by_turns, calling, finished, says
-
-
-def add(a: int, b: int) -> int:
-    """Adds two numbers."""
-    return a + b
+from tests.agents.teams import add, assistant, by_turns, calling, finished, says
 
 
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,16 +30,11 @@ from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.outputs import Stream
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
-from tests.agents.teams import assistant, by_turns, calling, finished, logged, says
+from tests.agents.teams import add, assistant, by_turns, calling, finished, logged, says
 from tests.driven import SLOPES, in_process
 from tests.processes import gone
 
 TURNS = 200
-
-
-def add(a: int, b: int) -> int:
-    """Adds two numbers."""
-    return a + b
 
 
 def selector(log: Sequence[Recorded] = (), turns: int = TURNS) -> SelectorGroupChat:

@@ -27,7 +27,7 @@ from autogen_nb.messages import Message, Reasoning
 from autogen_nb.models.client_types import Image, RequestUsage
 from autogen_nb.run import CancellationToken
 from autogen_nb.testing import ScriptedModel
-from tests.agents.teams import assistant, by_turns, calling, done, finished, kinds, says, spoken, told
+from tests.agents.teams import add, assistant, by_turns, calling, done, finished, kinds, says, spoken, told
 
 
 def test_a_second_task() -> None:
@@ -60,11 +60,6 @@ def test_task_messages() -> None:
     assert first.messages[1].to_text() == "This:\n[image]"
     assert told(a, 0)[1:] == [("user", "Look."), ("user", parts)]
     assert spoken(second) == [("a", "nicer")]
-
-
-def add(a: int, b: int) -> int:
-    """Adds two numbers."""
-    return a + b
 
 
 def test_text_next_to_calls_is_reasoning() -> None:
