@@ -13,7 +13,6 @@ CELLS = [cell for page in PAGES if has_magics(page) for cell in code(page)]
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    # Any folder will do.
     folder = tmp_path_factory.mktemp("readme")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     client = NotebookClient(book, resources={"metadata": {"path": str(folder)}}, kernel_name="python3", timeout=120)

@@ -9,11 +9,11 @@ import pytest
 from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import TIMEOUT, asked, command, hears_interrupts, ran
 from tests.notebook.scripts import python
+from tests.notebook.terminals import CHOICES
 from tests.processes import gone
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli"), pytest.mark.slow]
 
-CHOICES = r"\[r\]un, \[e\]dit, \[s\]kip, \[a\]ll from here,( al\[w\]ays allow,)? s\[t\]op\? "
 TASK = "Your task: "
 
 

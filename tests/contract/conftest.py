@@ -1,11 +1,23 @@
 """One agent for each way to run code; a way that this machine cannot have is skipped by name."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from importlib import import_module
+from typing import Any
 
 import pytest
 
-from tests.contract.ways import WAYS, Agent, Cannot, Way, running
+from tests.contract.ways import WAYS, Agent, Cannot, Way, image, running
+
+
+@pytest.fixture
+def engine() -> Iterator[Any]:
+    try:
+        image()
+    except Cannot as cannot:
+        pytest.skip(str(cannot))
+    with closing(import_module("docker").from_env()) as client:
+        yield client
 
 
 class Agents:

@@ -207,12 +207,14 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
     assert executor.execute_code_blocks(blocks[1:]).exit_code == 1
 
 
-def test_a_virtual_environment(tmp_path: Path) -> None:
+def in_environment(folder: Path) -> LocalCommandLineCodeExecutor:
     builder = venv.EnvBuilder(with_pip=False)
-    builder.create(tmp_path / "env")
-    executor = LocalCommandLineCodeExecutor(
-        virtual_env_context=builder.ensure_directories(tmp_path / "env"), work_dir=tmp_path
-    )
+    builder.create(folder / "env")
+    return LocalCommandLineCodeExecutor(virtual_env_context=builder.ensure_directories(folder / "env"), work_dir=folder)
+
+
+def test_a_virtual_environment(tmp_path: Path) -> None:
+    executor = in_environment(tmp_path)
     code = "import sys; print(sys.prefix)"
     found = executor.execute_code_blocks([block(code), block(f"python -c '{code}'", "sh")])
 
@@ -222,10 +224,7 @@ def test_a_virtual_environment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["kernel", "program", "environment"])
 def test_private_temporary_matches_the_temporary_folder(tmp_path: Path, kind: str) -> None:
     if kind == "environment":
-        builder = venv.EnvBuilder(with_pip=False)
-        builder.create(tmp_path / "env")
-        context = builder.ensure_directories(tmp_path / "env")
-        executor: Any = LocalCommandLineCodeExecutor(virtual_env_context=context, work_dir=tmp_path)
+        executor: Any = in_environment(tmp_path)
     else:
         make = autogen_nb.JupyterCodeExecutor if kind == "kernel" else LocalCommandLineCodeExecutor
         executor = make(work_dir=tmp_path)

@@ -1,8 +1,6 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +10,16 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import DockerJupyterCodeExecutor, DockerJupyterServer
 from autogen_nb.messages import CodeBlock
-from tests.contract.ways import Cannot, image
+from tests.contract.conftest import engine
+from tests.contract.ways import image
+
+__all__ = ["engine"]
 
 pytestmark = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("code-docker")]
 
 NETWORK = CodeBlock("python", "import socket; print([name for _, name in socket.if_nameindex()])")
 # Another run of these tests may use the same engine.
 NAME = f"autogen-nb-test-{os.getpid()}"
-
-
-@pytest.fixture
-def engine() -> Iterator[Any]:
-    try:
-        image()
-    except Cannot as cannot:
-        pytest.skip(str(cannot))
-    with closing(import_module("docker").from_env()) as client:
-        yield client
 
 
 @pytest.fixture

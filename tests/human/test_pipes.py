@@ -25,6 +25,7 @@ user = autogen.UserProxyAgent(
 if __name__ == "__main__":
     user.initiate_chat(assistant, message="Go.")
 """
+AGENTS = CHAT.partition("if __name__")[0]
 
 
 def ran(folder: Path, model: FakeOpenAI, typed: str) -> "subprocess.CompletedProcess[str]":

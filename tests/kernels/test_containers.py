@@ -6,7 +6,6 @@ import struct
 import subprocess
 import sys
 import threading
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,22 +19,14 @@ from autogen_nb.kernels.places.container import IMAGE as USUAL
 from autogen_nb.kernels.places.container import ContainerPlace, _portable
 from autogen_nb.kernels.places.container_exec import Exec, _forward
 from autogen_nb.messages import CodeBlock
-from tests.contract.ways import IMAGE, Cannot, Ran, image, ran
+from tests.contract.conftest import engine
+from tests.contract.ways import IMAGE, Ran, ran
 from tests.kernels.looping import all_of
 from tests.processes import waited
 
+__all__ = ["engine"]
+
 places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kernel-docker")]
-
-
-@pytest.fixture
-def engine() -> Any:
-    try:
-        image()
-    except Cannot as cannot:
-        pytest.skip(str(cannot))
-    client = import_module("docker").from_env()
-    yield client
-    client.close()
 
 
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:

@@ -1,12 +1,10 @@
 from autogen_nb.testing import FakeOpenAI
-from tests.human.test_pipes import CHAT
+from tests.human.test_pipes import AGENTS
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 BLOCKING_HEARS_NO_CLICK = ("6.29.5", "6.31.0")
 """Releases in which a cell that blocks the kernel is asked in words."""
-
-AGENTS = CHAT.partition("if __name__")[0]
 
 
 def test_awaited_decision(notebook: FrontEnd, model: FakeOpenAI) -> None:

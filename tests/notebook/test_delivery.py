@@ -7,11 +7,10 @@ import pytest
 from autogen_nb.notebook.asking.comm_interceptor import intercept
 from autogen_nb.notebook.asking.delivery import question_channel
 from autogen_nb.testing import FakeOpenAI
-from tests.human.test_pipes import CHAT
+from tests.human.test_pipes import AGENTS
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
-AGENTS = CHAT.partition("if __name__")[0]
 TALK = "result = user.initiate_chat(assistant, message='Go.')"
 
 

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from typing import Any
 
 import pandas as pd
@@ -16,6 +14,7 @@ from autogen_nb.notebook.rendering.sanitize import clean_html
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours
 from autogen_nb.notebook.rendering.tex import harmless
 from autogen_nb.notebook.view.slots import Content, Slots, merged
+from tests.driven import in_process
 from tests.notebook.corpus import DANGEROUS_TEX, HOSTILE
 from tests.notebook.markup import code_of, live_tex, problems, text_of
 
@@ -135,9 +134,9 @@ for thread in threads: thread.join()
 
 
 def test_threads_highlight_first_at_the_same_time() -> None:
-    run = subprocess.run([sys.executable, "-c", FIRST_IN_THREADS], capture_output=True, text=True, check=True)
+    ran = in_process(FIRST_IN_THREADS)
 
-    assert run.stderr == ""
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 controls = st.lists(

@@ -1,12 +1,11 @@
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.human.test_pipes import CHAT
+from tests.human.test_pipes import AGENTS
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
 
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
-AGENTS = CHAT.partition("if __name__")[0]
 TALKS = pytest.mark.parametrize(
     "talk",
     ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
