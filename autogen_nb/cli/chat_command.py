@@ -1,4 +1,4 @@
-"""``autogen-nb chat``: a conversation in the terminal, with the questions of the notebook."""
+"""``autogen-nb chat``: a conversation in the terminal, which asks the same questions as a notebook."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 
-@click.command(short_help="A conversation in the terminal, with the questions of a notebook.", epilog=exit_codes.TABLE)
+@click.command(short_help="A conversation in the terminal, with a notebook's questions.", epilog=exit_codes.TABLE)
 @task_options()
 def chat(data: tuple[Path, ...], **values: Any) -> int:
     """Reads a task, runs it, and asks for the next task.

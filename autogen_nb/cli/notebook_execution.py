@@ -117,14 +117,14 @@ async def execute(
         received.cancel()
         if running.done():
             return running.result()
-        # The reason is a signal or the time limit.
+        # A signal or the time limit ends the execution.
         transcript.close()
         await kernel.interrupt()
         await asyncio.wait((running,), timeout=_GRACE)
         if not running.done():
             await kernel.kill()
             running.cancel()
-        # `ExecutionEnd` holds the reason for the cancellation.
+        # `return_exceptions` ignores the cancellation: the `ExecutionEnd` below has its reason.
         await asyncio.gather(running, return_exceptions=True)
         if not received.cancelled():
             return ExecutionEnd(128 + received.result(), STOPPED)
@@ -141,7 +141,7 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
             transcript.take(msg)
             return super().process_message(msg, cell, cell_index)
 
-    # After an error that is not allowed, the kernel would drop the request of the expressions.
+    # Without `allow_errors`, the kernel would drop the request for `_EXPRESSIONS` after an error.
     client = Client(notebook, km=kernel.manager, allow_errors=True)
     client.kc = kernel.client
     # The magics detect an unattended run by this flag.

@@ -132,7 +132,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
         place = draft.replace(next(place for place in places if force or not place.exists()))
     finally:
         draft.unlink(missing_ok=True)
-    # Jupyter shows the outputs of a signed notebook. Its database may be locked, damaged or unreachable.
+    # Jupyter shows the outputs of a signed notebook. The database of signatures may be locked or damaged.
     with suppress(Exception), NotebookNotary() as notary:
         notary.sign(notebook)
     return place

@@ -54,7 +54,7 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
 
 
 def _check(path: Path, source: str) -> None:
-    """Raises an error if the source cannot read a `table` with rows."""
+    """Raises `ConfigError` if the source does not create a `table` with rows."""
     namespace: dict[str, Any] = {}
     try:
         exec(source, namespace)  # noqa: S102 - the source is generated here

@@ -61,7 +61,7 @@ class RulesFile:
         return new
 
     def remove(self, *rules: Rule) -> tuple[Rule, ...]:
-        """Returns the rules that existed."""
+        """Removes the rules, and returns those that existed."""
         with self._edit_rules() as saved:
             removed = tuple(saved_rule.rule for saved_rule in saved if saved_rule.rule in rules)
             saved[:] = [saved_rule for saved_rule in saved if saved_rule.rule not in rules]

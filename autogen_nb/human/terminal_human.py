@@ -33,9 +33,9 @@ _ALWAYS = " al[w]ays allow,"
 _WHICH = "The number of the rule (for all notebooks from now on; Enter goes back)? "
 _LAST_LINE = "."
 _GONE = "nobody answered"
-_WAY_OUT = (
-    " to answer: set human_input_mode to 'NEVER', give initiate_chat its message=, and leave 'confirm' out of "
-    "code_execution_config"
+_NOBODY = (
+    "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', give initiate_chat its "
+    "message=, and leave 'confirm' out of code_execution_config"
 )
 
 
@@ -126,11 +126,11 @@ def _choice(text: str, choices: Sequence[str]) -> str:
 _NO_INPUT = (EOFError, NotImplementedError)
 
 
-def read_line(prompt: str, *, way_out: str = _WAY_OUT) -> str:
+def read_line(prompt: str, *, at_end: str = _NOBODY) -> str:
     try:
         return IOStream.get_default().input(prompt)
     except _NO_INPUT as error:
-        raise NobodyThere(f"a person was asked and nobody is there{way_out}") from error
+        raise NobodyThere(at_end) from error
 
 
 def _approval_text(question: ApprovalAsked) -> str:

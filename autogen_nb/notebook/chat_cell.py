@@ -51,7 +51,7 @@ from autogen_nb.settings import Settings
 
 T = TypeVar("T")
 
-_DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and this cell again"
+_DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 _FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 

@@ -1,6 +1,7 @@
 """Limits the number of a notebook's kernels, and ends idle kernels.
 
-The cell that ran last warns before a kernel ends, and says when it has ended. The next block tells the model.
+The cell that ran last warns before a kernel ends, and says when it has ended. The output of the chat's next block tells
+the model.
 """
 
 import asyncio

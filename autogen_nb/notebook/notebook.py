@@ -60,7 +60,7 @@ class Notebook:
         return "" if shown else text
 
     def task(self, options: Settings) -> str:
-        """Returns the task; if it is a template, the notebook's variables replace their names."""
+        """Returns the task; in a template, the values of the notebook's variables replace their names."""
         return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
 
 

@@ -24,7 +24,7 @@ class CancellationToken:
         return self._cancelled
 
     def add_callback(self, callback: Callable[[], object]) -> None:
-        """Calls the function when the token is cancelled; at once if this has already happened."""
+        """Calls the function when the token is cancelled, or at once if the token is already cancelled."""
         if self._cancelled:
             callback()
         else:

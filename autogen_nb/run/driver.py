@@ -75,7 +75,7 @@ Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields events and calls. The caller of this generator sends the result of a call, or the next item of a stage."""
+    """Yields events, calls and stages. The caller sends the result of a call, or the next item of a stage."""
     position = 0
 
     def record(event: Recorded) -> None:

@@ -46,7 +46,7 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
 
 
 def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
-    """Iterates over an async generator that never suspends, without a loop."""
+    """Iterates, without a loop, over an async generator that never suspends."""
     try:
         while True:
             try:
@@ -58,7 +58,7 @@ def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
 
 
 def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine that never suspends, without a loop."""
+    """Runs, without a loop, a coroutine that never suspends."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -154,7 +154,7 @@ def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
 
 
 class _BackgroundCall(Coroutine[Any, Any, T]):
-    """Work that has begun. Unlike for a coroutine, Python does not warn if nobody awaits it."""
+    """Work that has begun; unlike other coroutines, it need not be awaited."""
 
     def __init__(self, future: "Future[T]") -> None:
         self._future = future

@@ -12,9 +12,9 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.events import ModelReplied, SpeakerAsked, SpeakerGiven
 from autogen_nb.messages import FunctionCall
 
-SHORT = 100  # the longest arguments on one line, in characters
+SHORT = 100  # the maximum length of arguments on one line
 
-LONGEST = 100_000  # the longest text on screen, in characters; the model receives the whole text
+LONGEST = 100_000  # the maximum length of a text on screen; the model receives the whole text
 
 _FAILED = "Error: "
 _EMBEDDED = re.compile(r"data:(?P<mime>image/(?:png|jpeg|gif|webp));base64,(?P<text>.*)", re.DOTALL | re.IGNORECASE)
@@ -43,7 +43,6 @@ def failed(content: str) -> bool:
 
 
 def bounded(text: str, limit: int = LONGEST) -> str:
-    """Cuts text after `limit` characters, and adds a line about the rest."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}\n\u2026 [{len(text) - limit:,} more characters are not shown]"

@@ -136,9 +136,9 @@ def speaking_pairs(
 def state_between(
     first: Participant, second: Participant, agents: Collection[Participant], known: Iterable[str] = ()
 ) -> tuple[ConversationState, dict[str, int]]:
-    """The state for a chat of two agents and their companions, and the offset of each agent's history, by name.
+    """The state for a chat of two agents and their companions, and the offsets of the two agents, by name.
 
-    The offset is the length of the agent's history minus the length of the first agent's history.
+    An agent's offset is the length of its history minus the length of the first agent's history.
     """
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}

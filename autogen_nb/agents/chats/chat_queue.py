@@ -129,7 +129,6 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
 
 async def _hold_async(chats: Queue, *, together: bool) -> tuple[bool, Any]:
     if not together:
-        # Each chat waits for all chats before it.
         ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
         chats = [{**chat, "chat_id": ids[at], "prerequisites": ids[:at]} for at, chat in enumerate(chats)]
     results = await a_initiate_chats(chats)

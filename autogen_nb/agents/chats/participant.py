@@ -81,7 +81,6 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
         )
 
     def builtin_step(self, step: BuiltinStep) -> Step | None:
-        """A built-in step; None if the agent does not have it."""
         match step:
             case "termination":
                 return check_termination_and_human_reply

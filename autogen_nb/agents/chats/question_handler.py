@@ -77,7 +77,7 @@ class QuestionHandler:
                 awaits = self._waits == "async"
                 return leader.answer_speaker_question(question, last, awaits=awaits, wrap=self._wrap)
             case events.OpeningAsked() | events.SummaryAsked() | events.CandidatesAsked() | events.EndingAsked():
-                raise AssertionError("only the flow of a chat between two agents, or of a team, asks this")
+                raise AssertionError("`TwoAgentChat` or a team's handler answers this question")
             case _:
                 assert_never(question)
 

@@ -23,7 +23,6 @@ _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
-"""The defaults that are not None."""
 
 
 def _is_bool(value: Any) -> bool:

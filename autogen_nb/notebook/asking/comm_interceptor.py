@@ -97,7 +97,7 @@ class CommInterceptor:
             self._stream.on_recv(self._route, copy=False)
 
     def _restore_callback(self) -> None:
-        # If a third callback has replaced `_route`, it may call `_route`, which must then continue to forward messages.
+        # If another callback has replaced `_route` and calls it, `_route` must continue to forward messages.
         if self._original is not None and not self._listeners and _callback(self._stream) == self._route:
             original, self._original = self._original, None
             self._controls.clear()

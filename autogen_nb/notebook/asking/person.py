@@ -1,7 +1,8 @@
 """Who answers a cell's questions: a person with buttons, a person who types, or nobody.
 
-A cell asks the chat's questions, and three of its own: which model to use if none is configured, whether to copy the
-variables that the task mentions, and whether to kill code that does not stop.
+A cell asks the chat's questions, and four of its own: which model to use if none is configured, whether to copy the
+variables that the task mentions, whether to run the blocks of an ended kernel again, and whether to kill code that does
+not stop.
 """
 
 import getpass
@@ -42,7 +43,7 @@ OFFER = (
 
 NOT_CONFIGURED = "No model is configured. Your task is kept."
 _WAYS = "[s] name a server and its key, {}[t] stop? "
-_OFFLINE = "[o] run this with offline (a fixed analysis, no language model), "
+_OFFLINE = "[o] run this with the model `offline` (a fixed analysis, no language model), "
 _FEW = 8
 
 
@@ -219,4 +220,4 @@ def _typed_connection(stored: ModelConnection) -> ModelConnection:
 
 
 def _typed(prompt: str) -> str:
-    return read_line(prompt, way_out=": the standard input is at its end")
+    return read_line(prompt, at_end="a person was asked and nobody is there: the standard input is at its end")

@@ -49,7 +49,7 @@ class StopQuestion:
 
         async def on_stuck(stuck: StuckBlock) -> StopAnswer:
             self.stuck = stuck
-            # The output of a task appears in the cell whose context the task has.
+            # The output of an asyncio task appears in the cell whose context the task has.
             self._pending = context.run(asyncio.run_coroutine_threadsafe, ask(question(stuck)), loop)
             try:
                 answer = await asyncio.wrap_future(self._pending)

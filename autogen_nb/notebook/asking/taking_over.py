@@ -1,7 +1,7 @@
 """Moves a running chat to another cell: one with ``%autogen show``, or the chat's own cell when it is run again.
 
 A reloaded page ignores the outputs of a running cell, and a rerun clears them. The kernel would execute the other cell
-only after the chat, so the running cell answers its request.
+only after the chat, so the running cell answers the other cell's request.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _WAITS_FOR_ANSWER = (
 )
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
 _NAME = 60
-"""The most characters of code that identify a cell in a message."""
+"""The maximum number of characters of code that identify a cell in a message."""
 
 Reply: TypeAlias = Callable[[str, dict[str, Any]], None]
 
@@ -143,7 +143,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # This holds even if a panel has opened since `wants`: cells that arrived later are already queued.
+        # A rerun continues here even if a panel has opened since `wants`, because later cells are already queued.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

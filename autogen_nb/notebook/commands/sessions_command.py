@@ -29,7 +29,7 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
                 store.remove(name)
             return line(f"Removed: {', '.join(removed)}.")
         case _:
-            raise ConfigError(f"it is %autogen sessions {ARGUMENTS}")
+            raise ConfigError(f"the command is %autogen sessions {ARGUMENTS}")
 
 
 def show(name: str, store: SessionStore, view: CellView) -> None:

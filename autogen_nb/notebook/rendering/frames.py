@@ -27,7 +27,7 @@ from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.notebook.rendering.chat_html import line, script
 
 _LIBRARIES_HERE = "@libraries@"
-"""The placeholder of the libraries in a page."""
+"""The placeholder for the libraries in a page."""
 
 _HEIGHT = 400
 _HIGHEST = 4_000
@@ -81,7 +81,7 @@ class Document:
 
     @property
     def missing(self) -> list[str]:
-        """The Python packages with the page's libraries that are not installed in the notebook's environment."""
+        """The Python packages that the page needs and the notebook's environment lacks."""
         libraries = [LIBRARIES[name] for name in self.libraries]
         return list(dict.fromkeys(library.distribution for library in libraries if not library.version))
 

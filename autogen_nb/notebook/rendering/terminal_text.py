@@ -1,6 +1,6 @@
 """Interprets stream text as a terminal would.
 
-1. A carriage return moves to the start of the line, and a backspace moves one character back. The text after it
+1. A carriage return moves to the start of the line, and a backspace moves one character back. The next text
    overwrites the line.
 2. Colours and weights (SGR) stay, "erase in line" takes effect, and all other escape sequences and control characters
    are dropped.

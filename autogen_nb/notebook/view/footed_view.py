@@ -54,7 +54,7 @@ class FootedView:
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
-        """Shows what the chat waits for, and for how long; if `wait`, first counts down from it, with the reason."""
+        """Shows what the chat waits for, and for how long; first counts down from `wait`, if not 0, with the reason."""
         now = self._clock()
         self._status, self._wait_reason, self._status_since = what, reason, now + wait
         self._status_shown = now - _STATUS_EVERY + _STATUS_FIRST

@@ -89,7 +89,7 @@ class NotebookView(FootedView):
         self._libraries = CellLibraries(self._next_slot)
         self._replied: ModelReplied | None = None
         self._next_repeats = False
-        """True if the next message is a report for the model of outputs that the cell already shows."""
+        """True if the next message tells the model about outputs that the cell already shows."""
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None

@@ -26,11 +26,11 @@ _LONG_TEXT, _HEAD, _TAIL = 40, 20, 10
 """Text with more lines than `_LONG_TEXT` is folded, except for its first and last lines."""
 
 _RATE = 250_000
-"""The most characters per second for one text: jupyter_server drops output above 1 MB/s over 3 s."""
+"""The maximum number of characters per second for one text: jupyter_server drops output above 1 MB/s over 3 s."""
 
 _STATIC = frozenset({*MAGIC, "text/plain"})
 
-_REMARK = 200  # the most characters of the remark about omitted lines
+_REMARK = 200  # the maximum length of the remark about omitted lines
 
 _STREAM, _ERROR, _WIDGET, _OUTPUT = (bundle("", "", kind=kind)[1] for kind in ("stream", "error", "widget", "output"))
 

@@ -122,7 +122,7 @@ class Slots:
             next(iter(work)).show(*_folded_work(contents, summary(contents)))
 
     def tidy(self) -> bool:
-        """Merges outputs if there are too many. After True, callers must not use the slots that they hold."""
+        """Merges outputs if there are too many; if it returns True, callers must not use the slots that they hold."""
         # A mirror lacks the outputs from before the reload, so it could not show the merged ones.
         if self._count < _MANY or self._mirrors:
             return False

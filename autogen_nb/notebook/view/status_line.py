@@ -34,7 +34,7 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 
 @dataclass(slots=True)
 class Totals:
-    """The sums over a chat's events; cached replies count no tokens and no cost.
+    """The sums over a chat's events; cached replies add no tokens and no cost.
 
     `incomplete` means that the last reply is incomplete.
     """

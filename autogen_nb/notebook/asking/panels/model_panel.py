@@ -105,7 +105,7 @@ class ModelPanel(Panel):
         check.add_done_callback(lambda done: self._loop.call_soon_threadsafe(self._show_result, done, connection))
 
     def _show_result(self, check: "Future[CheckedConnection]", connection: ModelConnection) -> None:
-        # This may be the result for earlier values.
+        # The result of an earlier check may arrive after the fields have changed.
         if check is not self._check or check.cancelled():
             return
         self._check = None

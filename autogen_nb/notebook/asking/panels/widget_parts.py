@@ -21,7 +21,7 @@ _FULL = {"width": "auto", "margin": "0 20px 0 0"}
 _LIST = {**_FIELD, "height": "auto"}
 _MOST_ROWS = 8
 _TEXT_DELAY = 0.3
-"""The front end sends a field's text within this time after Enter, in seconds."""
+"""After Enter, the front end sends a field's text within this number of seconds."""
 
 # With continuous updates, the page holds back a keystroke until the kernel has handled the previous one, so a click may
 # overtake the last keystrokes. Without them, the page sends the text when the field loses focus, before any click.
