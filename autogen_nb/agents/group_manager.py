@@ -36,7 +36,7 @@ class GroupChatManager(ConversableAgent):
         The author of the last message that the manager relayed.
     """
 
-    # As in AutoGen 0.2, an empty place for the async function precedes the group's step.
+    # As in AutoGen 0.2, an empty position for the async function precedes the group's step.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -133,7 +133,7 @@ class GroupChatManager(ConversableAgent):
         return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Forgets the messages with an agent, or with all agents, and the messages of the group."""
+        """Forgets messages as an agent does, and the group's messages if `nr_messages_to_preserve` is not set."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()
@@ -161,7 +161,7 @@ class GroupChatManager(ConversableAgent):
             groupchat.messages[:] = groupchat.messages[-preserved:] if preserved else []
         return " ".join(words[:start] + words[end:])
 
-    run_chat, a_run_chat = step_forms("run_chat", "group", "Runs the group's chat as a reply function.")
+    run_chat, a_run_chat = step_forms("run_chat", "group", "The step that runs the group's chat.")
 
     async def _resume(
         self,

@@ -1,1 +1,1 @@
-"""The magics, the live view and the panels: the only place that knows IPython and ipywidgets."""
+"""The magics, the live view and the panels, built on IPython and ipywidgets."""

@@ -69,7 +69,7 @@ class ChatKernels:
         self._say = lambda text: context.copy().run(show, text)
 
     def admit(self, chat: KernelChat) -> None:
-        """Registers the chat's kernel; call it before the kernel starts."""
+        """Registers the chat's kernel before it starts; raises `ExecutionError` at the limit."""
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"

@@ -201,7 +201,7 @@ class NotebookConversation:
             )
         else:
             self.executor = first_kernel[1]
-            # The kernel is already starting, so the limit on kernels cannot refuse it.
+            # The kernel is already starting, and will not call `admit` itself.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self._forget = engine.at_exit(self.stop)

@@ -29,7 +29,7 @@ def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
         verb = "is" if len(unavailable) == 1 else "are"
         raise ConfigError(
             f"%%autogen: {' and '.join(unavailable)} {verb} not available with --team: a team has its own models, "
-            "places and limits; set them where you create it"
+            "executors and limits; set them when you create the team"
         )
     name = options.team
     teams = {variable: value for variable, value in namespace.items() if isinstance(value, BaseGroupChat)}

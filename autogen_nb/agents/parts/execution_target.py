@@ -1,6 +1,6 @@
 """The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a kernel server.
 
-If the chosen place is unavailable, an error says so before anything starts. No other place is tried.
+An unavailable choice raises an error before anything starts; no other choice is tried.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class ExecutionTarget:
         return self.kind.label.format(network=network, kernel=self.kernel, host=host)
 
     def check(self, cwd: Path) -> None:
-        """Raises `ConfigError` for an unavailable place; starts nothing."""
+        """Raises `ConfigError` if the target is unavailable; starts nothing."""
         (self.kind.check or self.kind.make)(self._options(cwd))
 
     def executor(

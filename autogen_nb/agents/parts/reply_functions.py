@@ -1,8 +1,8 @@
 """An agent's reply functions: built-in steps, and functions that users register, in the order of their calls.
 
 The list has AutoGen 0.2's layout, so that a `position` for `register_reply` has the same meaning as in AutoGen 0.2.
-In AutoGen 0.2, most steps have two places, for an async and a sync function. In this list, the place of the async
-function is empty, and the built-in step has the place of the sync function.
+In AutoGen 0.2, most steps have two positions, for an async and a sync function. In this list, the async position is
+empty, and the built-in step has the sync position.
 """
 
 import copy
@@ -80,7 +80,7 @@ class Registered:
 
 
 _LAYOUT: tuple[BuiltinStep | None, ...] = (None, "termination", None, None, None, "functions", "code", None, "model")
-"""None is the empty place of an async function; the code step has no async function in AutoGen 0.2."""
+"""None is the empty position of an async function; the code step has no async function in AutoGen 0.2."""
 
 
 class ReplyFunctions(MessageHistory):
@@ -89,7 +89,7 @@ class ReplyFunctions(MessageHistory):
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = _LAYOUT
 
     def __init__(self, *, runs_code: bool) -> None:
-        # In AutoGen 0.2, only agents that run code have a place for the code step.
+        # In AutoGen 0.2, only agents that run code have a position for the code step.
         self._places: list[BuiltinStep | Registered | None] = [
             step for step in self.layout if step != "code" or runs_code
         ]
@@ -121,7 +121,7 @@ class ReplyFunctions(MessageHistory):
         trigger
             The senders to reply to: a class, a name, an agent, a predicate of the sender, or a list of those.
         position
-            The place in the list of reply functions; 0 is the first.
+            The position in the list of reply functions; 0 is the first.
         config
             A value for the function, which gets a copy. `reset` makes a new copy, or calls `reset_config` with the
             current copy.

@@ -174,11 +174,11 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
             case SpeakerAsked(agent=agent, method="auto") | SummaryAsked(agent=agent):
                 rows.append(Request(agent, "a summary" if isinstance(event, SummaryAsked) else "who speaks next"))
                 pending.append(rows[-1])
-            # An answer without a model's name came from a function or chance, so there was no request.
             case ModelReplied() | SpeakerGiven() | SummaryGiven() if pending:
                 row = pending.pop()
                 row.host = "(none: from the cache)" if event.cached else event.host or "(none)"
                 row.model = event.model
+                # An answer without a model's name came from a function or chance, so there was no request.
                 if not (isinstance(event, ModelReplied) or event.model):
                     rows.remove(row)
             case _:
