@@ -202,7 +202,7 @@ class Settings(Configurable):
         return self._of(options, task=self.task, **options)
 
     def for_resume(self, chat: str) -> "Settings":
-        """The options for the rest of a chat whose kernel ended: its flow stays, and its variables are restored."""
+        """The options for the rest of a chat whose kernel ended: the same flow, and no inputs, which are restored."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.changed(**flow, chat=chat, new=False, template=False, inputs=[])
 

@@ -1,7 +1,7 @@
 """Runs code blocks in a place: in a kernel, which keeps variables, or each as a program, which keeps only files.
 
-Shell blocks run as programs next to the kernel, except on a server that runs no programs. If the place cannot have a
-kernel, such as a container without ipykernel, all blocks run as programs, with standard input closed.
+Shell blocks run as programs next to the kernel, except on a server that runs no programs. If a place, such as a
+container without ipykernel, cannot have a kernel, all blocks run as programs, with standard input closed.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class BlockExecutor:
         # With "replay", a new kernel runs the successful blocks again after a crash.
         restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
-        # Which programs' files stay after the run: all, or those that a block names.
+        # The files of programs that stay after the run: all, or those that a block names.
         leaves: Literal["all", "named"] = "all",
         only_saved: Collection[str] = (),
     ) -> None:
@@ -153,8 +153,8 @@ class BlockExecutor:
     ) -> RunEnded:
         """Runs blocks, and emits outputs as they arrive; see `autogen_nb.core.ports.AttendedExecutor`.
 
-        The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks it about effects that
-        `permissions` does not cover; other kernels and programs have no guard.
+        The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks the inquirer about effects
+        that `permissions` does not cover; other kernels and programs have no guard.
         """
         scope = scope or PathScope(str(self.cwd), "", _HOME)
         options = {
@@ -237,7 +237,7 @@ class BlockExecutor:
         await self.kernel.put_copy(names, copy)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, as data only unless `unpickle` is set (`Kernel.get`)."""
+        """Returns a copy of a variable, which must be data unless `unpickle` is set (`Kernel.get`)."""
         await self._check_kernel("hold variables", TransferError)
         return await self.kernel.get(name, unpickle=unpickle)
 

@@ -28,7 +28,7 @@ class History:
     async def run(
         self, kernel: Kernel, code: str, emit: Emit[Output], permissions: BlockPermissions, **options: Any
     ) -> BlockOutcome:
-        """Runs a block like `Kernel.execute`; repeats the earlier steps if the state is lost before or after it."""
+        """Runs a block like `Kernel.execute`; repeats the earlier steps if the state was lost before or in the run."""
         notes: list[str] = []
         if kernel.lost:
             await self._replay(kernel, notes, emit, options)
@@ -41,7 +41,7 @@ class History:
         return replace(outcome, note=" ".join(filter(None, notes)))
 
     async def _replay(self, kernel: Kernel, notes: list[str], emit: Emit[Output], options: Mapping[str, Any]) -> None:
-        """Repeats all steps in order, and adds notes about the replay; a failure ends it."""
+        """Repeats all steps in order until one fails, and adds notes about the replay."""
         steps, self._steps = self._steps, []
         if not steps:
             return

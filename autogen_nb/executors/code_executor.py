@@ -174,7 +174,7 @@ class OwnedExecutor(BlockExecutor, Owned):
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **options)
         self.work_dir = self.cwd
-        # The owner can give a sandbox access to anything, so no policy counts it as one.
+        # The owner can give a container access to anything, so no policy counts it as a sandbox.
         self.walls = "none"
         self._created_at = time.time_ns() - _CLOCK_LAG
 

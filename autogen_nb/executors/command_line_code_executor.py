@@ -12,7 +12,7 @@ from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
 
 
 class CommandLineCodeExecutor(OwnedExecutor):
-    """An executor that runs each block as a program, with functions that its code can import.
+    """An executor that runs each block as a program, with functions that the blocks can import.
 
     The other parameters are those of `OwnedExecutor`.
 

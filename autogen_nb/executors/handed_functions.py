@@ -1,7 +1,7 @@
 """Makes the person's functions importable by code, as a module in the working directory.
 
-The module contains the source of the functions, so each must be self-contained: `with_requirements` declares what it
-imports, and closures are refused.
+The module contains only the source of the functions: `with_requirements` declares what a function imports, and closures
+are refused.
 """
 
 import ast

@@ -61,7 +61,7 @@ class LocalJupyterServer(_ManagedServer):
 
 
 class DockerJupyterServer(_ManagedServer):
-    """A container for a kernel, connected by sockets that only it and this process see; no port is opened.
+    """A container for a kernel, connected by sockets that only the kernel and this process see; no port is opened.
 
     `container_name`, `auto_remove`, `stop_container`, `bind_dir` and `net` are those of
     `DockerCommandLineCodeExecutor`.
@@ -69,7 +69,7 @@ class DockerJupyterServer(_ManagedServer):
     Parameters
     ----------
     custom_image_name
-        An image with ipykernel. If none is named, one is built from `base_image` at first use, which may need the
+        An image with ipykernel. By default, an image is built from `base_image` at first use; this may need the
         network.
     docker_env
         Environment variables for the container.

@@ -143,7 +143,7 @@ class SocketChannels(KernelChannels):
         if socket.closed:
             return
         with suppress(self._zmq.ZMQError):
-            # Read without asyncio, since `_pump` may be waiting on the same socket.
+            # Reads without asyncio, since `_pump` may be waiting on the same socket.
             plain: Any = self._zmq.Socket.shadow(socket.underlying)
             while True:
                 self._read("iopub", plain.recv_multipart(self._zmq.NOBLOCK))

@@ -1,4 +1,4 @@
-"""Converts a kernel's messages to outputs, including malformed messages.
+"""Converts a kernel's messages, also malformed ones, to outputs.
 
 Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging specification.
 """

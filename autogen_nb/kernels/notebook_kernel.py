@@ -1,4 +1,4 @@
-"""A kernel for executing a notebook from a program, with this Python and without the person's Jupyter configuration."""
+"""A kernel in which a program executes a notebook: with this Python, without the person's Jupyter configuration."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping

@@ -161,7 +161,7 @@ class ExecuteRequest:
         if self.asking.is_set() and stuck != "kill":
             return
         if self._next_interrupt is None:
-            # Without a person to decide, the code gets more time before the next interrupt.
+            # With "wait", nothing ends the code, so it gets more time before the next interrupt.
             pause = self._grace if stuck == "wait" else self._grace / 2
             self._next_interrupt = self._loop.call_later(pause, self._repeat_interrupt, pause)
         if stuck == "kill":
@@ -254,7 +254,7 @@ class ExecuteRequest:
         """Rule 7."""
         guard = None if self._guarded is None else self.handle.guard
         if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
-            # The agent's code has sent this message itself, which must not pause the time limit.
+            # This message is from the agent's code itself, so it must not pause the time limit.
             return
         self._clock.pause()
         with suppress(TimeoutError):

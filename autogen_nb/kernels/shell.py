@@ -103,7 +103,7 @@ class Shell:
                 await asyncio.shield(program.end(self._grace))
             if job.exited.result() != 0 and (reached := await job.reached_limit()):
                 program.passed = program.passed or reached
-                # The block's remaining processes count for the limit, so the next block might not start.
+                # The block's remaining processes would count towards the limit of the next block.
                 await job.kill()
             await self._close(program)
         return program.outcome
@@ -120,7 +120,7 @@ class Shell:
                 await program.end(self._grace)
             elif await _readable(job, remaining) and (text := decoder.decode(_read(job.pipe))):
                 yield text
-        # Read only the output that exists now, since background processes may continue writing.
+        # Reads only the output that exists now, since background processes may continue writing.
         for data in [_read(job.pipe) for _ in range(_READS_PER_PIPE)]:
             if text := decoder.decode(data):
                 yield text
@@ -153,7 +153,7 @@ class Shell:
         self._running.discard(program)
         self._background.add(program.job)
         if await program.job.signal(""):
-            # A background process must not fail because nobody reads its pipe.
+            # Without a reader of its pipe, a background process would fail.
             asyncio.get_running_loop().add_reader(program.job.pipe, _discard, program.job.pipe)
         else:
             self._forget(program.job)

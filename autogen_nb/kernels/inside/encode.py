@@ -219,7 +219,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # The type must be exact, because pandas' string arrays have a subclass of this type.
+        # The type must be exact, because the type of pandas' string arrays is a subclass.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

@@ -1,4 +1,4 @@
-"""The guard: an audit hook in the agent's kernel that asks the person before code has an effect without permission.
+"""The guard: an audit hook that asks the person before code in the agent's kernel has an effect without permission.
 
 1. The kernel installs the guard before the agent's code runs. The guard uses its own copies of modules and built-in
    functions, so it still works after code has replaced `input`, `json`, `os.path` or the kernel's methods.
@@ -6,7 +6,7 @@
    reuse old permissions.
 3. The guard sends signed questions on the stdin channel, and accepts only signed answers. An answer is valid until the
    block ends.
-4. The guard asks only while the block runs, only in the kernel's process, and one question at a time in each thread.
+4. The guard asks only while a block runs, only in the kernel's process, and one question at a time in each thread.
    In other cases, the guard denies the action.
 
 The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md).
@@ -186,7 +186,7 @@ class _Guard:
     def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
         block = self._block
         if block is None:
-            return PermissionError(f"denied: the code {words}, but none of its blocks is running, so it cannot ask")
+            return PermissionError(f"denied: the code {words}, but none of its blocks is running, so nobody is asked")
         if block.is_allowed(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:

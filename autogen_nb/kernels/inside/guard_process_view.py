@@ -57,7 +57,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path. Links are resolved, in the last part of the path only with `resolve_last`."""
+        """The absolute path with resolved links; a link in its last part is resolved only if `resolve_last` is True."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:

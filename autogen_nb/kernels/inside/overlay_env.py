@@ -1,7 +1,7 @@
 """Creates a virtual environment in which this interpreter's packages are visible, too.
 
-The environment has folders for caches and temporary files. In the person's folders, the agent's code could plant files
-that later run in the person's kernel. The module supports older Pythons, which containers may have.
+The environment has its own folders for caches and temporary files: in the person's folders, the agent's code could
+plant files that later run in the person's kernel. The module supports older Pythons, which containers may have.
 """
 
 import os

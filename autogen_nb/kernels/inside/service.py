@@ -97,7 +97,7 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
 
 
 def _digests(fingerprint: Callable[..., Any]) -> Callable[[Any], str]:
-    """A function for the digests of values; after a time limit it returns "", because each cell calls it."""
+    """A function for the digests of values; after a time limit it returns "", so that it does not delay cells."""
     end = time.monotonic() + _DIGEST_SECONDS
 
     def digest(value: Any) -> str:

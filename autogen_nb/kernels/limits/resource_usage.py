@@ -48,7 +48,7 @@ def sandbox_pids(pid: int) -> tuple[int, ...]:
     """The ids of the sandbox's `bwrap` processes and of the program in it; without a sandbox, only `pid`."""
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process of a sandbox adopts orphans. The file lists them after the process's own child.
+        # The first process of a sandbox adopts orphans, which `children` lists after the process's own child.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
     return tuple(processes)

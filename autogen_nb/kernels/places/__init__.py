@@ -19,7 +19,7 @@ from autogen_nb.kernels.places.writable import Writable
 class PlaceOptions:
     cwd: Path
     net: bool = False
-    # The address of a server may contain a token.
+    # `kernel` may be a server's address with a token, so the repr leaves it out.
     kernel: str = field(default="", repr=False)
     images: tuple[str, ...] = ()
     limits: Any = None

@@ -35,7 +35,7 @@ from autogen_nb.kernels.places.writable import Writable
 _HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
 _SETTINGS = "/etc"
-_ADVICE = "choose another sandbox, or sandbox='none' to run without walls"
+_ADVICE = "choose another sandbox, or sandbox='none' to run without one"
 
 
 class BubblewrapPlace(LocalPlace):

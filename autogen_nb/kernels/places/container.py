@@ -2,8 +2,8 @@
 
 1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders.
    These folders have the same paths as on this machine. By default the code has no network.
-2. By default the engine removes the container after `close`, and after the end or a crash of this process: the main
-   program of the container reads a stream that this process keeps open.
+2. By default the engine removes the container after `close`, and after the end or a crash of this process, which
+   closes the input stream of the container's main program.
 """
 
 import asyncio
@@ -253,7 +253,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # A variable that `scrub_environment` drops was named by the user. Most others describe this machine.
+        # If `scrub_environment` would drop a variable, the user has named it. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

@@ -62,7 +62,7 @@ def find_image(client: Any, names: Sequence[str]) -> str:
 
 
 def build_kernel_image(client: Any, name: str, base: str) -> None:
-    """Builds the image `name` from `base` with ipykernel, unless it exists."""
+    """Builds the image `name` from `base` and ipykernel, unless `name` exists."""
     errors = import_module("docker.errors")
     recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
     try:

@@ -1,4 +1,4 @@
-"""The part of the working directory in which sandboxed code can write: one folder, or all if the person agrees."""
+"""Where sandboxed code can write in the working directory: in one folder, or everywhere if the person agrees."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Each start calls these functions; `everywhere` returns True if code can write in the whole working directory."""
+    """Each sandbox calls these functions at its start; `everywhere` returns True if code can write in all of `cwd`."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]
@@ -20,7 +20,7 @@ class Writable:
         make_folder(cwd, own)
         if not self.everywhere() or PurePath(own).is_absolute():
             return [(cwd, False), (cwd / own, True)]
-        # Each parent is a mount point, which code cannot replace by a link.
+        # Each parent becomes a mount point, which code cannot replace by a link.
         parents = [cwd / part for part in reversed(PurePath(own).parents) if part.parts]
         hidden = sorted(path for path in cwd.iterdir() if path.name.startswith(".") and not path.is_symlink())
         return [(cwd, True), *((path, False) for path in hidden), *((path, True) for path in (*parents, cwd / own))]

@@ -39,7 +39,7 @@ def _frame(reader: ValueReader, index: Any, columns: Any, parts: Any) -> Any:
         else:
             require(kind == "column")
             result[position] = _exact_series(_column(reader, content))
-    # Compare the lengths first: `names` may be a range whose items do not fit in memory.
+    # Compares the lengths first: `names` may be a range whose items do not fit in memory.
     require(len(result) == len(names) and set(result) == set(range(len(names))))
     require(all(len(column) == len(rows) for column in result.values()))
     frame = _pd().DataFrame(

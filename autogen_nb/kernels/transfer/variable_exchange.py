@@ -33,7 +33,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 _REPLY_BYTES = 16 * 2**20
 _MAX_COPY = 256 * 2**20
-"""The size of transferred values, in bytes, up to which a copy is stored."""
+"""The maximum size, in bytes, of transferred values that `put` stores a copy of."""
 
 
 class VariableExchange(ABC):
@@ -45,7 +45,7 @@ class VariableExchange(ABC):
     async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome: ...
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
-        """Copies values into the kernel, all of them or none; `put_copy` can do it again from the folder `copy`."""
+        """Copies values into the kernel, all of them or none; `put_copy` can repeat this from the folder `copy`."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
@@ -156,7 +156,7 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _copy_small(folder: Path, copy: Path) -> bool:
-    """Copies files up to a limit of their size; False if there is no copy, which the transfer does not need."""
+    """Copies the files if they are small enough; False without a copy, which the transfer does not need."""
     if sum(file.stat().st_size for file in folder.iterdir()) > _MAX_COPY:
         return False
     try:
