@@ -251,11 +251,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _pause(self, seconds: float) -> None:
-        # `recv` returns b"" when the client disconnects.
         if seconds <= 0:
             return
         self.connection.settimeout(seconds)
         with suppress(TimeoutError):
+            # `recv` returns b"" when the client disconnects.
             if not self.connection.recv(1, MSG_PEEK):
                 raise ConnectionAbortedError
         self.connection.settimeout(None)

@@ -1,7 +1,7 @@
 """The keys of models that this process uses; the output of code never shows them."""
 
 _MIN_LENGTH = 8
-"""Servers of this machine often take any short text as a key."""
+"""A shorter key is often no secret, because many servers on this machine accept any text as a key."""
 
 _keys: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Parses server addresses, and hides their names and passwords from messages."""
+"""Parses server addresses, and hides the credentials in them from messages."""
 
 import re
 from base64 import b64encode

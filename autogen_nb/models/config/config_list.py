@@ -127,7 +127,7 @@ def config_list_openai_aoai(
     aoai_api_base_file: str | None = "base_aoai.txt",
     exclude: str | None = None,
 ) -> Entries:
-    """An entry without a model for each key of OpenAI, then for each key of Azure.
+    """An entry for each key of OpenAI, then for each key of Azure; the entries have no model.
 
     The keys are in the environment (OPENAI_API_KEY, AZURE_OPENAI_API_KEY), or else in the files, one on each line. The
     addresses are in the environment (OPENAI_BASE_URL or OPENAI_API_BASE, AZURE_OPENAI_ENDPOINT or

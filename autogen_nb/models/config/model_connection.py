@@ -1,7 +1,7 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. The cell's name selects the entries with this model or tag. A cell
-without a name gets the model of the first entry.
+OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. A name in the options selects the entries with this model or tag.
+Without a name, the cell gets the model of the first entry.
 """
 
 import difflib
@@ -21,7 +21,7 @@ NO_MODEL = (
     "or choose the built-in analysis with -m offline"
 )
 DEFAULT_MODEL = "gpt-4o-mini"
-"""The model if a key is configured, and no model."""
+"""The model if only a key is configured."""
 
 VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
 

@@ -23,7 +23,7 @@ INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
 _LOOKS = 3
-"""The maximum number of blocks in a turn that read the table, because the kernel may restart repeatedly."""
+"""The maximum number of reads of the table in a turn; each restart of the kernel makes another read necessary."""
 
 
 class Block(NamedTuple):

@@ -1,9 +1,9 @@
 """A budget of money or tokens for one or more models; a request that would exceed it is not sent.
 
-1. The budget counts the server's tokens, also those in an error. A reply without a token count costs its estimate.
+1. The budget counts the tokens that the server reports, also in an error. A reply without a count costs its estimate.
    Cached replies, and requests that fail before a reply, cost nothing.
 2. The estimate of a request is its characters, divided by the characters per token of earlier requests (initially 4),
-   and the maximum length of the reply, or else the longest reply so far.
+   plus the maximum length of the reply, or else the longest reply so far.
 3. A pending request costs its estimate, so that concurrent chats together do not exceed the budget.
 """
 
