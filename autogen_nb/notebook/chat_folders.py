@@ -42,7 +42,7 @@ class ChatFolders:
         self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
-        """Returns a folder for the chat that is not in `taken`."""
+        """Returns the chat's folder, under a name that is not in `taken`."""
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
@@ -89,7 +89,7 @@ def remove_empty(cwd: Path, folder: str) -> None:
 
 
 def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
-    """Returns where sandboxed code may write: in the chat's folder and, if a rule allows it, in the notebook's."""
+    """Returns where sandboxed code may write: in the chat's folder and, if a rule allows it, in `cwd`."""
 
     def everywhere() -> bool:
         with suppress(ConfigError):

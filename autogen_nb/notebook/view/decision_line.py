@@ -115,7 +115,7 @@ def edited(answer: PersonGiven, question: PersonAsked | None) -> CodeBlock | Non
 def block_text(answer: ApprovalGiven, question: PersonAsked | None, clock: str) -> str:
     """Formats a decision for the end of the block's line."""
     if answer.decision == "stop":
-        # The last line of the chat says who stopped it.
+        # The last line of the chat says who stopped the chat.
         return "not run"
     what = "skipped" if answer.decision == "skip" else "edited and run" if edited(answer, question) else "run"
     who_and_when = ", ".join(filter(None, (f"{what} by {answer.by}" if answer.by else what, clock)))

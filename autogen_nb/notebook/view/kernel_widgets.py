@@ -87,7 +87,7 @@ class WidgetRelay:
         return None if widget is None else {VIEW: widget.get_view_spec()}
 
     def flush(self) -> None:
-        """Sends the changes since the last call to the page."""
+        """Sends the page all changes since the last call."""
         self._changes, closed = self._comms.read()
         changed = bool(self._changes or closed)
         while self._changes:
@@ -146,9 +146,9 @@ class WidgetRelay:
                     slot.show(*content)
 
     def _on_change(self, loop: asyncio.AbstractEventLoop) -> None:
-        # The engine's thread calls this method, and the loop is closed if the notebook's kernel is shutting down.
         if not self._is_flush_due:
             self._is_flush_due = True
+            # The loop is closed if the notebook's kernel is shutting down.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(loop.call_later, _INTERVAL, self._flush_later)
 

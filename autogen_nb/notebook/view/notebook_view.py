@@ -107,7 +107,7 @@ class NotebookView(FootedView):
         match event:
             case ChatStarted():
                 self._first_chat = self._first_chat or event
-                # An earlier chat that was stopped after a run has no report.
+                # If an earlier chat was stopped after a run, its report is missing.
                 self._next_repeats = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)

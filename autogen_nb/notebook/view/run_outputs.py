@@ -141,7 +141,7 @@ class RunOutputs:
             text = text[1:]
         self._interrupted_streams.discard(name)
         if name != self._stream and text and not self._text.is_at_line_start:
-            # The newline of a progress bar on stderr may arrive after the next text on stdout.
+            # A progress bar's newline on stderr may arrive after the next text on stdout, so the view adds it here.
             self._text.feed("\n")
             self._interrupted_streams.add(self._stream)
         self._stream = name if text else self._stream
