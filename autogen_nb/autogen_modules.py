@@ -62,7 +62,7 @@ _HERE = {
 }
 """The names of each module, as "source:name,name=source_name"; modules with a leading dot are below `_CONTRIB`."""
 
-_RETRIEVAL = "give the agent a function tool that searches your documents, with register_function"
+_RETRIEVAL = "use register_function to give the agent a function tool that searches your documents"
 
 _MISSING = {
     _RETRIEVAL: (
@@ -81,20 +81,20 @@ _MISSING = {
         ".agent_eval.agent_eval:generate_criteria,quantify_criteria .agent_eval.criterion:Criterion "
         ".agent_eval.task:Task"
     ),
-    "give the agent a function tool that makes the picture, with register_function": (
+    "use register_function to give the agent a function tool that makes the picture": (
         ".capabilities.generate_images:DalleImageGenerator,ImageGeneration,ImageGenerator"
     ),
     "keep the facts in a file, and add them to the agent's system_message with update_system_message": (
         ".capabilities.teachability:MemoStore,Teachability"
     ),
-    "give the agent a function tool that fetches a page, with register_function": ".web_surfer:WebSurferAgent",
+    "use register_function to give the agent a function tool that fetches a page": ".web_surfer:WebSurferAgent",
     "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",
     "register the functions yourself with register_function": ".agent_optimizer:AgentOptimizer",
     "use an AssistantAgent with tools, or with code execution": ".gpt_assistant_agent:GPTAssistantAgent",
     "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
     "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
 }
-"""The names that only AutoGen has, by the advice for their users."""
+"""Maps the advice for users to the names that only AutoGen has."""
 
 
 class _Module(ModuleType):

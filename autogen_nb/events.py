@@ -42,8 +42,8 @@ class ChatStarted:
 class Said:
     """A message from one agent to another, or to a team.
 
-    `heard` is the changed message if the recipient's ``receive`` changed it. `taken` is False if ``receive`` ignored
-    the message. Only teams set `kind` and `target`; `target` is the member that a handoff names.
+    `heard` is the message after a change by the recipient's ``receive``. `taken` is False if ``receive`` ignored the
+    message. Only teams set `kind` and `target`; `target` is the member that a handoff names.
     """
 
     sender: str
@@ -495,7 +495,7 @@ class CandidatesGiven:
 
 @dataclass(frozen=True, slots=True)
 class EndingAsked:
-    """Does a condition that the flow cannot evaluate end the team's run?
+    """Does a condition that depends on something outside the chat end the team's run?
 
     `number` identifies the condition, which gets the first `count` messages of the team. `what` names who decides: the
     caller's function, the clock, or an external request.

@@ -116,7 +116,7 @@ class Settings(Configurable):
     confirm = Enum(
         CONFIRMS, None, allow_none=True, help="when you are asked before code runs [always; risky in a sandbox]"
     ).tag(config=True, flags=("--confirm",), environ="AUTOGEN_NB_CONFIRM")
-    max_turns = CInt(20, min=1, help="replies of the assistant in one cell at most [20]").tag(
+    max_turns = CInt(20, min=1, help="the maximum number of replies of the assistant in one cell [20]").tag(
         config=True, flags=("--max-turns",), metavar="N", check=_positive
     )
     block_timeout = CFloat(
@@ -139,7 +139,7 @@ class Settings(Configurable):
     ask_person = Bool(
         None,
         allow_none=True,
-        help="whether the model may call a tool that asks you questions [with models of OpenAI and Azure]",
+        help="whether the model may call a tool that asks you questions [yes for models of OpenAI and Azure, else no]",
     ).tag(config=True, flags=("--ask-person",))
     net = Bool(False, help="whether code in the sandbox may use the network [no]").tag(config=True, flags=("--net",))
     kernel = Unicode("", help="an installed kernel, or the address of a Jupyter server that runs the kernel").tag(
@@ -165,7 +165,7 @@ class Settings(Configurable):
     ask = Enum(("buttons", "text"), "buttons", help="the form of questions: buttons or text").tag(config=True)
     image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
     kernel_idle = CFloat(
-        120.0, min=0, help="minutes without use until a chat's kernel ends, after a notice; 0 means never"
+        120.0, min=0, help="minutes without use after which a chat's kernel ends; a notice comes first; 0 means never"
     ).tag(config=True)
     kernel_limit = CInt(
         0, min=0, help="maximum number of agents' kernels; 0 means as many as memory allows, up to 16"
@@ -177,7 +177,7 @@ class Settings(Configurable):
     session_days = CFloat(
         30.0, min=0, help="days that the sessions of chats are stored after their last change; 0 stores none"
     ).tag(config=True)
-    record = Unicode("", help="the file that records every reply of a model").tag(config=True)
+    record = Unicode("", help="the file in which every reply of a model is recorded").tag(config=True)
 
     remark = Unicode("")
     every_block = Bool(False)
@@ -202,7 +202,7 @@ class Settings(Configurable):
         return self._of(options, task=self.task, **options)
 
     def for_resume(self, chat: str) -> "Settings":
-        """The options for the rest of a chat whose kernel ended: the same flow, and no inputs, which are restored."""
+        """The options for the rest of a chat whose kernel ended; its inputs are restored, not copied again."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.changed(**flow, chat=chat, new=False, template=False, inputs=[])
 

@@ -1,1 +1,1 @@
-"""Flows of chats, policies for code, and the analysis of code, all without input or output."""
+"""Chats as generators of events, policies for code, and the analysis of code, all without input or output."""

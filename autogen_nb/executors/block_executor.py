@@ -1,7 +1,8 @@
-"""Runs code blocks in a place: in a kernel, which keeps variables, or each as a program, which keeps only files.
+"""Runs code blocks in a place: on this machine, in a sandbox, in a container or on a server.
 
-Shell blocks run as programs next to the kernel, except on a server that runs no programs. If a place, such as a
-container without ipykernel, cannot have a kernel, all blocks run as programs, with standard input closed.
+A kernel keeps variables between blocks; programs keep only files. Shell blocks run as programs next to the kernel,
+except on a server that runs no programs. If a place, such as a container without ipykernel, cannot have a kernel, all
+blocks run as programs, with standard input closed.
 """
 
 import asyncio

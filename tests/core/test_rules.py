@@ -64,7 +64,7 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
     [
         ("", "'' is none of them"),
         ("everything", "'everything' is none of them; for example: network api.example.org"),
-        ("compute", "'compute' needs no rule: it never needs a question"),
+        ("compute", "'compute' needs no rule, because it never needs a question"),
         ("write ../x/../y", "give an absolute path without '..'"),
         ("write out.csv", "give an absolute path"),
         ("read ~/x", "give an absolute path"),

@@ -33,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A message of the team, or an event of the turn before the message, for a condition."""
+    """What a condition receives: a message of the team, or an event of the turn before the message."""
 
     source: str
     kind: Kind | Literal["event"]

@@ -45,7 +45,7 @@ class TeamReply:
     usage: Usage | None = None
 
 
-Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # the text is the member's name
+Respond: TypeAlias = Callable[["TeamState", str], Asking[TeamReply | Stop]]  # `str` is the member's name
 
 
 class TeamState(ConversationState):

@@ -1,6 +1,6 @@
-"""Termination conditions that the flow itself evaluates.
+"""Termination conditions that a chat evaluates itself.
 
-For a user's own function, the flow asks a question, so that a replay does not call the function again.
+For a user's own function, the chat asks a question, so that a replay does not call the function again.
 """
 
 import re

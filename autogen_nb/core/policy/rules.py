@@ -144,7 +144,7 @@ def _kind(word: str) -> EffectKind:
     if kind is not None:
         return kind
     if name in HARMLESS:
-        raise ConfigError(f"{word!r} needs no rule: it never needs a question")
+        raise ConfigError(f"{word!r} needs no rule, because it never needs a question")
     raise ConfigError(
         f"a rule begins with a kind of effect ({', '.join(RULED)}), and {word!r} is none of them; "
         "for example: network api.example.org"

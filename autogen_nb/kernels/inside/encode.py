@@ -114,7 +114,7 @@ class _Writer:
 
     def _container(self, value: Any, kind: type) -> Any:
         if id(value) in self._open:
-            raise NotEncodable("is part of itself; only a tree of values comes back")
+            raise NotEncodable("is part of itself; only values without cycles come back")
         if len(self._open) >= MAX_DEPTH:
             raise NotEncodable(f"is nested more than {MAX_DEPTH} levels deep; flatten it")
         self._items += len(value)

@@ -1,4 +1,4 @@
-"""Fingerprints of values: in the notebook's process, and in the agent's kernel for variables that a session restores.
+"""Computes fingerprints of values, in the notebook's process and in the agent's kernel.
 
 1. The fingerprint of a value of up to 4 MiB is a hash of the whole value.
 2. The fingerprint of a larger value is a hash of a sample, and the object's identity: a new object counts as changed.

@@ -2,8 +2,8 @@
 
 1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders.
    These folders have the same paths as on this machine. By default the code has no network.
-2. By default the engine removes the container after `close`, and after the end or a crash of this process, which
-   closes the input stream of the container's main program.
+2. By default the engine removes the container when its main program ends: after `close`, or when the end of this
+   process closes the program's input stream.
 """
 
 import asyncio

@@ -20,7 +20,7 @@ from autogen_nb.models.config.address import checked_url, without_secrets
 from autogen_nb.trusted import known_secrets
 
 PLACEHOLDER = "no-key"
-"""The key for a server that needs none, because the openai library requires a key."""
+"""The key for a server that needs none; the openai library requires one."""
 
 OPENAI_URL = "https://api.openai.com/v1"
 

@@ -114,7 +114,7 @@ def revealed(typed: str, earlier: str | None) -> str:
 
 
 def without_secrets(text: str, url: str = "", key: str = "") -> str:
-    """A server's message on one line, shortened, without the key, the login in the address, and markup."""
+    """A server's message, shortened to one line without markup, the key and the address's login."""
     login = login_of(url)
     for secret in (key, login, login.partition(":")[2], basic_auth(login)[6:] if login else ""):
         # A shorter secret would match in many places.
