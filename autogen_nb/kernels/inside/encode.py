@@ -196,7 +196,7 @@ class _Writer:
                 return None
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
-        # For a column of objects, polars raises an exception that is not an Exception.
+        # For a column of objects, polars raises a BaseException that is no Exception.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
-# The field of an execute request that contains the permissions.
+# The field with the permissions in an execute request.
 FIELD = "autogen_nb_guard"
 # The prefix of a question's prompt.
 MARK = "autogen_nb guard "

@@ -154,7 +154,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
     except (KeyboardInterrupt, SystemExit, TransferError):
         raise
     except BaseException as error:
-        # The `PanicException` of polars is not an Exception.
+        # polars raises `PanicException`, a BaseException that is no Exception.
         raise TransferError(f"its file is not a valid polars frame ({type(error).__name__})") from error
 
 

@@ -33,7 +33,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 _REPLY_BYTES = 16 * 2**20
 _MAX_COPY = 256 * 2**20
-"""The maximum size, in bytes, of transferred values that `put` stores a copy of."""
+"""`put` stores a copy of values up to this size, in bytes."""
 
 
 class VariableExchange(ABC):

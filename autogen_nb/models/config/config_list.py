@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from autogen_nb.errors import ConfigError
 
 LIST = "OAI_CONFIG_LIST"
-"""AutoGen's name for the environment variable, and for the file, of a config list."""
+"""AutoGen's name for the environment variable or the file with a config list."""
 
 AZURE_VERSION = "2024-02-01"
 """The default version of Azure's API, as in AutoGen 0.2.40."""
@@ -101,7 +101,7 @@ def get_config_list(
     api_type: str | None = None,
     api_version: str | None = None,
 ) -> Entries:
-    """An entry for each non-empty key, with the URL at the same index, `api_type` and `api_version`.
+    """An entry for each non-empty key, with `api_type`, `api_version` and the URL at the same index.
 
     Raises
     ------

@@ -104,7 +104,7 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def support_tools(hosts: Sequence[str]) -> bool:
-    """True if all hosts are OpenAI or Azure; many other servers refuse requests with tools."""
+    """True if all hosts belong to OpenAI or Azure; many other servers refuse requests with tools."""
     return bool(hosts) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in hosts)
 
 
