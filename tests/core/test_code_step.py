@@ -9,16 +9,18 @@ from autogen_nb.core.chats.reply_steps import (
     ConversationState,
     Outcome,
     Reply,
+    Stop,
     check_termination_and_human_reply,
     generate_oai_reply,
 )
 from autogen_nb.core.chats.two_agent_chat import sent_message, two_agent_chat
-from autogen_nb.effects import Confirm
+from autogen_nb.effects import Confirm, Effect, EffectJudged
 from autogen_nb.events import (
     Answer,
     ApprovalGiven,
     CodeAsked,
     CodeRan,
+    EffectAsked,
     Ended,
     HumanInputAsked,
     HumanInputGiven,
@@ -116,11 +118,18 @@ def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
     assert isinstance(came.message.content, str)
 
 
-def test_model_is_told_where_the_whole_output_is() -> None:
-    _, came = run(heard(code("x")), RunCode(), ran=lambda _: CodeRan(0, (Stream("stdout", "..."),), whole="out-1.txt"))
+def test_model_is_told_of_the_end_of_the_code_and_its_whole_output() -> None:
+    ended = CodeRan(0, (Stream("stdout", "..."),), note="The kernel was restarted.", whole="out-1.txt")
 
-    assert isinstance(came, Reply)
-    assert came.message.text.endswith("\nThe output is long; all of it is in 'out-1.txt'.")
+    _, came = run(heard(code("x")), RunCode(), ran=lambda _: ended)
+
+    assert told(came).endswith("\nThe kernel was restarted.\nThe output is long; all of it is in 'out-1.txt'.")
+
+
+def test_stop_while_code_runs_stops_the_chat() -> None:
+    ended = CodeRan(0, inner=(EffectAsked("user", Effect("write")), EffectJudged(allowed=False, stop=True)))
+
+    assert run(heard(code("x")), RunCode(), ran=lambda _: ended)[1] == Stop("stopped")
 
 
 def test_a_skip_without_a_reason_says_so() -> None:

@@ -141,6 +141,23 @@ def test_endless_recursion_has_an_end() -> None:
     ]
 
 
+def test_frames_of_libraries_are_one_line() -> None:
+    own = "Cell In[8], line 1\n----> 1 load()"
+    frames = [f"File /usr/lib/python3/site-packages/pandas/io/{name}.py:7, in load()\n" for name in ("one", "two")]
+
+    assert (
+        traceback_text([own, *frames]) == f"{own}\n... 2 frames of libraries, the last: pandas/io/two.py:7, in load()"
+    )
+    assert traceback_text(frames[:1]) == "... 1 frame of libraries, the last: pandas/io/one.py:7, in load()"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"), [({"text/plain": "1"}, "1"), ({"text/latex": "$x$"}, "[shown to the person: text/latex]")]
+)
+def test_output_without_a_text_is_named(data: dict[str, str], text: str) -> None:
+    assert text_of([Display(data)]) == text
+
+
 def bounded(pieces: list[str], limit: int) -> tuple[str, HeadAndTail]:
     found = HeadAndTail(limit)
     for piece in pieces:
