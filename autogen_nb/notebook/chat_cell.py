@@ -81,7 +81,6 @@ class ChatCell:
                 self._view.note(remark)
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
-            self._notebook.sessions.forget(chat)
             await self._settle_stuck_code(chat)
             if not chat.runs and Path(chat.folder).is_absolute():
                 self._view.note(_TEMPORARY.format(folder=str(chat.cwd), files=chat.folder), tone="warning")
@@ -90,8 +89,9 @@ class ChatCell:
                     cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
                     done = await self._converse(chat, cell_run, model)
                 finally:
-                    if problem := chat.session.new_problem():
-                        self._view.note(f"The rest of this chat is not stored: {problem}.", tone="warning")
+                    if chat.session.problem:
+                        self._view.note(f"The rest of this chat is not stored: {chat.session.problem}.", tone="warning")
+                        chat.session.problem = ""
                 self._offer_less(chat)
             try:
                 self._check_finished(cell_run)

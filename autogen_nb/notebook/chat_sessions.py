@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -49,12 +50,13 @@ class ChatSessions:
         self._notebook = notebook
         self._kernel = kernel
         self._days = days
-        self._earlier: dict[str, Session] | None = None
         self._reminded = set[str]()
         self._teams: dict[str, Session] = {}
 
     def begin(self, chat: str, folder: str = "", *, team: bool = False) -> Session:
         """A new session for a chat; it has no file if sessions are off, or if the file cannot be created."""
+        # Only the first chat of a name gets the remark.
+        self._reminded.add(chat)
         if not self._days():
             return Session(Path())
         title = "-".join(filter(None, (Path(self._notebook()).stem, chat)))
@@ -82,7 +84,7 @@ class ChatSessions:
 
     def reopen(self, name: str) -> Session:
         """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`."""
-        earlier = self.earlier()
+        earlier = self.earlier
         if not name and not earlier:
             raise ConfigError("no earlier chat of this notebook is stored; `%autogen sessions` lists all sessions")
         found = earlier.get(name) or (None if name else next(iter(earlier.values())))
@@ -93,16 +95,16 @@ class ChatSessions:
         session.open(notebook=self._notebook(), kernel=self._kernel)
         return session
 
+    @cached_property
     def earlier(self) -> dict[str, Session]:
-        """The latest session of each chat of this notebook, the newest first; read at the first call."""
-        if self._earlier is None:
-            self._earlier = {}
-            for name in islice(filter(self._is_ours, self.store.names()), _MOST):
-                with suppress(SessionError, OSError):
-                    session = self.store.read(name)
-                    if session.runs and not session.head.get("team"):
-                        self._earlier.setdefault(str(session.head.get("chat")), session)
-        return self._earlier
+        """The latest session of each chat of this notebook, the newest first; read at the first use."""
+        earlier: dict[str, Session] = {}
+        for name in islice(filter(self._is_ours, self.store.names()), _MOST):
+            with suppress(SessionError, OSError):
+                session = self.store.read(name)
+                if session.runs and not session.head.get("team"):
+                    earlier.setdefault(str(session.head.get("chat")), session)
+        return earlier
 
     def expire(self) -> None:
         if self._days():
@@ -110,16 +112,12 @@ class ChatSessions:
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
         """A remark about a lost chat of this name; "" if its first cell runs again."""
-        session = self.earlier().get(chat.name)
+        session = self.earlier.get(chat.name)
         # After a reload of the extension in the same process, the person expects a new chat.
         if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():
             return ""
         first = session.runs[0].origin.get("cell")
         return "" if first and origin and origin.cell == first else _GONE
-
-    def forget(self, chat: NotebookConversation) -> None:
-        """Makes `remark` return "" for this chat."""
-        self._reminded.add(chat.name)
 
     def _is_ours(self, name: str) -> bool:
         head = self.store.first_head(name)

@@ -8,7 +8,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -114,7 +114,6 @@ class NotebookConversation:
     ) -> None:
         self.kernels = kernels
         self._begin_session = begin_session
-        self._session: Session | None = None
         self._imports = imports
         self.name = name
         self.cwd = cwd
@@ -131,29 +130,27 @@ class NotebookConversation:
         self._replaced: list[ModelReplied] = []
         self._budgets: Sequence[Budget] = ()
 
-    @property
+    @cached_property
     def session(self) -> Session:
-        """The chat's session, created at the first use of this property."""
-        if self._session is None:
-            self._use_session(self._begin_session(self.name, self.folder))
-        assert self._session is not None
-        return self._session
+        """The stored form of the chat, which begins with its first use."""
+        session = self._begin_session(self.name, self.folder)
+        session.kernel = self._kernel_id
+        return session
 
-    def _use_session(self, session: Session) -> None:
-        self._session = session
-        session.kernel = lambda: (self.executor, self.executor.kernel.generation)
+    def _kernel_id(self) -> tuple[BlockExecutor, int]:
+        return self.executor, self.executor.kernel.generation
 
     def restore(self, session: Session, runs: Sequence[CellRun]) -> None:
         """Continues an earlier session, without its variables."""
-        self._use_session(session)
+        self.session, session.kernel = session, self._kernel_id
         self.known_folder = str(session.head.get("folder", ""))
         self.runs = list(runs)
         self._replaced = list(session.replaced)
 
     def set_name(self, name: str) -> None:
         self.name = name
-        if self._session is not None:
-            self._session.set_chat(name)
+        if "session" in vars(self):
+            self.session.set_chat(name)
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
         """Adds the chat's spending to the budgets, including that of replaced runs."""
@@ -225,8 +222,8 @@ class NotebookConversation:
         await self._stop(self.executor, note)
 
     def end(self) -> None:
-        if self._session is not None:
-            self._session.close()
+        if "session" in vars(self):
+            self.session.close()
         self._end_kernel()
 
     def _end_kernel(self) -> None:

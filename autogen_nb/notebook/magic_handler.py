@@ -93,8 +93,8 @@ class MagicHandler:
     def warm_up(self) -> None:
         """Imports the modules and reads the sessions that the first cell needs."""
         chat_html.warm_up()
-        self._sessions.earlier()
         self._sessions.expire()
+        _ = self._sessions.earlier
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
 

@@ -61,9 +61,9 @@ class LogFile:
         value = _shortened(value, texts)
         state = self._state
         lines, checksum = b"", state.checksum
-        for each in (*({_TEXT: text} for key, text in texts.items() if key not in state.texts), value):
+        for each in (*[{_TEXT: text} for key, text in texts.items() if key not in state.texts], value):
             content = json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-            checksum = _next(checksum, content)
+            checksum = blake2b(content, key=checksum, digest_size=_SUM_BYTES).digest()
             lines += checksum.hex().encode() + b" " + content + b"\n"
         rest = memoryview(lines)
         try:
@@ -107,7 +107,7 @@ def _parse(content: bytes, path: Path | str) -> tuple[list[tuple[int, dict[str, 
     # After the last newline is an incomplete line, or nothing.
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         checksum, _, rest = line.partition(b" ")
-        state.checksum = _next(state.checksum, rest)
+        state.checksum = blake2b(rest, key=state.checksum, digest_size=_SUM_BYTES).digest()
         if checksum != state.checksum.hex().encode():
             raise SessionError(f"{str(path)!r} was changed or is damaged at line {number}, so it is not used")
         value = json.loads(rest.decode("utf-8", "surrogatepass"))
@@ -118,10 +118,6 @@ def _parse(content: bytes, path: Path | str) -> tuple[list[tuple[int, dict[str, 
             # Only references and keys with a dollar sign need restoring.
             values.append((number, _restored(value, state.texts) if b'"$' in rest else value))
     return values, state
-
-
-def _next(checksum: bytes, content: bytes) -> bytes:
-    return blake2b(content, key=checksum, digest_size=_SUM_BYTES).digest()
 
 
 def _hash(text: str) -> str:

@@ -46,12 +46,24 @@ Step: TypeAlias = CodeStep | InputsStep
 class RunLog(list[Recorded]):
     """The log of a run; `append` writes an event to the session's file before the event is part of the log."""
 
-    def __init__(self, write: Callable[[Recorded], None]) -> None:
+    def __init__(self, session: "Session") -> None:
         super().__init__()
-        self._write = write
+        self.times: list[float] = []
+        self._session = session
 
     def append(self, event: Recorded) -> None:
-        self._write(event)
+        if isinstance(event, CodeRan):
+            self._session.note_kernel()
+        now = round(time.time(), 3)
+        self._session.write({"event": to_json(event), "at": now})
+        self.add(event, now)
+
+    def add(self, event: Recorded, at: float) -> None:
+        """Adds an event that the file has."""
+        asked = self[-1] if self else None
+        if isinstance(event, CodeRan) and isinstance(asked, CodeAsked) and (blocks := blocks_that_ran(asked, event)):
+            self._session.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
+        self.times.append(at)
         super().append(event)
 
 
@@ -66,7 +78,11 @@ class SessionRun:
     log: RunLog
     # The variables that were copied to the kernel before this run, and after the one before.
     inputs: list[InputsStep] = field(default_factory=list)
-    times: list[float] = field(default_factory=list)
+
+    @property
+    def times(self) -> list[float]:
+        """The times of the events, in seconds since 1970."""
+        return self.log.times
 
 
 class Session:
@@ -118,11 +134,6 @@ class Session:
         ]
         return pd.DataFrame(rows)
 
-    def new_problem(self) -> str:
-        """The problem, at its first use; then ""."""
-        problem, self.problem = self.problem, ""
-        return problem
-
     def open(self, **head: Any) -> None:
         """Records which process uses the session now."""
         self._add({"head": {"format": FORMAT, "pid": os.getpid(), **head}})
@@ -154,7 +165,7 @@ class Session:
         return next(path for number in count(1) if not (path := self.folder / f"inputs-{number}").exists())
 
     def add_inputs(self, names: Sequence[str], folder: Path | None) -> None:
-        self._note_kernel()
+        self.note_kernel()
         self._add({"inputs": list(names), "folder": folder and folder.name})
 
     def set_fingerprints(self, fingerprints: Mapping[str, str | None]) -> None:
@@ -164,23 +175,16 @@ class Session:
         """Records that the present kernel has the variables of the steps."""
         self._last_kernel = self.kernel()
 
-    def _note_kernel(self) -> None:
+    def note_kernel(self) -> None:
         if (kernel := self.kernel()) != self._last_kernel and self.steps:
             self._add({"kernel": "new"})
         self._last_kernel = kernel
 
     def _add(self, record: Mapping[str, Any]) -> None:
-        self._write(record)
+        self.write(record)
         self._apply(record)
 
-    def _add_event(self, run: SessionRun, event: Recorded) -> None:
-        if isinstance(event, CodeRan):
-            self._note_kernel()
-        now = round(time.time(), 3)
-        self._write({"event": to_json(event), "at": now})
-        self._note_event(run, event, now)
-
-    def _write(self, record: Mapping[str, Any]) -> None:
+    def write(self, record: Mapping[str, Any]) -> None:
         if self._file is None:
             return
         try:
@@ -196,21 +200,17 @@ class Session:
                     raise SessionError(f"it has format {head['format']}, and this release reads format {FORMAT}")
                 self.head |= head
             case {"run": dict(run)}:
-                log = RunLog(lambda event: self._add_event(new, event))
-                new = SessionRun(log=log, inputs=self._new_inputs, **run)
+                self.runs.append(SessionRun(log=RunLog(self), inputs=self._new_inputs, **run))
                 self._new_inputs = []
-                self.runs.append(new)
             case {"event": event, "at": float() | int() as at}:
-                latest, logged = self.runs[-1], _recorded(from_json(event))
-                self._note_event(latest, logged, at)
-                list.append(latest.log, logged)
+                self.runs[-1].log.add(_recorded(from_json(event)), at)
             case {"drop": int(index)}:
                 self.replaced += [
                     event for run in self.runs[index:] for event in run.log if isinstance(event, ModelReplied)
                 ]
                 del self.runs[index:]
             case {"keep": int(size)}:
-                del self.runs[-1].log[size:], self.runs[-1].times[size:]
+                del self.runs[-1].log[size:], self.runs[-1].log.times[size:]
             case {"inputs": list(names), "folder": folder}:
                 self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
                 self.steps.append(self._new_inputs[-1])
@@ -221,14 +221,6 @@ class Session:
                 self.fingerprints = fingerprints
             case _:
                 raise SessionError(f"it has an unknown record: {', '.join(map(str, record))}")
-
-    def _note_event(self, run: SessionRun, event: Recorded, at: float) -> None:
-        run.times.append(at)
-        asked = run.log[-1] if run.log else None
-        if not (isinstance(event, CodeRan) and isinstance(asked, CodeAsked)):
-            return
-        if blocks := blocks_that_ran(asked, event):
-            self.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
 
 
 def _recorded(event: Event) -> Recorded:

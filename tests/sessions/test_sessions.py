@@ -184,14 +184,14 @@ run.log.append(Said("user", "assistant", Message("Go on.")))
 resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
 run.log.append(Said("user", "assistant", Message("A" * 10_000)))
 run.log.append(Ended("answered"))
-print(len(run.log), session.new_problem(), session.new_problem())
+print(len(run.log), session.problem)
 """
 
 
 def test_chat_goes_on_when_the_disk_is_full(store: SessionStore) -> None:
     done = subprocess.run([sys.executable, "-c", _FULL, str(store.folder)], capture_output=True, text=True, check=True)
 
-    assert done.stdout == "3 File too large \n"
+    assert done.stdout == "3 File too large\n"
     assert log_of(store.read(store.names()[0])) == [Said("user", "assistant", Message("Go on."))]
 
 
