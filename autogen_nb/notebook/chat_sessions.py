@@ -73,7 +73,7 @@ class ChatSessions:
             )
         except (OSError, SessionError) as error:
             session = Session(Path())
-            session.problem = str(error)
+            session.problem = f"{getattr(error, 'strerror', None) or error} ({self.store.folder})"
             return session
 
     def team_log(self, team: str, task: str) -> RunLog:

@@ -43,6 +43,7 @@ class LogFile:
     """
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._descriptor = open_locked(path)
         self._close = weakref.finalize(self, os.close, self._descriptor)
         _open_files.add(self)
@@ -50,6 +51,10 @@ class LogFile:
         os.ftruncate(self._descriptor, self._state.size)
         # The file has the texts, and only their hashes are needed to append.
         self._state.texts = dict.fromkeys(self._state.texts)
+
+    @property
+    def is_open(self) -> bool:
+        return self._close.alive
 
     def close(self) -> None:
         """Closes the file and releases the lock."""
@@ -85,7 +90,8 @@ def open_locked(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        raise SessionError(f"another notebook uses the session {path.parent.name!r}: end it there first") from None
+        owner = "this" if any(file.path == path and file.is_open for file in _open_files) else "another"
+        raise SessionError(f"{owner} notebook uses the session {path.parent.name!r}: end it there first") from None
     except OSError:
         # Some network file systems have no locks.
         pass

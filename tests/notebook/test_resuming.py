@@ -169,9 +169,11 @@ def test_session_of_another_notebook_is_resumed_by_its_name(front: FrontEnd, mod
         listed = other.run("%autogen sessions", "list")
         front.restart()
         taken = other.run_clicking(f"%autogen resume {name}", "resume", click=["Go on without"])
+        again = other.run(f"%autogen resume {name}", "again")
         state = other.run("%autogen kernel vars", "vars")
 
     assert f"another notebook uses the session {name!r}: end it there first" in refused.error
+    assert f"this notebook uses the session {name!r}" in again.error
     assert name in listed.text
     assert "Set." in taken.text
     assert "has no variables" in state.text
@@ -221,3 +223,33 @@ def test_team_is_stored_but_not_resumed(front: FrontEnd, model: FakeOpenAI, tmp_
 
     assert "One." in shown.text
     assert "is a team's chat: run the cell of the team again to continue it" in refused.error
+
+
+def test_chat_goes_on_where_nothing_can_be_stored(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
+    data = tmp_path / ".local/share"
+    data.mkdir(parents=True, exist_ok=True)
+    (data / "autogen_nb").touch()
+    model.add("Done.")
+
+    run = front.run("%%autogen\nGo on.", "one")
+
+    assert "Done." in run.text
+    assert "The rest of this chat is not stored: Not a directory" in run.text
+
+
+@pytest.mark.parametrize("stdin", [True, False], ids=["a person", "nobody"])
+def test_resume_asks_before_blocks_run(front: FrontEnd, model: FakeOpenAI, stdin: bool) -> None:
+    model.add(python("x = 41"), "Set.")
+    front.run("%%autogen --confirm never\nSet x.", "one")
+    restart(front)
+
+    run = front.start("%autogen resume", "resume", stdin=stdin)
+    if stdin:
+        front.click("Stop")
+    front.finish(run)
+    again = front.run("%autogen resume --fresh", "again")
+    state = front.run("%autogen kernel vars", "vars")
+
+    assert ("Stopped: nothing was run" if stdin else "nobody is there to answer, and --yes was not given") in run.error
+    assert again.status == "ok", again.error
+    assert "has no variables" in state.text

@@ -118,7 +118,7 @@ class AbsentPerson(NobodyToAsk):
         return "leave"
 
     def restoring(self, what: str) -> NoReturn:
-        raise ConfigError(f"nobody is there to answer; give --yes or --fresh. {what}")
+        raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
 
     def stopping(self, what: str) -> StopAnswer:
         del what
@@ -187,7 +187,7 @@ class TypingPerson(TerminalHuman):
         self._announce()
         answer = _typed(f"{what}\n[y]es, [n]o: go on without them, [t] stop: ").strip().lower()
         if answer in ("t", ""):
-            raise ChatUnfinished("Stopped: the chat was not resumed", reason="stopped")
+            raise ChatUnfinished("Stopped: nothing was run", reason="stopped")
         return "run" if answer in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> StopAnswer:

@@ -41,7 +41,7 @@ def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
                 view.decide(event, question, "")
             elif not isinstance(event, Ended):
                 view.show(event)
-            elif event.detail:
+            elif event.reason != "terminated" and event.detail:
                 view.note(event.detail, kind="end")
             question = event if isinstance(event, _ASKED) else question
 

@@ -83,7 +83,8 @@ class ButtonPerson:
             return "leave"
 
     async def restoring(self, what: str) -> RestoreAnswer:
-        return _not_stopped(await self._ask(ChoicePanel(what, RESTORE)))  # type: ignore[no-any-return]  # as above
+        answer = await self._ask(ChoicePanel(what, RESTORE))
+        return _not_stopped(answer, "nothing was run")  # type: ignore[no-any-return]  # as above
 
     async def stopping(self, what: str) -> StopAnswer:
         return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
@@ -96,7 +97,7 @@ def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
     return question.agent, question.block, question.index, question.total
 
 
-def _not_stopped(answer: Any) -> Any:
+def _not_stopped(answer: Any, result: str = "the task was not run") -> Any:
     if answer is None:
-        raise ChatUnfinished("Stopped: the task was not run", reason="stopped")
+        raise ChatUnfinished(f"Stopped: {result}", reason="stopped")
     return answer

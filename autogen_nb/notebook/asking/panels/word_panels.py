@@ -84,7 +84,7 @@ COPY = (
 RESTORE = (
     ChoiceButton("Run again", "run", "Run the blocks in a new kernel; you approve effects outside it", "primary"),
     ChoiceButton("Go on without", "leave", "The agent begins with an empty kernel"),
-    ChoiceButton("Stop", None, "Do not resume the chat"),
+    ChoiceButton("Stop", None, "Run nothing"),
 )
 
 STOP = (
