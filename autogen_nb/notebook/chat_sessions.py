@@ -100,7 +100,7 @@ class ChatSessions:
         """The latest session of each chat of this notebook, the newest first; read at the first use."""
         earlier: dict[str, Session] = {}
         for name in islice(filter(self._is_ours, self.store.names()), _MOST):
-            with suppress(SessionError, OSError):
+            with suppress(SessionError):
                 session = self.store.read(name)
                 if session.runs and not session.head.get("team"):
                     earlier.setdefault(str(session.head.get("chat")), session)

@@ -6,7 +6,7 @@ from datetime import datetime
 from autogen_nb.errors import SessionError
 from autogen_nb.events import ApprovalAsked, CodeAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, Recorded, Said
 from autogen_nb.outputs import Stream
-from autogen_nb.sessions.session import LOG, Session
+from autogen_nb.sessions.session import Session
 from autogen_nb.sessions.store import SessionStore
 
 HEADS = ("session", "last change", "cells", "state", "first task")
@@ -24,15 +24,14 @@ _LENGTH = 80
 
 def rows(store: SessionStore) -> Iterator[tuple[str, ...]]:
     """A row for each session, the latest first."""
-    for name in store.names():
-        changed = time_of((store.folder / name / LOG).stat().st_mtime)
+    for name, changed in store.changes().items():
         try:
             session = store.read(name)
         except SessionError as error:
-            yield name, changed, "", str(error), ""
+            yield name, time_of(changed), "", str(error), ""
         else:
             task = session.runs[0].task if session.runs else ""
-            yield name, changed, str(len(session.runs)), state(session), _shortened(task, "")
+            yield name, time_of(changed), str(len(session.runs)), state(session), _shortened(task, "")
 
 
 def state(session: Session) -> str:

@@ -11,8 +11,8 @@ import fcntl
 import json
 import os
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -38,8 +38,7 @@ class _State:
 class LogFile:
     """A file that this process appends to; `values` are those that it contained, with the numbers of their lines.
 
-    Raises SessionError if another process appends to the file, or if the file is damaged, and OSError if it cannot be
-    opened.
+    Raises SessionError if another process appends to the file, or if the file is damaged or cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,8 +46,9 @@ class LogFile:
         self._descriptor = open_locked(path)
         self._close = weakref.finalize(self, os.close, self._descriptor)
         _open_files.add(self)
-        self.values, self._state = _parse(path.read_bytes(), path)
-        os.ftruncate(self._descriptor, self._state.size)
+        with access(path):
+            self.values, self._state = _parse(path.read_bytes(), path)
+            os.ftruncate(self._descriptor, self._state.size)
         # The file has the texts, and only their hashes are needed to append.
         self._state.texts = dict.fromkeys(self._state.texts)
 
@@ -83,9 +83,19 @@ class LogFile:
         state.texts.update(dict.fromkeys(texts))
 
 
+@contextmanager
+def access(path: Path) -> Iterator[None]:
+    """Converts errors of the system about a session's file."""
+    try:
+        yield
+    except OSError as error:
+        raise SessionError(f"the session {path.parent.name!r} cannot be used: {error.strerror}") from error
+
+
 def open_locked(path: Path) -> int:
     """The descriptor of the file, which is created if necessary; the lock lasts until the descriptor is closed."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with access(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, count
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,22 @@ class SessionStore:
 
     def names(self) -> list[str]:
         """The names of the sessions, the latest first."""
+        return list(self.changes())
+
+    def changes(self) -> dict[str, float]:
+        """The names of the sessions and the times of their last changes, the latest first."""
         times = {}
         for path in self.folder.glob(f"*/{LOG}"):
             # Another notebook may remove a session at any time.
             with suppress(OSError):
                 times[path.parent.name] = path.stat().st_mtime
-        return sorted(times, key=times.__getitem__, reverse=True)
+        return dict(sorted(times.items(), key=itemgetter(1), reverse=True))
 
     def read(self, name: str) -> Session:
         path = self.folder / name / LOG
-        return _begun(Session(path.parent, log_file.parse(path.read_bytes(), path)))
+        with log_file.access(path):
+            content = path.read_bytes()
+        return _begun(Session(path.parent, log_file.parse(content, path)))
 
     def first_head(self, name: str) -> Mapping[str, Any]:
         """The head of a session when it began; {} if it cannot be read."""
@@ -64,11 +71,11 @@ class SessionStore:
     def readable(self) -> Iterator[Session]:
         """The sessions that can be read, the latest first."""
         for name in self.names():
-            with suppress(SessionError, OSError):
+            with suppress(SessionError):
                 yield self.read(name)
 
     def open(self, name: str) -> Session:
-        """The session, for appending; raises SessionError if another notebook uses it."""
+        """The session, for appending; raises SessionError if a notebook uses it."""
         path = self.folder / name / LOG
         file = LogFile(path)
         try:
@@ -89,15 +96,19 @@ class SessionStore:
 
     def remove(self, name: str) -> None:
         """Removes a session; raises SessionError if a notebook uses it."""
-        descriptor = log_file.open_locked(self.folder / name / LOG)
-        shutil.rmtree(self.folder / name)
-        os.close(descriptor)
+        path = self.folder / name / LOG
+        descriptor = log_file.open_locked(path)
+        try:
+            with log_file.access(path):
+                shutil.rmtree(path.parent)
+        finally:
+            os.close(descriptor)
 
     def expire(self, days: float) -> None:
         """Removes the sessions without a change for this number of days."""
-        for name in self.names():
-            with suppress(OSError, SessionError):
-                if time.time() - (self.folder / name / LOG).stat().st_mtime > days * _DAY:
+        for name, changed in self.changes().items():
+            if time.time() - changed > days * _DAY:
+                with suppress(SessionError):
                     self.remove(name)
 
 

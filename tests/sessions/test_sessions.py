@@ -216,6 +216,18 @@ def test_steps_are_the_blocks_that_ran_without_an_error_in_the_last_kernel(store
     assert store.read(session.name).steps == session.steps
 
 
+def test_session_that_the_system_refuses_is_an_error_of_one_line(store: SessionStore) -> None:
+    session = begun(store)
+    session.close()
+    (session.folder / LOG).unlink()
+    (session.folder / LOG).mkdir()
+
+    for use in (store.read, store.open, store.remove):
+        with pytest.raises(SessionError, match="cannot be used: Is a directory"):
+            use(session.name)
+    assert "cannot be used: Is a directory" in next(listing.rows(store))[3]
+
+
 def test_sessions_are_removed_when_they_are_old_and_unused(store: SessionStore) -> None:
     used, old, new = begun(store), begun(store), begun(store)
     old.close()
