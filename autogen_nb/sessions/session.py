@@ -151,7 +151,7 @@ class Session:
         return self.runs[-1]
 
     def drop(self, index: int) -> None:
-        """Removes the runs from this index on; the kernel keeps their variables."""
+        """Removes the runs from this index on; the kernel and the next run keep their variables."""
         self._add({"drop": index})
 
     def take_back(self, size: int) -> None:
@@ -205,10 +205,11 @@ class Session:
             case {"event": event, "at": float() | int() as at}:
                 self.runs[-1].log.add(_recorded(from_json(event)), at)
             case {"drop": int(index)}:
-                self.replaced += [
-                    event for run in self.runs[index:] for event in run.log if isinstance(event, ModelReplied)
-                ]
-                del self.runs[index:]
+                dropped, self.runs[index:] = self.runs[index:], []
+                self.replaced += [event for run in dropped for event in run.log if isinstance(event, ModelReplied)]
+                copied_again = {name for step in self._new_inputs for name in step.names}
+                earlier = [step for run in dropped for step in run.inputs if not copied_again.issuperset(step.names)]
+                self._new_inputs = earlier + self._new_inputs
             case {"keep": int(size)}:
                 del self.runs[-1].log[size:], self.runs[-1].log.times[size:]
             case {"inputs": list(names), "folder": folder}:

@@ -126,6 +126,16 @@ def test_bad_request_is_refused(fresh: FrontEnd, line: str, error: str) -> None:
     assert error in fresh.run(line, "export").error
 
 
+def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    fresh.run("table = [1, 2, 3]", "table")
+    model.add(python("print(table)"), "Shown.", python("print(sum(table))"), "It is 6.")
+    cell = "%%autogen --confirm never\nSum up `table`."
+    fresh.run_clicking(cell, "chat", click=["Copy"])
+    fresh.run(cell, "chat")
+
+    assert export(fresh, "out.py").endswith(f"`out.py`{SAME}")
+
+
 def test_unchecked_export_runs_nothing(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     chat(fresh, model, python("print(open('out-once', 'x').name)"), "Done.")
 
