@@ -5,7 +5,7 @@ AutogenError
 │   ├── WrongType          a value has the wrong type; also a TypeError
 │   │   └── InvalidCarryOverType   a carryover is neither text nor a list
 │   ├── AgentNameConflict      several agents have the same name
-│   ├── UndefinedNextAgent     no agent of the group may speak next
+│   ├── UndefinedNextAgent     an agent that may speak next is not in the group
 │   └── SenderRequired         a trigger needs a sender, and there is none
 ├── ModelError             try again, or choose another model
 │   ├── ModelUnavailable   the server could not be reached, or is overloaded
@@ -53,7 +53,7 @@ class AgentNameConflict(ConfigError):
 
 
 class UndefinedNextAgent(ConfigError):
-    """No agent of the group is among the agents that may speak next."""
+    """An agent that may speak next is not in the group, or no agent may speak next."""
 
 
 class SenderRequired(ConfigError):
@@ -70,7 +70,7 @@ class ModelError(AutogenError):
     status : int or None
         The HTTP status of the response; None if there was no response.
     usage : Usage or None
-        Tokens of the failed request that the server reports and charges; None if it reports none.
+        The tokens that the server charges for the failed request; None if it reports none.
     cost : float or None
         The cost of the failed request in US dollars; None if it is unknown.
     """
@@ -147,7 +147,7 @@ class ChatUnfinished(AutogenError):
     Attributes
     ----------
     reason : str
-        The reason for the end, as in `autogen_nb.events.Ended.reason`.
+        The `autogen_nb.events.EndReason` of the chat, or "incomplete" for an incomplete answer.
     """
 
     def __init__(self, message: str, *, reason: str = "") -> None:
@@ -156,4 +156,4 @@ class ChatUnfinished(AutogenError):
 
 
 class AnswerIncomplete(ChatUnfinished):
-    """The answer lacks a part, which the message names: a block failed, or a plot was not shown."""
+    """The answer lacks a part, because a block failed or a plot was not shown."""

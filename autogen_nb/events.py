@@ -134,9 +134,9 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` is True if a termination condition is met, and `choices` are proposed answers. If the question after
-    an empty answer is known in advance, it is `then`, and one panel shows both questions. `by_tool` is True if a model
-    asks with a tool; the model continues if nobody answers.
+    `terminated` is True if a termination condition is met, and `choices` are proposed answers. `then` is the
+    approval question that follows an empty answer, if it is known in advance; one panel shows both. `by_tool` is True
+    if a model asks with a tool; this model continues if nobody answers.
     """
 
     agent: str
@@ -207,7 +207,7 @@ class ApprovalGiven:
 class CodeAsked:
     """Run these blocks in order until one fails.
 
-    `permissions` are the effects that need no question; None if nothing needs a question.
+    `permissions` are the effects that are allowed without a question; None allows all.
     """
 
     agent: str

@@ -41,7 +41,7 @@ class TableFile(NamedTuple):
 
 
 def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
-    """The tables at the paths; code in `folder` can run their sources."""
+    """The tables at the paths; each `source` is code that must run in `folder`."""
     files: list[TableFile] = []
     for argument in paths:
         path = EXAMPLE if argument == Path("example") and not argument.exists() else argument.expanduser()

@@ -47,7 +47,7 @@ Part: TypeAlias = str | Reasoning | Retry | Completion
 class Model(Protocol):
     @property
     def name(self) -> str:
-        """The name for a person."""
+        """The model's name, as a person sees it."""
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
         """Yields the parts of the reply; the last part, and only the last, is a `Completion`."""

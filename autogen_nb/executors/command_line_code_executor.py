@@ -85,8 +85,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     """Runs each block as a program on this machine, with the rights of its user.
 
-    The other parameters are those of `CommandLineCodeExecutor`. Blocks run under this Python interpreter. They
-    can import the packages that earlier blocks installed, until `stop`.
+    The other parameters are those of `CommandLineCodeExecutor`. Blocks run under this Python interpreter. Until
+    `stop` is called, they can import the packages that earlier blocks installed.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def container_settings(
     stop_container: bool = True,
     net: bool = False,
 ) -> dict[str, Any]:
-    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; `options` are the engine's."""
+    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; `options` are for the engine."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
     host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
     options = {name: value or None for name, value in options.items()} | {"name": container_name}

@@ -55,7 +55,7 @@ _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 _FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
-_SHORTER = "A new chat (--new) or fewer inputs (-i) make it shorter."
+_SHORTER = "A new chat (--new) or fewer inputs (-i) make the request shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -181,7 +181,7 @@ class ChatCell:
             return None
         cell_run, dropped_runs = resumed
         notice = f" The conversation drops {_later_runs(dropped_runs)}." if dropped_runs else ""
-        self._view.note(f"Run again: the chat continues where it stopped.{notice}")
+        self._view.note(f"This cell was run again: its earlier run continues where it stopped.{notice}")
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
@@ -199,7 +199,8 @@ class ChatCell:
         if replaced:
             more = f" and {_later_runs(replaced[1:])}" if replaced[1:] else ""
             self._view.note(
-                f"Run again: this run replaces this cell's earlier run{more}. The agent's kernel keeps its variables."
+                f"This cell was run again: this run replaces the earlier run{more}. "
+                "The agent's kernel keeps its variables."
             )
         return cell_run
 

@@ -215,8 +215,8 @@ class MagicHandler:
         settings = self._defaults.for_cell(
             options, attended=channel.way != "nobody", sandboxed=where.kind.wall, policy=run.policy()
         )
-        # Teams bring their own models and places.
         members = () if team is None else [member.name for member in team.participants]
+        # A team has its own models and executors.
         remark = " · ".join(filter(None, (where.text, settings.remark))) if team is None else ""
         has_buttons = channel.way == "buttons"
         view = (

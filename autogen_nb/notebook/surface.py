@@ -150,7 +150,7 @@ _running_cell: list[CellChats] = []
 
 
 def _cell_chats(shell: Any) -> CellChats | None:
-    """Returns the chats of the running cell; None on a thread other than the main one, whose chats cannot move."""
+    """Returns the chats of the running cell, which another cell can take over; None outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         return None
     origin = running_origin(shell)
@@ -233,7 +233,7 @@ class CellPerson:
             finally:
                 self._open.remove(place)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
-                # Both "run all" and the view end with the chat.
+                # `onwards` holds until the chat ends, and so does the view.
                 view.set_runs_all(lambda: True)
             return answer
 

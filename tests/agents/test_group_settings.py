@@ -53,7 +53,7 @@ GROUP = [ALICE, BOB, CAROL]
         ),
         (
             {"allowed_or_disallowed_speaker_transitions": [ALICE], "speaker_transitions_type": "allowed"},
-            "it must be a dict of an agent to a list",
+            "it must be a dict that maps each agent to a list",
         ),
     ],
 )

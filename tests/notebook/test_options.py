@@ -98,7 +98,7 @@ def test_it_stops_before_the_request_that_would_pass_it(fresh: FrontEnd, model: 
     )
     assert second.status == "ok", second.error
     assert len(model.requests) == 2
-    assert "Run again: the chat continues where it stopped." in second.text
+    assert "This cell was run again: its earlier run continues where it stopped." in second.text
     assert second.about("end")[0].endswith("8,000 of 20,000 tokens spent")
 
 

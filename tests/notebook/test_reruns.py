@@ -62,7 +62,7 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "Second." not in sent(model, 6)
     assert again.about("stream") == ["kept\n"]
     note = again.about("note")[0]
-    assert "replaces this cell's earlier run and the run after it" in note
+    assert "replaces the earlier run and the run after it" in note
     assert "kernel keeps its variables" in note
 
 

@@ -69,8 +69,8 @@ class GroupSettings:
             raise ConfigError("give allow_repeat_speaker or allowed_or_disallowed_speaker_transitions, not both")
         if not isinstance(transitions, Mapping):
             raise ConfigError(
-                f"allowed_or_disallowed_speaker_transitions is {transitions!r}; it must be a dict of an agent to a "
-                "list of agents"
+                f"allowed_or_disallowed_speaker_transitions is {transitions!r}; it must be a dict that maps each "
+                "agent to a list of agents"
             )
         setting = "allowed_or_disallowed_speaker_transitions"
         _names(setting, list(transitions), everybody)
@@ -80,7 +80,7 @@ class GroupSettings:
         return {name: everybody - named.get(name, frozenset()) for name in everybody}
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
-        """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` selects them."""
+        """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""
         functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
         return Selection(
             manager,

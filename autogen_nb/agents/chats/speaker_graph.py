@@ -13,7 +13,7 @@ def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence
     """Raises `ConfigError` for unknown agents; logs agents that are isolated, left out or listed twice."""
     graph = allowed_speaker_transitions_dict
     if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
-        raise ConfigError("allowed_speaker_transitions_dict must be a dict of an agent to a list of agents")
+        raise ConfigError("allowed_speaker_transitions_dict must be a dict that maps each agent to a list of agents")
     targets = [target for each in graph.values() for target in each]
     if unknown := [agent for agent in (*graph, *targets) if agent not in agents]:
         raise ConfigError(f"allowed_speaker_transitions_dict names {unknown[0]!r}, which is not one of the agents")

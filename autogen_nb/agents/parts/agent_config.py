@@ -72,7 +72,7 @@ class CodeConfig:
 
     @property
     def scope(self) -> PathScope:
-        """The paths for rules: the executor's folder, and `output_dir` as the chat's own folder."""
+        """Classifies paths by the executor's folder, with `output_dir` as the chat's own folder."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))
@@ -107,7 +107,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """The settings of a ``code_execution_config``, or stricter ones of the organisation's policy; None for no code."""
+    """The settings of a ``code_execution_config`` under the organisation's policy; None if no code may run."""
     if config is False:
         return None
     organisation = policy()
@@ -196,7 +196,7 @@ _created: dict[int, Executor] = {}
 
 
 def stop_unreachable_kernels(executor: Executor) -> None:
-    """Stops the kernels of unreachable agents if this executor is about to start a kernel.
+    """Stops the kernels of agents that are no longer used, if this executor is about to start a kernel.
 
     Agents that have talked refer to each other, so only Python's cyclic garbage collector frees them.
     """

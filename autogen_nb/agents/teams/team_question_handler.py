@@ -1,4 +1,4 @@
-"""Answers the questions of a team's run through its members, the user's functions, or a person."""
+"""Answers the questions of a team's run: asks its members, the user's functions or a person."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,1 +1,1 @@
-"""Limits on the resources of a block, and their measurement."""
+"""Measures and limits the resources of kernels and other programs."""

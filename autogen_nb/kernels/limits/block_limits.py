@@ -1,4 +1,4 @@
-"""Limits on the resources of a block."""
+"""Limits on the resources of a kernel or another program, with its child processes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "M
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on a kernel and its children: `memory` and `output` in bytes, `cpu` in seconds; None means no limit."""
+    """`memory` and `output` are in bytes, `cpu` in seconds; `cpu` and `output` count per block. None means no limit."""
 
     memory: int | None = None
     processes: int | None = None

@@ -35,7 +35,7 @@ def decode(folder: HeldFolder) -> Any:
         raise
     except Exception as error:
         # numpy and pandas may raise any error for invalid input.
-        raise TransferError(f"its format is invalid ({type(error).__name__})") from error
+        raise TransferError(f"the value's format is invalid ({type(error).__name__})") from error
 
 
 def _refuse_constant(name: str) -> Any:

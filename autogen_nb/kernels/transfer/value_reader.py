@@ -21,7 +21,7 @@ _KINDS = "biufcmMSU"
 
 def require(condition: bool) -> None:
     if not condition:
-        raise TransferError("its format is invalid")
+        raise TransferError("the value's format is invalid")
 
 
 def exactly(kind: type[T], value: Any) -> T:
@@ -94,7 +94,7 @@ class ValueReader:
         self._remaining_bytes -= os.fstat(file.fileno()).st_size
         if self._remaining_bytes < 0:
             file.close()
-            raise TransferError(f"it is larger than {MAX_BYTES} bytes")
+            raise TransferError(f"the value is larger than {MAX_BYTES} bytes")
         return file
 
 

@@ -3,8 +3,8 @@
 1. Only ipywidgets' own models are shown, with the traits and the view that ipywidgets defines for them.
 2. A reference to a widget becomes a reference to the widget's copy in the page. A state can therefore not name a
    widget of the notebook, such as a button of a panel.
-3. HTML is sanitised, harmful TeX loses its backslashes, and CSS is plain. A widget can therefore not load data, or
-   cover other outputs.
+3. HTML is sanitised, harmful TeX loses its backslashes, and only simple CSS values stay. A widget can therefore not
+   load data, or cover other outputs.
 """
 
 import re

@@ -44,7 +44,7 @@ def effects_text(decisions: Sequence[Decided], clock: str) -> str:
     parts = []
     last = ""
     for (verdict, by), abouts in reversed(verdicts.items()):
-        # Consecutive parts with the same author name the author once.
+        # Names the author of consecutive parts only once.
         parts += [f"by {by}"] if by and by != last else []
         parts.append(f"{verdict}{_effect_list(list(filter(None, abouts)))}")
         last = by
