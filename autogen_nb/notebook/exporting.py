@@ -33,9 +33,6 @@ class ExportOptions:
 async def export(stage: CellStage, chat: NotebookConversation, options: ExportOptions) -> None:
     """Writes the file; the person may decide not to run the code."""
     path, view = options.path, stage.view
-    checked = not options.unchecked and (
-        options.yes or await agrees(stage.person, chat.session, f"check {path.name!r}")
-    )
     document = Export(
         session=chat.session,
         path=path,
@@ -44,11 +41,14 @@ async def export(stage: CellStage, chat: NotebookConversation, options: ExportOp
         show=view.show,
         progress=view.set_status,
         waits=stage.waits,
-        unchecked=not checked,
+    )
+    blocks = [block for code in document.code for block in code.asked.blocks]
+    document.unchecked = options.unchecked or not (
+        options.yes or await agrees(stage.person, chat.name, blocks, f"check {path.name!r}")
     )
     await document.write()
     for difference in (*document.differences, *document.times):
         view.note(difference, tone="warning")
     same = "marked as different" if document.differences else "checked: the same results"
-    result = same if checked else "not checked"
+    result = "not checked" if document.unchecked else same
     view.note(f"Written: `{path.name}` ({result}).")

@@ -148,7 +148,10 @@ class MagicHandler:
             view = _new_view(channel)
             with closing(view), self._person(channel, view, running, running) as person:
                 stage = CellStage(self._notebook, running, person, view, waits)
-                fresh = options.fresh or not (options.yes or await resuming.agrees(person, session))
+                blocks, name = resuming.blocks_of(session.steps), str(session.head.get("chat"))
+                fresh = options.fresh or not (
+                    options.yes or await resuming.agrees(person, name, blocks, "restore its variables")
+                )
                 chat = self.conversations.restore(session, runs, self._defaults.where)
                 await resuming.restore(stage, chat, fresh=fresh)
                 if open_run is None:

@@ -8,11 +8,8 @@ from typing import Any, TypeVar
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.errors import ConfigError, TransferError
-from autogen_nb.events import (
-    ApprovalAsked,
-    ApprovalGiven,
-    CodeAsked,
-)
+from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
 from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.conversations import NotebookConversation
@@ -44,27 +41,23 @@ class ResumeOptions:
         return cls(names[0] if names else "", "--yes" in flags, "--fresh" in flags)
 
 
-def blocks_of(steps: Iterable[Step]) -> list[str]:
-    """The first line of each block."""
-    blocks = [block for step in steps if isinstance(step, CodeStep) for block in step.asked.blocks]
-    return [status_line.shortened(next(iter(block.code.strip().splitlines()), "")) for block in blocks]
+def blocks_of(steps: Iterable[Step]) -> list[CodeBlock]:
+    return [block for step in steps if isinstance(step, CodeStep) for block in step.asked.blocks]
 
 
-async def agrees(person: Person, session: Session, purpose: str = "restore its variables") -> bool:
-    """Asks whether to run the session's blocks again; True without a question if there are none."""
-    if not (titles := blocks_of(session.steps)):
+async def agrees(person: Person, chat: str, blocks: Sequence[CodeBlock], purpose: str) -> bool:
+    """Asks whether to run the blocks again, by their first lines; True without a question if there are none."""
+    if not blocks:
         return True
+    firsts = (next(iter(block.code.strip().splitlines()), "") for block in blocks[:_LISTED])
+    lines = [f"{number}. {status_line.shortened(first)}" for number, first in enumerate(firsts, 1)]
+    lines += [f"and {len(blocks) - _LISTED} more"] if len(blocks) > _LISTED else []
+    count = "this block" if len(blocks) == 1 else f"these {len(blocks)} blocks"
     with run.interruptible():
-        answer = person.restoring(_question(str(session.head.get("chat")), purpose, titles))
+        answer = person.restoring(
+            "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
+        )
     return (await answer if isinstance(answer, Awaitable) else answer) == "run"
-
-
-def _question(name: str, purpose: str, titles: Sequence[str]) -> str:
-    lines = [f"{number}. {title}" for number, title in enumerate(titles[:_LISTED], 1)]
-    if more := len(titles) - _LISTED:
-        lines += [f"and {more} more"] if more > 0 else []
-    count = "this block" if len(titles) == 1 else f"these {len(titles)} blocks"
-    return "\n".join([f"Run {count} of the chat {name!r} in a new kernel, to {purpose}?", *lines])
 
 
 def take_back_approvals(session: Session) -> None:
@@ -86,13 +79,13 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
         if session.steps:
             await run.result(chat.stop(_FRESH), waits=stage.waits)
         return
-    titles, done = blocks_of(session.steps), 0
+    total, done = len(blocks_of(session.steps)), 0
     for step in session.steps:
         if isinstance(step, InputsStep):
             await _copy_inputs(stage, chat, step)
             continue
         count = len(step.asked.blocks)
-        view.set_status(f"running again block {done + 1} of {len(titles)}")
+        view.set_status(f"running again block {done + 1} of {total}")
         ran = await run_again(
             step.asked,
             step.inner,
@@ -104,7 +97,7 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
         )
         done += count
         if problem := error_of(ran):
-            view.note(f"Block {done} of {len(titles)} failed when it ran again: {problem}", tone="warning")
+            view.note(f"Block {done} of {total} failed when it ran again: {problem}", tone="warning")
             break
     session.set_restored()
     await _compare(stage, chat)
@@ -122,7 +115,7 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
             stage.view.note(f"{variable_choice.quoted(list(values))}: copied from this notebook, as it is now.")
         if missing:
             stage.view.note(
-                f"{variable_choice.quoted(missing)} was too large for the session, and is not in this notebook.",
+                f"{variable_choice.quoted(missing)} was too large to be stored, and is not in this notebook.",
                 tone="warning",
             )
         work = chat.executor.put(values)

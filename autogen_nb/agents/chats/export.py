@@ -18,7 +18,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.sessions.comparison import difference
 from autogen_nb.sessions.document import FORMATS, Document, data_cell, versions_code
 from autogen_nb.sessions.script import Code, Words, code_of, parts
-from autogen_nb.sessions.session import InputsStep, Session
+from autogen_nb.sessions.session import InputsStep, Session, SessionRun
 from autogen_nb.trusted.held_folder import HeldFolder
 
 
@@ -46,28 +46,35 @@ class Export:
     unchecked: bool = False
     differences: list[str] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
+    _cells: list[tuple[SessionRun, list[Words | Code]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cells = [(stored, parts(stored.task, stored.log)) for stored in self.session.runs]
+
+    @property
+    def code(self) -> list[Code]:
+        """The code of the document, in order."""
+        return [part for _, cell in self._cells for part in cell if isinstance(part, Code)]
 
     async def write(self) -> None:
         """Writes the document; `differences` and `times` get a sentence for each block that differs from the chat."""
-        document, found = Document(), [(stored, parts(stored.task, stored.log)) for stored in self.session.runs]
-        codes = [part for _, run_parts in found for part in run_parts if isinstance(part, Code)]
-        number, failed = 0, self.unchecked
+        document, number, failed = Document(), 0, self.unchecked
         try:
-            for stored, run_parts in found:
-                for part in run_parts:
+            for stored, cell in self._cells:
+                for part in cell:
                     if isinstance(part, Words):
                         document.add_words(part.text if part.author else f"> {part.text}")
                         for step in () if part.author else stored.inputs:
                             await self._add_inputs(document, step)
                         continue
                     number += 1
-                    self.progress(f"running block {number} of {len(codes)}")
+                    self.progress(f"running block {number} of {len(self.code)}")
                     ran = part.ran
                     if not failed:
                         ran = await self._run(part)
                         failed = self._has_failed(number, part.ran, ran)
                     document.add_code(code_of(part.asked.blocks), ran.outputs if ran else ())
-            await self._add_foot(document, codes)
+            await self._add_foot(document)
         finally:
             await self._on_engine(self.executor.stop())
         for name, content in document.files(self.path).items():
@@ -94,7 +101,7 @@ class Export:
     async def _add_inputs(self, document: Document, step: InputsStep) -> None:
         names = f"`{'`, `'.join(step.names)}`"
         if step.folder is None or not step.folder.is_dir():
-            raise ConfigError(f"{names} was too large for the session, so the chat cannot be exported")
+            raise ConfigError(f"{names} was too large to be stored, or nothing is stored: the chat cannot be exported")
         await self._on_engine(self.executor.put_copy(step.names, step.folder))
         try:
             values = [await self._on_engine(self.executor.get(name)) for name in step.names]
@@ -104,8 +111,8 @@ class Export:
         self._save(file, pickle.dumps(tuple(values)))
         document.add_code(data_cell(step.names, file))
 
-    async def _add_foot(self, document: Document, codes: list[Code]) -> None:
-        asked = CodeAsked("user", (CodeBlock("python", versions_code(codes)),))
+    async def _add_foot(self, document: Document) -> None:
+        asked = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
         ran = await run_again(asked, (), self.executor, self.human, show=self.show, waits=self.waits)
         checked = "It was not checked." if self.unchecked else "It ran from top to bottom to the results of the chat."
         if self.differences:
