@@ -22,11 +22,11 @@
       button.style.textDecoration = pressed ? "none" : "underline";
     }
   };
-  switcher.style.whiteSpace = "nowrap";
   switcher.append(" \u00b7 show");
   const add = (text) => {
     const button = document.createElement("button");
     button.style.cssText = "font:inherit;color:inherit;background:none;border:0;padding:0 0 0 6px;cursor:pointer";
+    button.style.whiteSpace = "nowrap";
     button.textContent = text;
     switcher.append(button);
     return button;
