@@ -142,7 +142,7 @@ def _module(name: str) -> Any:
 
 
 def _stand_in(name: str, advice: str) -> type:
-    """A class that raises ConfigError when it is called, in place of a class or a function."""
+    """Stands for a class or function that only AutoGen has; a call raises ConfigError."""
 
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise ConfigError(f"{name} is not available in autogen_nb; {advice}")

@@ -202,7 +202,7 @@ class Settings(Configurable):
         return self._of(options, task=self.task, **options)
 
     def for_resume(self, chat: str) -> "Settings":
-        """The options for the rest of a chat whose kernel ended; its inputs are restored, not copied again."""
+        """The options for the rest of a chat whose kernel ended; the inputs are restored, not copied again."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.changed(**flow, chat=chat, new=False, template=False, inputs=[])
 

@@ -239,7 +239,7 @@ class ConversableAgent(Participant, SoloAgent):
     generate_reply, a_generate_reply = both_forms(_generate_reply)
 
     async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: Waits) -> StepReply:
-        """Takes a built-in step; (False, None) if the agent does not have it."""
+        """Runs a built-in step; returns (False, None) if the agent does not have it."""
         reply_step, peer = self.builtin_step(step), sender or AnonymousSender(self)
         if reply_step is None:
             return False, None

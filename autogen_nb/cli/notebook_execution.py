@@ -124,7 +124,7 @@ async def execute(
         if not running.done():
             await kernel.kill()
             running.cancel()
-        # `return_exceptions` ignores the cancellation: the `ExecutionEnd` below has its reason.
+        # `return_exceptions` ignores the cancellation; the `ExecutionEnd` below says why the run ended.
         await asyncio.gather(running, return_exceptions=True)
         if not received.cancelled():
             return ExecutionEnd(128 + received.result(), STOPPED)

@@ -199,7 +199,7 @@ class BlockExecutor:
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
-        # This ends a start or a preparation that holds the turn.
+        # If a start or a preparation holds `_turn`, this call ends it.
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)

@@ -292,7 +292,7 @@ class ChatCell:
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
-        """Returns agents whose histories end before this run: the previous cell's, or new ones if the setup differs."""
+        """Returns the previous cell's agents, or new ones if the setup differs; their histories end before this run."""
         settings = self._settings
         config = CodeConfig(
             conversation.executor,

@@ -256,7 +256,7 @@ class NotebookConversation:
         return replaced
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """Returns the cell's run, and the later runs, which it removes; None if the run is not resumable."""
+        """Returns the cell's run, and the later runs, which are removed; None if the run is not resumable."""
         index = self._index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
@@ -318,7 +318,7 @@ class Conversations:
         return iter(list(self._all.values()))
 
     def named(self, name: str | None = None) -> NotebookConversation:
-        """Returns the conversation `name` (default: the current one), which it creates if necessary."""
+        """Returns the conversation `name` (default: the current one), created if necessary."""
         name = name or self.current
         return self._all.get(name) or self._begin(name)
 

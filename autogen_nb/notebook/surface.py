@@ -82,7 +82,7 @@ class CellChats:
 
     @property
     def reachable(self) -> bool:
-        """True if take-over requests arrive even while the chats block the kernel's thread."""
+        """True if requests from other cells arrive even while the chats block the kernel's thread."""
         return self._intercept is not None and self._intercept.receives_while_blocked
 
     @contextmanager

@@ -41,7 +41,7 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     ----------
     chat_queue
         For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. Its ``carryover``
-        also gets the summaries of the earlier chats whose numbers are not in its
+        also gets the summaries of the earlier chats, except for those numbered in
         ``finished_chat_indexes_to_exclude_from_carryover``.
 
     Raises
@@ -61,7 +61,7 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     Parameters
     ----------
     chat_queue
-        As for `initiate_chats`. Each chat may have a ``chat_id``, by default its place in the queue, and a list of
+        As for `initiate_chats`. Each chat may have a ``chat_id``, by default its position in the queue, and a list of
         ``prerequisites``: the ids of the chats that it waits for, and whose summaries it gets.
 
     Raises

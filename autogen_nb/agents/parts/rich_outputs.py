@@ -43,7 +43,7 @@ Save: TypeAlias = Callable[[str, bytes], str]
 """Writes bytes to a file with this ending and returns the file's name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Describes to the model how a surface shows an output; "" if unchanged, None for a surface that shows only text."""
+"""Describes to the model how a surface shows an output; "" if it shows the output itself, None if only text."""
 
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))

@@ -45,7 +45,7 @@ def collect_bindings(tree: ast.AST) -> Bindings:
         # Code that `exec` or `eval` runs can rebind every name.
         bindings.opaque.update(bindings.bound)
     called = {id(call.func) for calls in bindings.calls.values() for call in calls}
-    # Other code may call a function that the block passes on, with unknown arguments.
+    # If the block passes a function on, other code may call it with unknown arguments.
     passed_on = {
         node.id
         for node in ast.walk(tree)
@@ -93,7 +93,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
         case ast.Attribute(attr="endswith" | "suffix"):
             bindings.filtered = True
         case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
-            # With another value of its attribute `name`, the object may refer to another file.
+            # After this assignment, the object may refer to another file.
             bindings.opaque.add(name)
         case ast.Call(func=ast.Name(id=name)):
             bindings.calls[name].append(node)

@@ -98,7 +98,7 @@ def _split(code: str) -> tuple[str, list[str]]:
         while command.endswith("\\"):
             command = command[:-1] + " " + next(lines, "")
         if '"""' in command or "'''" in command:
-            # Triple quotes could hide code from the parser, so an unclosed bracket makes the cell unreadable.
+            # Triple quotes could hide code, so this unclosed bracket makes the parser fail.
             python_lines.append("(")
         python_lines.append(f"{indent}{instead}")
         commands.append(command.strip())

@@ -27,7 +27,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""Maps the use of a file and its owner (None for an unknown path) to a kind of effect; else the use is the kind."""
+"""Maps the use of a file and the class of its path (None: unknown) to a kind of effect; by default, the use itself."""
 
 
 class EffectCollector:
@@ -59,7 +59,7 @@ class EffectCollector:
         self._vague += effects
 
     def merge(self, other: "EffectCollector") -> None:
-        """Adds the effects of another collector; vague effects count even if one of these has their kind."""
+        """Adds the effects of another collector; they do not replace vague effects of the same kind."""
         self._merged += other.effects
         self.started += other.started
         self.inner += other.inner

@@ -58,7 +58,7 @@ def read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # 
 
 
 def read_cell_magic(head: str, body: str, effects: EffectCollector) -> None:
-    """`head` is the first line without `%%`."""
+    """`head` is the first line after its `%%`."""
     name, _, line = head.strip().partition(" ")
     match _CELLS.get(name):
         case "code":

@@ -32,7 +32,7 @@ Method: TypeAlias = Literal["auto", "manual", "random", "round_robin"]
 METHODS: tuple[Method, ...] = ("auto", "manual", "random", "round_robin")
 
 ATTEMPTS = 2
-"""The number of invalid answers of a person after which the next in turn speaks, as in AutoGen 0.2."""
+"""After this number of invalid answers by a person, the next in turn speaks, as in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """The speaker after `message` of `last`, who need not be a member."""
+        """The speaker after `message`; its author `last` need not be a member."""
         method = self.method
         if method == "function":
             choice = yield from self._by_function(last)

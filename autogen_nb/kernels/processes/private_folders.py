@@ -1,7 +1,7 @@
 """Private temporary folders, which this process removes when it ends.
 
-A process keeps its folders locked. A process that creates a folder also removes unlocked folders, whose processes were
-killed.
+A process keeps its folders locked. A process that creates a folder also removes the unlocked folders of killed
+processes.
 """
 
 import atexit

@@ -140,7 +140,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
         )
     with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
-            raise TransferError("it has a column whose type is not plain data")
+            raise TransferError("the table has a column whose type is not plain data")
         table = opened.read_all()
     # pyarrow checks offsets and lengths only on request.
     table.validate(full=True)
@@ -155,7 +155,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
         raise
     except BaseException as error:
         # polars raises `PanicException`, a BaseException that is no Exception.
-        raise TransferError(f"its file is not a valid polars frame ({type(error).__name__})") from error
+        raise TransferError(f"the file is not a valid polars frame ({type(error).__name__})") from error
 
 
 def _polars_series(reader: ValueReader, file: Any) -> Any:

@@ -69,7 +69,7 @@ class VariableExchange(ABC):
         return _overwritten(reply)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, which must be data. `unpickle` allows any class, whose code runs here."""
+        """Returns a copy of a variable, which must be data. `unpickle` allows any class, and runs its code here."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:
@@ -156,7 +156,7 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _copy_small(folder: Path, copy: Path) -> bool:
-    """Copies the files if they are small enough; False without a copy, which the transfer does not need."""
+    """Copies the files if they are small enough; returns False without a copy."""
     if sum(file.stat().st_size for file in folder.iterdir()) > _MAX_COPY:
         return False
     try:

@@ -93,7 +93,7 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The hosts of the requests for a spec from `choose`; none for a model without a server, such as offline."""
+    """The hosts of the requests for a spec from `choose`; none for a model without a server, such as "offline"."""
     names: dict[str, None] = {}
     for entry in _entries(spec):
         if not str(entry.get("model") or "").startswith(_SERVERLESS):

@@ -5,7 +5,7 @@
 2. A later task about the same table uses the same copy, and plots only on request.
 3. The model does not repeat a failed or skipped block. Analyses in the person's reason for a skip come next.
 4. After a restart of the kernel, the approved code makes the copy again.
-5. The summary names failed blocks and missing plots; then its finish reason is `INCOMPLETE`.
+5. If blocks failed or plots are missing, the summary names them, and the finish reason is `INCOMPLETE`.
 """
 
 from collections.abc import AsyncGenerator, Iterator

@@ -113,7 +113,7 @@ def wait_before_retry(error: Exception, retries: int) -> float | None:
 
 
 def of_response(server: Server, response: Any) -> ModelError:
-    """The error for a response with an error status, whose body must be in memory."""
+    """The error for a response with an error status; the response's body must be in memory."""
     # If a provider supplied the token, only the request has it.
     token = response.request.headers.get("authorization", "").partition(" ")[2]
     server = replace(server, key=server.key or token)
@@ -134,7 +134,7 @@ def of_response(server: Server, response: Any) -> ModelError:
 
 
 def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
-    """The error for the body of a response, or for an event in a stream, which has no status."""
+    """The error for a response's body, or for a stream's event; an event has no status."""
     message, code = _message_and_code(body)
     reason = server.clean(message) or "it gave no reason"
     for pattern, kind, fault in _REFUSALS:

@@ -26,7 +26,7 @@ def waiting_run(chat: NotebookConversation) -> CellRun | None:
 
 
 def code_of_chat(chat: NotebookConversation, cells: int) -> str:
-    """The code of the last cells of a chat that counts; 0 for all cells."""
+    """The script of a chat's last `cells` cells, or of all cells if 0."""
     return script.code_of_parts(
         part for cell_run in chat.runs[-cells:] for part in script.parts(cell_run.task, cell_run.log)
     )

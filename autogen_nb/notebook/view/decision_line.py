@@ -91,7 +91,7 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
                 return f"Block {question.index + 1} of {question.total}: {line}"
             return line[:1].upper() + line[1:]
         case HumanInputGiven(text=text):
-            # The click has also answered `then`, whose line follows.
+            # A later line shows the answer to `then`, which the same click gave.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")

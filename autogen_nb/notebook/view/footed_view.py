@@ -20,7 +20,7 @@ _MOVED = "This chat continues in another cell."
 
 class FootedView:
     mirrored = "This page was reloaded; the notebook file lacks all later output. `%autogen show` shows it."
-    """The last line in a mirror, which shows only the outputs since the reload."""
+    """The last line in a reloaded page, which shows only the outputs since the reload."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
         self._clock = clock
@@ -54,7 +54,7 @@ class FootedView:
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
-        """Shows what the chat waits for, and for how long; first counts down from `wait`, if not 0, with the reason."""
+        """Shows what the chat waits for, and for how long; first counts down `wait`, if it is not 0, with `reason`."""
         now = self._clock()
         self._status, self._wait_reason, self._status_since = what, reason, now + wait
         self._status_shown = now - _STATUS_EVERY + _STATUS_FIRST

@@ -1,4 +1,4 @@
-"""Messages: streamed replies, messages whose code blocks fold to one line each, and function calls."""
+"""Messages: streamed replies, messages with folded code blocks, and function calls."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -80,6 +80,7 @@ class Slots:
             slot.move()
 
     def mirror(self, publish: Publish) -> None:
+        """Also shows later outputs in a reloaded page."""
         self._mirrors.append(publish)
 
     def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
@@ -110,7 +111,7 @@ class Slots:
 
     def fold(self, end: Slot, summary: Callable[[Sequence[Content]], str]) -> None:
         """Folds the outputs above a slot, except very large ones, to one line."""
-        # A mirror lacks the outputs from before the reload, so it could not show the folded ones.
+        # A reloaded page lacks the outputs from before the reload, so it could not show the folded ones.
         if self._mirrors:
             return
         above = self._all[: self._all.index(end)]
@@ -123,7 +124,7 @@ class Slots:
 
     def tidy(self) -> bool:
         """Merges outputs if there are too many; if it returns True, callers must not use the slots that they hold."""
-        # A mirror lacks the outputs from before the reload, so it could not show the merged ones.
+        # As in `fold`, a reloaded page could not show the merged outputs.
         if self._count < _MANY or self._mirrors:
             return False
         contents = [slot.content for slot in self._all if slot.content not in (None, NOTHING)]

@@ -125,7 +125,7 @@ class Panel:
         if left > _WARNED:
             return
         seconds = round(left)
-        # A screen reader may announce each change, so the text changes every five seconds until the last ten.
+        # A screen reader may announce each change, so the text changes every five seconds until the last ten seconds.
         rounded = seconds if seconds <= _COUNTDOWN else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer, this question ends in {rounded} s.")
         if self._countdown.value != text:

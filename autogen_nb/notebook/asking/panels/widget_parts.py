@@ -68,7 +68,7 @@ def titled_row(text: str, *members: widgets.Widget) -> widgets.VBox:
 
 
 def area(name: str, text: str = "", *, rows: int) -> widgets.Textarea:
-    """Returns a text area whose name is its placeholder and its accessible label."""
+    """Returns a text area with `name` as its placeholder and its accessible label."""
     field = widgets.Textarea(text, description=name, placeholder=name, tooltip=name, rows=rows, layout=_FULL, **_WHOLE)
     field.add_class(_NAMED)
     return field
