@@ -253,7 +253,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # If `scrub_environment` would drop a variable, the user has named it. Most others describe this machine.
+        # The user has named each variable that `scrub_environment` would drop. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

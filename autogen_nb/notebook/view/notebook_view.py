@@ -107,7 +107,7 @@ class NotebookView(FootedView):
         match event:
             case ChatStarted():
                 self._first_chat = self._first_chat or event
-                # If an earlier chat was stopped after a run, its report is missing.
+                # If an earlier chat was stopped after a run, no report of that run follows.
                 self._next_repeats = False
             case ModelAsked(agent=agent):
                 self._await_model(agent)
@@ -374,7 +374,7 @@ class NotebookView(FootedView):
         self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
 
     def _code(self) -> str:
-        """The code that counts, for a new cell; "" if it is too long."""
+        """The script of the chat, for a new cell; "" if it is too long."""
         code = script.code_of_parts(script.parts("", self._log))
         return code if len(code) <= _LONGEST_CODE else ""
 
