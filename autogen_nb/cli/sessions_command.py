@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autogen_nb.agents.chats.export import Export, check_file
+from autogen_nb.agents.chats.export import Export, writable_path
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
@@ -69,8 +69,7 @@ def rm(names: Sequence[str]) -> None:
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
     """Writes a session as FILE.ipynb, .py, .md or .html, after its code has run to the same results."""
-    store, path = SessionStore(), file.expanduser().absolute()
-    check_file(path, force=force)
+    store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
     if not (yes or unchecked):
         click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)

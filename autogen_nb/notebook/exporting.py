@@ -1,38 +1,18 @@
 """``%autogen export``: writes a chat to a file, after its code has run in a new kernel."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from pathlib import Path
 
-from autogen_nb.agents.chats.export import Export, check_file
-from autogen_nb.errors import ConfigError
+from autogen_nb.agents.chats.export import Export
 from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.resuming import agrees
 
 
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    path: Path
-    yes: bool = False
-    unchecked: bool = False
-
-    @classmethod
-    def parse(cls, words: Sequence[str]) -> "ExportOptions":
-        files, flags = [word for word in words if word[0] != "-"], {word for word in words if word[0] == "-"}
-        if len(files) != 1 or not flags <= {"--yes", "--unchecked", "--force"}:
-            raise ConfigError(
-                f"%autogen export takes a file, -c CHAT, --yes, --unchecked and --force, not {' '.join(words)!r}"
-            )
-        path = Path(files[0]).expanduser().absolute()
-        check_file(path, force="--force" in flags)
-        return cls(path, "--yes" in flags, "--unchecked" in flags)
-
-
-async def export(stage: CellStage, chat: NotebookConversation, options: ExportOptions) -> None:
+async def export(stage: CellStage, chat: NotebookConversation, path: Path, options: Collection[str]) -> None:
     """Writes the file; the person may decide not to run the code."""
-    path, view = options.path, stage.view
+    view = stage.view
     document = Export(
         session=chat.session,
         path=path,
@@ -43,8 +23,8 @@ async def export(stage: CellStage, chat: NotebookConversation, options: ExportOp
         waits=stage.waits,
     )
     blocks = [block for code in document.code for block in code.asked.blocks]
-    document.unchecked = options.unchecked or not (
-        options.yes or await agrees(stage.person, chat.name, blocks, f"check {path.name!r}")
+    document.unchecked = "--unchecked" in options or not (
+        "--yes" in options or await agrees(stage.person, chat.name, blocks, f"check {path.name!r}")
     )
     await document.write()
     for difference in (*document.differences, *document.times):

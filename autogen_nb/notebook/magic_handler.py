@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
+from autogen_nb.agents.chats.export import writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
@@ -31,13 +32,11 @@ from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
-from autogen_nb.notebook.commands.line_command import Commands
+from autogen_nb.notebook.commands.line_command import Commands, name_and_options, words_of
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
-from autogen_nb.notebook.exporting import ExportOptions
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
-from autogen_nb.notebook.resuming import ResumeOptions
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
@@ -79,16 +78,18 @@ class MagicHandler:
         self._announced: set[str] = set()
         self._sessions = sessions
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, self._sessions)
+        self._asking = {
+            "show": self._show,
+            "resume": self._resume,
+            "export": self._export,
+            "model": self._choose_model,
+        }
         self._commands = Commands(
-            shell,
-            self._notebook,
-            choose_model=lambda words: run.run_to_completion(self._choose_model(words, "sync")),
-            resume=lambda words: run.run_to_completion(self._resume(words, "sync")),
-            export=lambda words: run.run_to_completion(self._export(words, "sync")),
+            shell, self._notebook, lambda name, words: run.run_to_completion(self._asking[name](words, "sync"))
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        return self._commands.chat_of(words)
+        return self._commands.chat_and_options("show", words)[0]
 
     def warm_up(self) -> None:
         """Imports the modules and reads the sessions that the first cell needs."""
@@ -120,42 +121,41 @@ class MagicHandler:
         with one_line():
             self._commands.run(line)
 
-    async def run_show(self, line: str) -> None:
-        with one_line():
-            chat = self.chat_of(line.split()[1:])
+    async def run_line(self, line: str) -> None:
+        """Runs a command that asks questions."""
+        await _awaited(self._run_line(line))
+
+    async def _run_line(self, line: str) -> None:
+        name, *words = words_of(line)
+        await self._asking[name](words, "async")
+
+    async def _show(self, words: Sequence[str], waits: run.Waits) -> None:
+        chat = self.chat_of(words)
         if not chat.runs:
             self._commands.say_why_empty(chat)
         waiting = show_command.waiting_run(chat)
         show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], NotebookView())
         if waiting is not None:
             settings = waiting.settings.changed(chat=chat.name, new=False)
-            await _awaited(self._run(settings, "async", resumed_cell=waiting.origin.cell or ""))
-
-    async def run_resume(self, line: str) -> None:
-        """Continues a chat of an ended kernel."""
-        await _awaited(self._resume(line.split()[1:], "async"))
+            await self._run(settings, waits, resumed_cell=waiting.origin.cell or "")
 
     async def _resume(self, words: Sequence[str], waits: run.Waits) -> None:
-        options = ResumeOptions.parse(words)
-        channel, running = self._channel(waits), running_origin(self._shell)
-        session, chat = self._sessions.reopen(options.name), None
+        name, options = name_and_options("resume", words)
+        session, chat = self._sessions.reopen(name), None
         try:
-            if not options.yes:
+            if "--yes" not in options:
                 resuming.take_back_approvals(session)
             runs = runs_of(session)
             open_run = runs[-1] if runs and runs[-1].resumable else None
-            show_command.show_runs([each for each in runs if each is not open_run], _new_view(channel))
-            view = _new_view(channel)
-            with closing(view), self._person(channel, view, running, running) as person:
-                stage = CellStage(self._notebook, running, person, view, waits)
-                blocks, name = resuming.blocks_of(session.steps), str(session.head.get("chat"))
-                fresh = options.fresh or not (
-                    options.yes or await resuming.agrees(person, name, blocks, "restore its variables")
+            show_command.show_runs([each for each in runs if each is not open_run], _new_view(self._channel(waits)))
+            with self._stage(waits) as stage:
+                fresh = "--fresh" in options or not (
+                    "--yes" in options or await resuming.agrees_to_restore(stage.person, session)
                 )
                 chat = self.conversations.restore(session, runs, self._defaults.where)
                 await resuming.restore(stage, chat, fresh=fresh)
                 if open_run is None:
-                    view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
+                    stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
         except BaseException:
             session.close()
             if chat is not None:
@@ -164,37 +164,34 @@ class MagicHandler:
         if open_run is not None:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
 
-    async def run_export(self, line: str) -> None:
-        """Writes a chat to a file, after its code has run in a new kernel."""
-        await _awaited(self._export(line.split()[1:], "async"))
-
     async def _export(self, words: Sequence[str], waits: run.Waits) -> None:
         rest, chat = self._commands.split_chat_option(words)
-        options = ExportOptions.parse(rest)
+        file, options = name_and_options("export", rest)
+        path = writable_path(file, force="--force" in options)
         if not chat.runs:
             self._commands.say_why_empty(chat)
             return
+        with self._stage(waits) as stage:
+            await exporting.export(stage, chat, path, options)
+
+    @contextmanager
+    def _stage(self, waits: run.Waits) -> Iterator[CellStage]:
+        """The stage of a command."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
         with closing(view), self._person(channel, view, running, running) as person:
-            stage = CellStage(self._notebook, running, person, view, waits)
-            await exporting.export(stage, chat, options)
-
-    async def run_model_form(self, line: str) -> None:
-        """Opens the model form, and shows the resulting settings."""
-        await _awaited(self._choose_model(line.split()[2:], "async"))
+            yield CellStage(self._notebook, running, person, view, waits)
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
-        channel = self._channel(waits)
-        if channel.way == "nobody":
+        """Opens the model form, and shows the resulting settings."""
+        if self._channel(waits).way == "nobody":
             raise ConfigError("nobody is there to fill in a form: set OPENAI_API_KEY, or OPENAI_BASE_URL, or use -m")
         setting = self._notebook.model_setting
-        form = model_command.form_for(words, setting, os.environ)
-        view = _new_view(channel)
-        running = running_origin(self._shell)
-        with self._person(channel, view, running, running) as person:
+        form = model_command.form_for(words[1:], setting, os.environ)
+        with self._stage(waits) as stage:
+            view = stage.view
             try:
-                answer = person.connection(form)
+                answer = stage.person.connection(form)
                 connection = await answer if isinstance(answer, Awaitable) else answer
             except ChatUnfinished:
                 view.note("Nothing was changed.")

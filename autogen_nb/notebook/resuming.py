@@ -2,12 +2,11 @@
 
 from collections.abc import Awaitable, Coroutine, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
-from autogen_nb.errors import ConfigError, TransferError
+from autogen_nb.errors import TransferError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
@@ -21,24 +20,6 @@ T = TypeVar("T")
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _LISTED = 12
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeOptions:
-    name: str = ""
-    yes: bool = False
-    fresh: bool = False
-
-    @classmethod
-    def parse(cls, words: Sequence[str]) -> "ResumeOptions":
-        names = [word for word in words if not word.startswith("-")]
-        flags = {word for word in words if word.startswith("-")}
-        if len(names) > 1 or not flags <= {"--yes", "--fresh"} or len(flags) > 1:
-            raise ConfigError(
-                f"%autogen resume takes one name, and --yes or --fresh, not {' '.join(words)!r}; "
-                "`%autogen sessions` lists the names"
-            )
-        return cls(names[0] if names else "", "--yes" in flags, "--fresh" in flags)
 
 
 def blocks_of(steps: Iterable[Step]) -> list[CodeBlock]:
@@ -58,6 +39,10 @@ async def agrees(person: Person, chat: str, blocks: Sequence[CodeBlock], purpose
             "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
         )
     return (await answer if isinstance(answer, Awaitable) else answer) == "run"
+
+
+async def agrees_to_restore(person: Person, session: Session) -> bool:
+    return await agrees(person, str(session.head.get("chat")), blocks_of(session.steps), "restore its variables")
 
 
 def take_back_approvals(session: Session) -> None:

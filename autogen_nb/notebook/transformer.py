@@ -58,10 +58,10 @@ class Transformer:
             case [line, cell]:
                 call = f"await {_HANDLER}.run_awaited" if self._awaitable() else f"{_HANDLER}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and line.split()[:1] in (["show"], ["resume"], ["export"]):
-                return [f"await {_HANDLER}.run_{line.split()[0]}({line!r})\n"]
-            case [line] if self._awaitable() and line.split()[:2] == ["model", "set"]:
-                return [f"await {_HANDLER}.run_model_form({line!r})\n"]
+            case [line] if self._awaitable() and (
+                line.split()[:1] in (["show"], ["resume"], ["export"]) or line.split()[:2] == ["model", "set"]
+            ):
+                return [f"await {_HANDLER}.run_line({line!r})\n"]
             case _:
                 return lines
 

@@ -82,6 +82,7 @@ def test_analysis_with_failures_runs_to_the_same_results(
 
     assert export(fresh, "out.ipynb").endswith(f"`out.ipynb`{SAME}")
     export(fresh, "out.py")
+    export(fresh, '"out of it.ipynb"')
     export(fresh, "out.md")
     export(fresh, "out.html")
 
@@ -113,9 +114,9 @@ def test_times_are_told_apart(fresh: FrontEnd, model: FakeOpenAI, folder: Path) 
 @pytest.mark.parametrize(
     ("line", "error"),
     [
-        ("%autogen export", "%autogen export takes a file"),
+        ("%autogen export", "the command is %autogen export FILE"),
         ("%autogen export out.txt", "must end in one of .ipynb, .py, .md, .html"),
-        ("%autogen export data.csv.py --loud", "%autogen export takes a file"),
+        ("%autogen export data.csv.py --loud", "[--force], not 'export data.csv.py --loud'"),
         ("%autogen export nowhere/out.py", "does not exist"),
         ("%autogen export there.py", "already exists; --force overwrites it"),
     ],

@@ -55,10 +55,10 @@ def test_restart_and_interrupt(fresh: FrontEnd, model: FakeOpenAI) -> None:
         ("kernel status nobody", "there is no chat 'nobody'; known are main"),
         ("kernel status main other", "takes the name of one chat"),
         ("show nobody", "there is no chat 'nobody'"),
-        ("show --all", "takes the name of a chat"),
+        ("show --all", "the command is %autogen show [CHAT], not 'show --all'"),
         ("audit nobody", "there is no chat 'nobody'"),
-        ("audit --all", "takes a chat's name and --sent"),
-        ("audit one two", "names more than one chat"),
+        ("audit --all", "the command is %autogen audit [CHAT] [--sent], not 'audit --all'"),
+        ("audit one two", "the command is %autogen audit [CHAT] [--sent]"),
     ],
 )
 def test_invalid_arguments_are_refused(fresh: FrontEnd, words: str, said: str) -> None:

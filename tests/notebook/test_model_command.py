@@ -205,7 +205,7 @@ def test_the_command_shows_it(in_folder: Notebook, published: list[dict[str, Any
     shell.kernel = object()
     with FakeOpenAI(models=["llama3"]) as local:
         port = urlsplit(local.base_url).port or 0
-        Commands(shell, in_folder, LocalServers({"Ollama": port}, timeout=20)).run("models")
+        Commands(shell, in_folder, lambda *_: None, LocalServers({"Ollama": port}, timeout=20)).run("models")
 
     assert "llama3" in published[-1]["data"]["text/plain"]
     assert "<table>" in published[-1]["data"]["text/html"]

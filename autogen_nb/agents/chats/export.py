@@ -22,14 +22,16 @@ from autogen_nb.sessions.session import InputsStep, Session, SessionRun
 from autogen_nb.trusted.held_folder import HeldFolder
 
 
-def check_file(path: Path, *, force: bool) -> None:
-    """Raises ConfigError if the file cannot be written."""
+def writable_path(file: str | Path, *, force: bool) -> Path:
+    """The file's absolute path; raises ConfigError if an export cannot write it."""
+    path = Path(file).expanduser().absolute()
     if path.suffix not in FORMATS:
         raise ConfigError(f"{str(path)!r} must end in one of {', '.join(FORMATS)}")
     if path.exists() and not force:
         raise ConfigError(f"{str(path)!r} already exists; --force overwrites it")
     if not path.parent.is_dir():
         raise ConfigError(f"the folder {str(path.parent)!r} does not exist")
+    return path
 
 
 @dataclass(slots=True)

@@ -1,11 +1,10 @@
 """``%autogen audit``: the decisions in a chat and the requests to models, filtered from its log."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import ENDED, EffectJudged
-from autogen_nb.errors import ConfigError
 from autogen_nb.events import (
     ApprovalAsked,
     ApprovalGiven,
@@ -55,11 +54,9 @@ class Request:
     new_content: str = ""
 
 
-def execute(words: Sequence[str], chat: NotebookConversation) -> DisplayData:
-    if [word for word in words if word != "--sent"]:
-        raise ConfigError(f"%autogen audit takes a chat's name and --sent, not {' '.join(words)!r}")
+def execute(chat: NotebookConversation, *, sent: bool) -> DisplayData:
     log = [event for cell_run in chat.runs for event in cell_run.log]
-    return requests_table(log, chat.name) if words else decisions_table(log, chat.name)
+    return requests_table(log, chat.name) if sent else decisions_table(log, chat.name)
 
 
 def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:

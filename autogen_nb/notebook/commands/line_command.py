@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ from autogen_nb.notebook.commands import (
     show_command,
 )
 from autogen_nb.notebook.conversations import NotebookConversation
-from autogen_nb.notebook.notebook import Notebook
+from autogen_nb.notebook.notebook import CellView, Notebook
 from autogen_nb.notebook.rendering import tables_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.transformer import HELP
@@ -42,6 +43,7 @@ class LineCommand:
 
 
 COMMANDS: dict[str, LineCommand] = {}
+_OPTION = re.compile(r"--\w+")
 
 Run = TypeVar("Run", bound=Callable[..., None])
 
@@ -54,30 +56,44 @@ def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = F
     return enter
 
 
+def words_of(line: str) -> list[str]:
+    """The words of a line, of which quotes can contain spaces."""
+    try:
+        # The quotes in a rule are part of the rule.
+        return line.split() if line.split()[:1] == ["rules"] else shlex.split(line)
+    except ValueError as error:
+        raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
+
+
+def name_and_options(command: str, words: Sequence[str]) -> tuple[str, set[str]]:
+    """The only name in the words of a command ("" without one), and their options."""
+    names = [word for word in words if not word.startswith("-")] or [""]
+    options = {word for word in words if word.startswith("-")}
+    entry = COMMANDS[command]
+    if len(names) > 1 or (entry.needs_words and not names[0]) or not options <= set(_OPTION.findall(entry.arguments)):
+        raise ConfigError(f"the command is %autogen {command} {entry.arguments}, not {' '.join((command, *words))!r}")
+    return names[0], options
+
+
 class Commands:
+    """`ask` runs a command that asks questions."""
+
     def __init__(
         self,
         shell: InteractiveShell,
         notebook: Notebook,
+        ask: Callable[[str, Sequence[str]], None],
         servers: LocalServers | None = None,
-        choose_model: Callable[[Sequence[str]], None] | None = None,
-        resume: Callable[[Sequence[str]], None] = lambda _: None,
-        export: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
         self._shell = shell
         self._notebook = notebook
         self._chats = notebook.conversations
+        self._ask = ask
         self._servers = servers or LocalServers()
-        self._choose_model = choose_model
-        self._resume_chat, self._export_chat = resume, export
 
     def run(self, line: str) -> None:
         """Runs the command of a line, or lists the commands if the line is empty."""
-        # The quotes in a rule are part of the rule.
-        try:
-            name, *words = (line.split() if line.split()[:1] == ["rules"] else shlex.split(line)) or [""]
-        except ValueError as error:
-            raise ConfigError(f"%autogen {line}: {str(error).lower()}") from None
+        name, *words = words_of(line) or [""]
         command = COMMANDS.get(name)
         if not name or name in HELP:
             print(_usage())  # noqa: T201  # the command's output
@@ -144,7 +160,7 @@ class Commands:
 
     @_command("history", "[CHAT]", "lists the messages of a chat, with their times")
     def _history(self, words: Sequence[str]) -> None:
-        self._show(history_command.history(self._chat_of("history", words)))
+        self._show(history_command.history(self.chat_and_options("history", words)[0]))
 
     @_command("usage", "", "lists the tokens and the cost of the chats by cell and model")
     def _usage(self, words: Sequence[str]) -> None:
@@ -162,14 +178,15 @@ class Commands:
 
     @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code runs; with --sent, the requests to models")
     def _audit(self, words: Sequence[str]) -> None:
-        self._show(audit_command.execute(*self._options_and_chat(words)))
+        chat, options = self.chat_and_options("audit", words)
+        self._show(audit_command.execute(chat, sent="--sent" in options))
 
     @_command("show", "[CHAT]", "shows the chat again, and asks its open question again")
     def _show_chat(self, words: Sequence[str]) -> None:
-        chat = self.chat_of(words)
+        chat, _ = self.chat_and_options("show", words)
         if not chat.runs:
             self.say_why_empty(chat)
-        show_command.show_runs(chat.runs, PlainCellView() if self._in_terminal() else NotebookView())
+        show_command.show_runs(chat.runs, self._view())
         if show_command.waiting_run(chat) is not None:
             self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
 
@@ -180,7 +197,7 @@ class Commands:
         "--fresh does not run them",
     )
     def _resume(self, words: Sequence[str]) -> None:
-        self._resume_chat(words)
+        self._ask("resume", words)
 
     @_command(
         "export",
@@ -190,7 +207,7 @@ class Commands:
         needs_words=True,
     )
     def _export(self, words: Sequence[str]) -> None:
-        self._export_chat(words)
+        self._ask("export", words)
 
     @_command(
         "code",
@@ -199,9 +216,10 @@ class Commands:
     )
     def _code(self, words: Sequence[str]) -> None:
         rest, chat = self.split_chat_option(words)
-        if len(rest) > 1 or not all(word.isdecimal() and int(word) for word in rest):
-            raise ConfigError(f"%autogen code takes a number of cells, not {' '.join(rest)!r}")
-        if not (code := show_command.code_of_chat(chat, int(rest[0]) if rest else 0)):
+        number, _ = name_and_options("code", rest)
+        if not (number or "0").isdecimal():
+            raise ConfigError(f"%autogen code takes a number of cells, not {number!r}")
+        if not (code := show_command.code_of_chat(chat, int(number or 0))):
             raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
         self._shell.set_next_input(code)
 
@@ -212,7 +230,7 @@ class Commands:
         store = self._notebook.sessions.store
         match words:
             case ["show", name]:
-                sessions_command.show(name, store, PlainCellView() if self._in_terminal() else NotebookView())
+                show_command.show_runs(store.read(store.find(name)).runs, self._view())
             case _:
                 self._show(sessions_command.execute(words, store))
 
@@ -230,8 +248,8 @@ class Commands:
         "'model set [NAME] [--url URL]' opens the form, 'model forget' returns to the environment",
     )
     def _model(self, words: Sequence[str]) -> None:
-        if words[:1] == ["set"] and self._choose_model is not None:
-            self._choose_model(words[1:])
+        if words[:1] == ["set"]:
+            self._ask("model", words)
         else:
             self._show(model_command.execute(words, self._notebook.model_setting, os.environ))
 
@@ -239,25 +257,16 @@ class Commands:
     def _models(self, words: Sequence[str]) -> None:
         self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
 
-    def chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        return self._chat_of("show", words)
-
-    def _chat_of(self, command: str, words: Sequence[str]) -> NotebookConversation:
-        options, chat = self._options_and_chat(words)
-        if options:
-            raise ConfigError(f"%autogen {command} takes the name of a chat, not {' '.join(options)!r}")
-        return chat
-
     def _in_terminal(self) -> bool:
         return getattr(self._shell, "kernel", None) is None
 
-    def _options_and_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+    def _view(self) -> CellView:
+        return PlainCellView() if self._in_terminal() else NotebookView()
+
+    def chat_and_options(self, command: str, words: Sequence[str]) -> tuple[NotebookConversation, set[str]]:
         rest, chat = self.split_chat_option(words)
-        options = [word for word in rest if word.startswith("-")]
-        names = [word for word in rest if not word.startswith("-")]
-        if len(names) > 1:
-            raise ConfigError(f"{' '.join(names)!r} names more than one chat; give one")
-        return options, self._chat_named(names[0]) if names else chat
+        name, options = name_and_options(command, rest)
+        return self._chat_named(name) if name else chat, options
 
     def split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         names, chat = list(words), None

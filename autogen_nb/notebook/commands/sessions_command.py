@@ -1,10 +1,8 @@
-"""``%autogen sessions``: lists, shows, searches and removes the stored chats of all notebooks."""
+"""``%autogen sessions``: lists, searches and removes the stored chats of all notebooks."""
 
 from collections.abc import Sequence
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.commands import show_command
-from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
 from autogen_nb.sessions import listing
 from autogen_nb.sessions.store import SessionStore
@@ -30,7 +28,3 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
             return line(f"Removed: {', '.join(removed)}.")
         case _:
             raise ConfigError(f"the command is %autogen sessions {ARGUMENTS}")
-
-
-def show(name: str, store: SessionStore, view: CellView) -> None:
-    show_command.show_runs(store.read(store.find(name)).runs, view)
