@@ -53,7 +53,7 @@ class AgentNameConflict(ConfigError):
 
 
 class UndefinedNextAgent(ConfigError):
-    """An agent that may speak next is not in the group, or no agent may speak next."""
+    """An agent that may speak next is not in the group, or there is none."""
 
 
 class SenderRequired(ConfigError):

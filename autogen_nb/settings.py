@@ -283,7 +283,6 @@ class Settings(Configurable):
 OPTIONS: Mapping[str, TraitType[Any, Any]] = {
     name: trait for name, trait in vars(Settings).items() if isinstance(trait, TraitType) and "flags" in trait.metadata
 }
-"""The settings with flags."""
 
 
 def checked(name: str, value: Any, source: str = "") -> Any:

@@ -332,7 +332,6 @@ class BlockExecutor:
         return parent / relative
 
     async def _run_to_end(self, argv: Sequence[str]) -> tuple[int, str]:
-        """The exit code and the output of a program."""
         outputs: list[Output] = []
         outcome = await self._shell.run(argv, None, outputs.append)
         return outcome.exit_code, "".join(output.text for output in outputs if isinstance(output, Stream))

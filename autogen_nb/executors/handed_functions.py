@@ -53,7 +53,6 @@ class FunctionWithRequirements:
     global_imports: Sequence[Import] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls the function."""
         return self.func(*args, **kwargs)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from autogen_nb.errors import ConfigError
 
 _MAX_BYTES = 1 << 20
-"""Far more than a person writes by hand."""
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:

@@ -1,4 +1,4 @@
-"""Limits on the resources of a kernel or another program, with its child processes."""
+"""Limits on the resources of kernels and other programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

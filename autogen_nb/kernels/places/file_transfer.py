@@ -83,7 +83,7 @@ class ChannelTransfer(KernelFiles):
             "user_expressions": {"answer": f'__import__("sys").modules[{REMOTE_SIDE!r}].{function}({call_arguments})'},
             "allow_stdin": False,
             "stop_on_error": False,
-            # Without these fields, the guard in the kernel would treat the request as the agent's code.
+            # The guard in the kernel treats requests without these fields as the agent's code.
             **({} if self._kernel.guard is None else self._kernel.guard.permission_fields("ours")),
         }
         answer = self._kernel.channels.ask("shell", "execute_request", request)

@@ -84,7 +84,6 @@ class Slots:
         self._mirrors.append(publish)
 
     def note_in_mirrors(self, data: Bundle, metadata: Bundle) -> None:
-        """Shows a final output in the mirrors."""
         for mirror in self._mirrors:
             mirror(data, metadata, uuid4().hex)
 
