@@ -82,6 +82,10 @@ class ChatSessions:
             self._teams[team] = self.begin(team, team=True)
         return self._teams[team].begin(task, task, {}, {}).log
 
+    def close(self) -> None:
+        for session in self._teams.values():
+            session.close()
+
     def reopen(self, name: str) -> Session:
         """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`."""
         earlier = self.earlier

@@ -127,7 +127,6 @@ class NotebookConversation:
         self.declined_variables: set[str] = set()
         self.stop_question = StopQuestion()
         self.listed_variables: frozenset[str] = frozenset()
-        self._replaced: list[ModelReplied] = []
         self._budgets: Sequence[Budget] = ()
 
     @cached_property
@@ -145,7 +144,6 @@ class NotebookConversation:
         self.session, session.kernel = session, self._kernel_id
         self.known_folder = str(session.head.get("folder", ""))
         self.runs = list(runs)
-        self._replaced = list(session.replaced)
 
     def set_name(self, name: str) -> None:
         self.name = name
@@ -154,7 +152,7 @@ class NotebookConversation:
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
         """Adds the chat's spending to the budgets, including that of replaced runs."""
-        replies = (*self._replaced, *[reply for run in self.runs for reply in run.replies])
+        replies = (*self._replaced_replies, *[reply for run in self.runs for reply in run.replies])
         for budget in budgets:
             for reply in replies:
                 if not reply.cached:
@@ -164,9 +162,13 @@ class NotebookConversation:
         self._budgets = budgets
 
     @property
+    def _replaced_replies(self) -> Sequence[ModelReplied]:
+        return self.session.replaced if self.runs else ()
+
+    @property
     def waits_for_first_reply(self) -> bool:
         waits = all(isinstance(run.last, ModelAsked) and not run.replies for run in self.runs)
-        return bool(self.runs) and waits and not self._replaced
+        return bool(self.runs) and waits and not self._replaced_replies
 
     def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
         """Returns the target for the chat's code; a chat keeps its target after the first run."""
@@ -283,7 +285,6 @@ class NotebookConversation:
         if removed:
             self.session.drop(index)
         del self.runs[index:]
-        self._replaced += [reply for run in removed for reply in run.replies]
         return removed
 
     def _index_of(self, origin: Origin, task: str) -> int | None:

@@ -102,6 +102,7 @@ class MagicHandler:
     def close(self) -> None:
         for chat in self.conversations:
             chat.end()
+        self._sessions.close()
         self.conversations.folders.close()
         self.conversations.kernels.close()
 

@@ -216,12 +216,14 @@ def test_team_is_stored_but_not_resumed(front: FrontEnd, model: FakeOpenAI, tmp_
     )
     front.run("%%autogen --team team\nGo on.", "one")
     name = next(tmp_path.glob(".local/share/autogen_nb/sessions/team-*")).name
-    restart(front)
+    front.run("%reload_ext autogen_nb", "load")
 
     shown = front.run(f"%autogen sessions show {name}", "show")
     refused = front.run(f"%autogen resume {name}", "resume")
+    removed = front.run(f"%autogen sessions rm {name}", "remove")
 
     assert "One." in shown.text
+    assert f"Removed: {name}." in removed.text
     assert "is a team's chat: run the cell of the team again to continue it" in refused.error
 
 
