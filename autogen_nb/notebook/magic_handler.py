@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -61,11 +61,14 @@ class CellInterrupted(_OneLine, KeyboardInterrupt):
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """Converts the package's errors to one line; other exceptions keep their traceback."""
+    """Converts interrupts and the package's errors to one line; other exceptions keep their traceback."""
     try:
         yield
     except AutogenError as error:
         raise CellFailed(str(error)) from error
+    # On an interrupt, ipykernel cancels an awaited cell, and raises KeyboardInterrupt in other cells.
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise CellInterrupted("Stopped.") from None
 
 
 class MagicHandler:
@@ -113,10 +116,7 @@ class MagicHandler:
     def run_blocking(self, line: str, cell: str) -> None:
         """Runs a cell that blocks the kernel's thread, for example inside another cell."""
         with one_line():
-            try:
-                run.run_to_completion(self._run_text(line, cell, "sync"))
-            except KeyboardInterrupt:
-                raise CellInterrupted("Stopped.") from None
+            run.run_to_completion(self._run_text(line, cell, "sync"))
 
     def command(self, line: str) -> None:
         with one_line():
@@ -286,14 +286,8 @@ def _new_view(channel: QuestionChannel) -> CellView:
 
 
 async def _awaited(work: Coroutine[Any, Any, None]) -> None:
-    with run.heartbeat(), one_line():
-        try:
-            await work
-        except Superseded:
-            return
-        # On an interrupt, ipykernel cancels an awaited cell, and raises KeyboardInterrupt in other cells.
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            raise CellInterrupted("Stopped.") from None
+    with run.heartbeat(), one_line(), suppress(Superseded):
+        await work
 
 
 async def _ask_below(view: NotebookView, what: str) -> StopAnswer:

@@ -48,6 +48,21 @@ def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: 
 
 
 @pytest.mark.slow
+def test_ctrl_c_at_the_question_of_a_command(terminal: Terminal, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "Set.")
+    terminal.cell("%%autogen --confirm never Set x.")
+    terminal.prompt()
+
+    terminal.cell("%autogen export out.py")
+    terminal.until(r"\[t\] stop: ")
+    terminal.interrupt()
+    stopped = terminal.prompt()
+
+    assert stopped.endswith("Stopped.")
+    assert "Traceback" not in stopped
+
+
+@pytest.mark.slow
 def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
     model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")
 
