@@ -82,6 +82,10 @@ def _budget(value: str, _: str) -> str:
     return value
 
 
+_STORED = ("pictures", "every_block")
+"""The other values that a session stores."""
+
+
 class Settings(Configurable):
     """The defaults of all cells, the options of one cell, or the values that apply to the cell."""
 
@@ -204,7 +208,7 @@ class Settings(Configurable):
     def for_resume(self, chat: str) -> "Settings":
         """The options for the rest of a chat whose kernel ended; the inputs are restored, not copied again."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
-        return self.changed(**flow, chat=chat, new=False, template=False, inputs=[])
+        return self.changed(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
     def for_cell(
         self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
@@ -219,7 +223,7 @@ class Settings(Configurable):
             "confirm": confirm,
             "block_timeout": values["block_timeout"] or (0 if attended else UNATTENDED_TIMEOUT),
             "remark": " · ".join(filter(None, (unasked, policy.text))),
-            "every_block": "always" in (requested, policy.confirm),
+            "every_block": cell.options.get("every_block", requested == "always") or policy.confirm == "always",
             "policy_budget": budget,
         }
         return self._of(cell.options, task=cell.task, **values)
@@ -233,14 +237,14 @@ class Settings(Configurable):
 
     def to_json(self) -> dict[str, Any]:
         """The values that apply to a cell, for `from_json`."""
-        values = {name: getattr(self, name) for name in (*OPTIONS, "pictures")}
+        values = {name: getattr(self, name) for name in (*OPTIONS, *_STORED)}
         return {"values": values, "options": list(self.options)}
 
     @classmethod
     def from_json(cls, task: str, stored: Mapping[str, Any]) -> "Settings":
         """The values of `to_json`, without those that this release does not have; SessionError if one is invalid."""
         try:
-            values = {name: value for name, value in stored["values"].items() if name in (*OPTIONS, "pictures")}
+            values = {name: value for name, value in stored["values"].items() if name in (*OPTIONS, *_STORED)}
             return cls._of({name: values[name] for name in stored["options"] if name in values}, task=task, **values)
         except (TraitError, LookupError, TypeError, AttributeError) as error:
             raise SessionError(f"the stored settings are invalid: {error}") from error

@@ -65,6 +65,7 @@ def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> Non
 
     front.start("%autogen resume", "resume")
     front.click("Run again")
+    front.asked("Run all from here")
     front.click("Run")
     front.wait(lambda: len(model.requests) == 3, "the third request")
     resumed = front.finish(front._cells["resume"])
