@@ -43,9 +43,8 @@ class ChatSessions:
         kernel: str = "",
         *,
         days: Callable[[], float] = lambda: 0.0,
-        store: SessionStore | None = None,
     ) -> None:
-        self.store = store or SessionStore()
+        self.store = SessionStore()
         self._cwd = cwd
         self._notebook = notebook
         self._kernel = kernel

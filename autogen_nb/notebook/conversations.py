@@ -109,8 +109,8 @@ class NotebookConversation:
         *,
         kernels: ChatKernels,
         imports: Callable[[], Sequence[str]],
-        first_kernel: FirstKernel | None = None,
-        begin_session: Callable[[str, str], Session] = lambda *_: Session(Path()),
+        first_kernel: FirstKernel | None,
+        begin_session: Callable[[str, str], Session],
     ) -> None:
         self.kernels = kernels
         self._begin_session = begin_session

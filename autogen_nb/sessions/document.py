@@ -1,7 +1,7 @@
 """Writes a chat as a notebook, a script or a page that runs without this package."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,6 @@ from importlib.metadata import packages_distributions as _names, version as _ver
 from sys import version as _python
 print("Python " + _python.split()[0], *(f"{{name}} {{_version(name)}}" for name in sorted(
     {{_names()[module][0] for module in {modules!r} if module in _names()}})), sep=", ")"""
-
-
-def data_cell(names: Sequence[str], file: str) -> str:
-    """Code that loads the variables from a data file."""
-    return f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {', '.join(names)}, = pickle.load(file)"
 
 
 def versions_code(parts: Iterable[Words | Code]) -> str:

@@ -41,12 +41,16 @@ def state(session: Session) -> str:
 
 def found(store: SessionStore, text: str) -> Iterator[tuple[str, ...]]:
     """A row for each message and printed text that contains the text, whatever its case."""
-    for session in store.readable():
-        for run in session.runs:
+    for name in store.names():
+        try:
+            runs = store.read(name).runs
+        except SessionError:
+            continue
+        for run in runs:
             for event, at in zip(run.log, run.times, strict=True):
                 for author, words in _texts(event):
                     if text.lower() in words.lower():
-                        yield session.name, time_of(at), author, _shortened(words, text)
+                        yield name, time_of(at), author, _shortened(words, text)
 
 
 def _texts(event: Recorded) -> Iterator[tuple[str, str]]:

@@ -37,11 +37,12 @@ def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
     A block that failed is left out. The statements of it that ran stay if later blocks use their names.
     """
     found: list[Words | Code] = [Words("", task)]
+    first = next((event for event in log if isinstance(event, Said)), None)
     words: Words | None = None
     asked: CodeAsked | None = None
     for event in log:
         match event:
-            case Said(sender=author, message=message) if event is not _first_message(log):
+            case Said(sender=author, message=message) if event is not first:
                 prose = code_blocks.read(message.text).prose.strip()
                 words = Words(author, prose.removesuffix("TERMINATE").rstrip()) if prose else None
             case CodeAsked():
@@ -80,10 +81,6 @@ def code_of(blocks: Iterable[CodeBlock]) -> str:
 
 def code_of_parts(found: Iterable[Words | Code]) -> str:
     return code_of(block for part in found if isinstance(part, Code) for block in part.asked.blocks)
-
-
-def _first_message(log: Sequence[Recorded]) -> Said | None:
-    return next((event for event in log if isinstance(event, Said)), None)
 
 
 def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:

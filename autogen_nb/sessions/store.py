@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, count
@@ -67,12 +67,6 @@ class SessionStore:
         with suppress(SessionError, OSError), (self.folder / name / LOG).open("rb") as file:
             return next((record["head"] for _, record in log_file.parse(file.readline(), name)), {})
         return {}
-
-    def readable(self) -> Iterator[Session]:
-        """The sessions that can be read, the latest first."""
-        for name in self.names():
-            with suppress(SessionError):
-                yield self.read(name)
 
     def open(self, name: str) -> Session:
         """The session, for appending; raises SessionError if a notebook uses it."""

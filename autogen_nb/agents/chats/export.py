@@ -16,7 +16,7 @@ from autogen_nb.events import CodeAsked, CodeRan, Event
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.sessions.comparison import difference
-from autogen_nb.sessions.document import FORMATS, Document, data_cell, versions_code
+from autogen_nb.sessions.document import FORMATS, Document, versions_code
 from autogen_nb.sessions.script import Code, Words, code_of, parts
 from autogen_nb.sessions.session import InputsStep, Session, SessionRun
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -111,7 +111,8 @@ class Export:
             raise ConfigError(f"the chat cannot be exported, because a file cannot hold {names}: {error}") from error
         file = f"{self.path.stem}-{step.folder.name}.pickle"
         self._save(file, pickle.dumps(tuple(values)))
-        document.add_code(data_cell(step.names, file))
+        load = f"{', '.join(step.names)}, = pickle.load(file)"
+        document.add_code(f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {load}")
 
     async def _add_foot(self, document: Document) -> None:
         asked = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))

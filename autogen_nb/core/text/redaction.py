@@ -26,7 +26,8 @@ class Redactor:
         ready: list[Output] = [] if pending is None else [replace(pending, text=self._redacted(pending.text))]
         if isinstance(output, Stream):
             text = output.text
-            size = next((size for size in range(self._longest - 1, 0, -1) if self._may_continue(text[-size:])), 0)
+            sizes = range(min(self._longest - 1, len(text)), 0, -1)
+            size = next((size for size in sizes if any(value.startswith(text[-size:]) for value in self._marks)), 0)
             if size:
                 text, self._pending = text[:-size], replace(output, text=text[-size:])
             return [*ready, replace(output, text=self._redacted(text))] if text else ready
@@ -34,9 +35,6 @@ class Redactor:
             return ready if output is None else [*ready, output]
         values = {field.name: getattr(output, field.name) for field in fields(output)}
         return [*ready, replace(output, **{name: self._redacted(value) for name, value in values.items()})]
-
-    def _may_continue(self, tail: str) -> bool:
-        return bool(tail) and any(value.startswith(tail) for value in self._marks)
 
     def _redacted(self, value: Any) -> Any:
         if isinstance(value, str):

@@ -32,6 +32,7 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.transformer import HELP
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.sessions import script
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,8 @@ class Commands:
         number, _ = name_and_options("code", rest)
         if not (number or "0").isdecimal():
             raise ConfigError(f"%autogen code takes a number of cells, not {number!r}")
-        if not (code := show_command.code_of_chat(chat, int(number or 0))):
+        runs = chat.runs[-int(number or 0) :]
+        if not (code := script.code_of_parts(part for each in runs for part in script.parts(each.task, each.log))):
             raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
         self._shell.set_next_input(code)
 

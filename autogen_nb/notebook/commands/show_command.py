@@ -1,15 +1,14 @@
 """``%autogen show``: displays a chat from its log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from typing import get_args
 
 from autogen_nb.agents.chats import call_context
-from autogen_nb.events import Ended, Event, Recorded
+from autogen_nb.events import Ended
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
-from autogen_nb.sessions import script
 from autogen_nb.sessions.session import SessionRun
 
 _ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
@@ -25,18 +24,12 @@ def waiting_run(chat: NotebookConversation) -> CellRun | None:
     return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
-def code_of_chat(chat: NotebookConversation, cells: int) -> str:
-    """The script of a chat's last `cells` cells, or of all cells if 0."""
-    return script.code_of_parts(
-        part for cell_run in chat.runs[-cells:] for part in script.parts(cell_run.task, cell_run.log)
-    )
-
-
 def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
     """Shows the runs without times, which the log does not record."""
     with closing(view):
         question: PersonAsked | None = None
-        for event in (event for run in runs for recorded in run.log for event in _flat(recorded)):
+        recorded = (event for run in runs for event in run.log)
+        for event in (event for each in recorded for event in (*call_context.nested_events(each), each)):
             if isinstance(event, _GIVEN):
                 view.decide(event, question, "")
             elif not isinstance(event, Ended):
@@ -44,7 +37,3 @@ def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
             elif event.reason != "terminated" and event.detail:
                 view.note(event.detail, kind="end")
             question = event if isinstance(event, _ASKED) else question
-
-
-def _flat(event: Recorded) -> Sequence[Event]:
-    return [*call_context.nested_events(event), event]
