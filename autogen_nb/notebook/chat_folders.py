@@ -19,7 +19,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, split_path
 from autogen_nb.kernels.processes import private_folders
-from autogen_nb.trusted.held_folder import HeldFolder
+from autogen_nb.trusted.held_folder import HeldFolder, safe_name
 
 FILES = "autogen_files"
 _LONGEST = 60
@@ -46,13 +46,13 @@ class ChatFolders:
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         if self._temporary:
-            return next(name for name in _numbered(f"{self._temporary}/{_safe_name(chat)}") if name not in taken)
+            return next(name for name in _numbered(f"{self._temporary}/{safe_name(chat)}") if name not in taken)
         if self._root is None:
             name = _notebook_name(self._notebook(), self._cwd)
             self._root = self._free(f"{FILES}/{name}", ()) if name else ""
         if not self._root:
-            return self._free(f"{FILES}/{_safe_name(chat)}", taken)
-        return next(name for name in _numbered(f"{self._root}/{_safe_name(chat)}") if name not in taken)
+            return self._free(f"{FILES}/{safe_name(chat)}", taken)
+        return next(name for name in _numbered(f"{self._root}/{safe_name(chat)}") if name not in taken)
 
     def close(self) -> None:
         """Releases this notebook's folders, so that other notebooks can use them."""
@@ -108,13 +108,9 @@ def _notebook_name(path: str, cwd: Path) -> str:
         # Notebooks of several folders may share a working directory, so the name includes the relative path.
         relative = relative.relative_to(cwd) if relative.is_relative_to(cwd) else PurePath(relative.name)
     whole = str(relative.with_suffix(""))
-    name = _safe_name(whole)[:_LONGEST]
+    name = safe_name(whole)[:_LONGEST]
     # Two different paths may have the same shortened name; the digest distinguishes them.
     return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"
-
-
-def _safe_name(text: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text).lstrip(".") or "_"
 
 
 def _numbered(folder: str) -> Iterator[str]:

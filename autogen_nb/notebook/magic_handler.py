@@ -142,6 +142,8 @@ class MagicHandler:
 
     async def _resume(self, words: Sequence[str], waits: run.Waits) -> None:
         name, options = name_and_options("resume", words)
+        if len(options) > 1:
+            raise ConfigError("%autogen resume takes --yes or --fresh, not both")
         session, chat = self._sessions.reopen(name), None
         try:
             if "--yes" not in options:

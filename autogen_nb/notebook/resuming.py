@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Coroutine, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
@@ -15,8 +15,6 @@ from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
-
-T = TypeVar("T")
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
 _LISTED = 12

@@ -15,13 +15,16 @@ _TIME = re.compile(
 )
 _PLAIN = (
     "application/vnd.plotly.v1+json",
+    "application/vnd.vegalite.v5+json",
+    "application/vnd.vegalite.v6+json",
     "application/json",
     "image/png",
     "image/jpeg",
     "image/svg+xml",
     "text/plain",
 )
-"""The types to compare, the most exact first; other types contain random ids."""
+"""The types to compare, the most exact first; of other types, only the text of HTML has no random ids."""
+_MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 
 
 def difference(expected: Iterable[Output], actual: Iterable[Output]) -> Difference:
@@ -55,4 +58,6 @@ def _comparable(outputs: Iterable[Output]) -> list[str]:
 
 def _bundle(data: Mapping[str, Any]) -> str:
     mime = next((mime for mime in _PLAIN if mime in data), "")
-    return json.dumps(data.get(mime), sort_keys=True) if mime.endswith("json") else str(data.get(mime, sorted(data)))
+    if mime.endswith("json"):
+        return json.dumps(data[mime], sort_keys=True)
+    return str(data[mime]) if mime else _MARKUP.sub(" ", str(data.get("text/html", sorted(data))))

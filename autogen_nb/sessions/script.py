@@ -5,12 +5,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.text import code_blocks
+from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure
 
-_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -43,8 +44,8 @@ def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
     for event in log:
         match event:
             case Said(sender=author, message=message) if event is not first:
-                prose = code_blocks.read(message.text).prose.strip()
-                words = Words(author, prose.removesuffix("TERMINATE").rstrip()) if prose else None
+                prose = without(END_WORD, code_blocks.read(message.text).prose)
+                words = Words(author, prose) if prose else None
             case CodeAsked():
                 asked = event
             case CodeRan() if asked is not None:
@@ -86,7 +87,7 @@ def code_of_parts(found: Iterable[Words | Code]) -> str:
 def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:
     failure = next((output for output in outputs if isinstance(output, Failure)), None)
     tree = code_blocks.parse_python(block.code) if block.language == "python" else None
-    line = failure and _LINE.search(_COLOUR.sub("", "\n".join(failure.traceback)))
+    line = failure and _LINE.search(without_controls("\n".join(failure.traceback)))
     if tree is None or not line:
         return ""
     ends = [statement.end_lineno or 0 for statement in tree.body if (statement.end_lineno or 0) < int(line[1])]

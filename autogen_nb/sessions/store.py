@@ -15,6 +15,7 @@ from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.sessions import log_file
 from autogen_nb.sessions.log_file import LogFile
 from autogen_nb.sessions.session import LOG, Session
+from autogen_nb.trusted.held_folder import safe_name
 
 _DAY = 86_400.0
 
@@ -34,7 +35,7 @@ class SessionStore:
     def create(self, title: str, **head: Any) -> Session:
         """A new session, whose name begins with the `title`; raises OSError if its file cannot be created."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        stem = f"{title}-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  # a name in the user's time
+        stem = f"{safe_name(title)}-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  # a name in the user's time
         for name in chain([stem], (f"{stem}-{number}" for number in count(2))):
             with suppress(FileExistsError):
                 (self.folder / name).mkdir(mode=0o700)
@@ -85,7 +86,7 @@ class SessionStore:
             return text
         if len(names) != 1:
             problem = f"{len(names)} sessions begin with {text!r}" if names else f"there is no session {text!r}"
-            raise ConfigError(f"{problem}; `%autogen sessions` lists them")
+            raise ConfigError(f"{problem}; the command `sessions` lists them")
         return names[0]
 
     def remove(self, name: str) -> None:

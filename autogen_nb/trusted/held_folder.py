@@ -166,6 +166,11 @@ def clear(path: Path) -> None:
         parent.clear(path.name)
 
 
+def safe_name(text: str) -> str:
+    """The text as the name of a visible file or folder, without separators."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text).lstrip(".") or "_"
+
+
 def _split(name: str) -> tuple[str, ...]:
     parts = PurePath(name).parts
     if PurePath(name).is_absolute() or ".." in parts:

@@ -250,9 +250,11 @@ def test_resume_asks_before_blocks_run(front: FrontEnd, model: FakeOpenAI, stdin
     if stdin:
         front.click("Stop")
     front.finish(run)
+    both = front.run("%autogen resume --yes --fresh", "both")
     again = front.run("%autogen resume --fresh", "again")
     state = front.run("%autogen kernel vars", "vars")
 
     assert ("Stopped: nothing was run" if stdin else "nobody is there to answer, and --yes was not given") in run.error
+    assert "takes --yes or --fresh, not both" in both.error
     assert again.status == "ok", again.error
     assert "has no variables" in state.text

@@ -240,6 +240,13 @@ def test_sessions_are_removed_when_they_are_old_and_unused(store: SessionStore) 
     assert sorted(store.names()) == sorted([used.name, new.name])
 
 
+def test_name_of_a_session_is_a_name_in_its_folder(store: SessionStore) -> None:
+    session = store.create("../sales 2026/", chat="main")
+
+    assert session.folder.parent == store.folder
+    assert session.name.startswith("_sales_2026_-")
+
+
 def test_session_is_found_by_the_beginning_of_its_name(store: SessionStore) -> None:
     first, second = begun(store), begun(store)
 
@@ -247,7 +254,7 @@ def test_session_is_found_by_the_beginning_of_its_name(store: SessionStore) -> N
     assert store.find(first.name) == first.name
     with pytest.raises(ConfigError, match="2 sessions begin with 'ma'"):
         store.find("ma")
-    with pytest.raises(ConfigError, match="there is no session 'b'; `%autogen sessions` lists them"):
+    with pytest.raises(ConfigError, match="there is no session 'b'; the command `sessions` lists them"):
         store.find("b")
 
 

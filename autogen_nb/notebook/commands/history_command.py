@@ -28,6 +28,8 @@ def chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, Bas
         rows.append((chat.name, str(len(chat.runs)), last, listing.state(chat.session), task, chat.folder))
     for name, team in teams.items():
         rows.append((name, "", "", f"a team of {len(team.participants)}, {len(team.messages)} messages", "", ""))
+    if not rows:
+        return line("This notebook has no chats.")
     return table(("chat", "cells", "last change", "state", "first task", "files"), rows, kind="chats", numbers=_NUMBERS)
 
 
