@@ -176,12 +176,14 @@ class ChatCell:
     def _resume(self, chat: NotebookConversation, task: str, inputs: Mapping[str, Any]) -> CellRun | None:
         if [name for name, value in inputs.items() if not chat.shared.holds(name, value)]:
             return None
+        is_restored = bool(chat.runs) and chat.runs[-1].restored
         resumed = chat.resume(self._stage.origin, task, self._settings)
         if resumed is None:
             return None
         cell_run, dropped_runs = resumed
         notice = f" The conversation drops {_later_runs(dropped_runs)}." if dropped_runs else ""
-        self._view.note(f"This cell was run again: its earlier run continues where it stopped.{notice}")
+        if not is_restored:
+            self._view.note(f"This cell was run again: its earlier run continues where it stopped.{notice}")
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:

@@ -71,6 +71,7 @@ def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> Non
     resumed = front.finish(front._cells["resume"])
 
     assert "It is 42." in resumed.text
+    assert "was run again" not in resumed.text
     assert resumed.about("stream")[-1] == "42\n"
 
 
