@@ -209,7 +209,7 @@ class BlockExecutor:
                 await asyncio.to_thread(self._overlay.remove)
 
     async def interrupt(self) -> None:
-        """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
+        """Interrupts the running block, if there is one; a block that does not stop is killed with its kernel."""
         await self.kernel.interrupt()
         await self._shell.interrupt()
 

@@ -1,9 +1,9 @@
 """An agent's kernel: started, used and stopped on one asyncio loop.
 
 1. One request runs at a time; others wait for their turn.
-2. If the task of a request is cancelled, the code is interrupted, and the next request begins only when the kernel is
-   idle. If the code does not stop within the grace period, a person decides; without a person, the kernel is killed.
-   The cancelled task does not wait for the decision.
+2. Code that does not stop within the grace period after an interrupt is killed with its kernel, and nobody is asked.
+   If the task of a request is cancelled, the code is interrupted. The cancelled task does not wait for the end of the
+   code, but the next request does. `tell` gets a sentence for the person if this code had to be killed.
 3. A dead kernel is replaced before the next request, whose result says that the state is lost.
 4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
    half loaded, so the kernel is replaced and the module is skipped.
@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions
-from autogen_nb.kernels.kernel_status import KernelStatus, OnStuck, StuckAnswer, StuckBlock
+from autogen_nb.kernels.kernel_status import KernelStatus
 from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
@@ -33,14 +33,12 @@ from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, with_parents
 from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
-from autogen_nb.kernels.transfer.variable_transfer import parse_variables
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.outputs import Failure, Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
 _SHUTDOWN_GRACE = 0.5
-_LIST_TIMEOUT = 1.0
 _PREPARE_TIMEOUT = 10.0
 
 
@@ -54,7 +52,6 @@ class Kernel(VariableExchange):
         grace: float = 5.0,
         place: Place = LOCAL,
         limits: Limits | None = None,
-        on_stuck: OnStuck | None = None,
         folders: Sequence[Path] = (),
     ) -> None:
         self.cwd = Path(cwd).absolute()
@@ -63,7 +60,7 @@ class Kernel(VariableExchange):
         self._imports = tuple(imports)
         self._grace = grace
         self.limits = Limits.usual() if limits is None else limits
-        self.on_stuck = on_stuck
+        self.tell: Callable[[str], None] | None = None
         self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
         self.widgets = WidgetComms()
@@ -145,13 +142,18 @@ class Kernel(VariableExchange):
         finally:
             if outcome is None:
                 request.emit = ignore
-                await self._abandon(request)
+                self._in_background(self._finish_abandoned(request))
         return outcome
 
     async def interrupt(self) -> None:
-        """Interrupts the running block, if there is one; the state is lost only if the person agrees (`on_stuck`)."""
+        """Interrupts the running block, if there is one; a block that does not stop is killed with its kernel."""
         if self._current is not None:
-            self._current.interrupt(self._ask_person if self.on_stuck is not None else "wait")
+            self._current.interrupt()
+
+    async def wait_idle(self) -> None:
+        """Waits until no request runs."""
+        async with self._turn:
+            pass
 
     async def restart(self) -> None:
         self._ending = "The kernel was restarted"
@@ -197,7 +199,6 @@ class Kernel(VariableExchange):
                 grace=self._grace,
                 silent=silent,
                 permissions=permissions,
-                on_stop=lambda: "kill" if self.on_stuck is None else self._ask_person,
                 **more,
             )
         except BaseException:
@@ -213,18 +214,10 @@ class Kernel(VariableExchange):
         self._end_turn()
         return replace(outcome, note=" ".join(note for note in (lost, outcome.note) if note))
 
-    async def _abandon(self, request: ExecuteRequest) -> None:
-        question = asyncio.ensure_future(request.asking.wait())
-        waited: list[asyncio.Future[Any]] = [self._in_background(self._finish_abandoned(request)), question]
-        try:
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            question.cancel()
-
     async def _finish_abandoned(self, request: ExecuteRequest) -> None:
         try:
             if request.end is None:
-                request.interrupt(self._ask_person if self.on_stuck is not None else "kill")
+                request.interrupt()
             while True:
                 # `wait` raises the errors of the request's `ask` function; the chat has already reported them.
                 with suppress(Exception):
@@ -233,6 +226,9 @@ class Kernel(VariableExchange):
             # The next request can report the death of the kernel, but not that this code did not stop.
             if request.end == "stuck":
                 self._lost = (await self._outcome(request)).note
+                if self.tell is not None:
+                    why = f"passed its {request.passed}" if request.passed else f"did not stop within {self._grace:g} s"
+                    self.tell(f"The code {why}, so its kernel was replaced; the agent's variables are lost.")
         finally:
             self._end_turn()
         if not self.alive and self._ending is None:
@@ -252,18 +248,6 @@ class Kernel(VariableExchange):
         if self._watch is not None:
             self._watch.end()
         self._turn.release()
-
-    async def _ask_person(self) -> StuckAnswer:
-        assert self.on_stuck is not None
-        variables = None
-        if (handle := self._life.handle) is not None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_LIST_TIMEOUT):
-                    # ipykernel reads the control channel in a separate thread, so it replies while code runs.
-                    reply = await handle.channels.ask("control", "autogen_nb_variables", {})
-                    if (listed := reply.get("variables")) is not None:
-                        variables = parse_variables(listed)
-        return await self.on_stuck(StuckBlock(variables))
 
     def _limit(self, limit: str, action: Literal["interrupt", "kill"]) -> None:
         if self._current is not None:

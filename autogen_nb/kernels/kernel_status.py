@@ -1,21 +1,9 @@
-"""The status of a kernel, and the decision about a block that does not stop."""
+"""The status of a kernel."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-
-
-@dataclass(frozen=True, slots=True)
-class StuckBlock:
-    variables: tuple[HandedVariable, ...] | None
-
-
-StuckAnswer: TypeAlias = Literal["wait", "kill", "later"]
-"""The decision about a block that does not stop; "later" if nobody can decide before the next cell."""
-OnStuck: TypeAlias = Callable[[StuckBlock], Awaitable[StuckAnswer]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@
 4. If an interrupt hits ipykernel's own code, ipykernel drops the request and becomes idle without a reply. The kernel
    replies in order, so the reply to a later request proves that the earlier request was dropped.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
-   inside its own hooks. A request whose code does not stop within the grace period ends as "stuck". If a person sent
-   the interrupt, the person decides first; meanwhile the code gets no further interrupts.
+   inside its own hooks. A request whose code does not stop within the grace period ends as "stuck", whoever sent the
+   interrupt.
 6. Outputs go to `emit` as soon as their message arrives; `wait` may be cancelled and called again.
 7. A question on stdin waits a moment for earlier output, because IOPub is another socket. The client sends a request
    on the control channel, which the kernel handles while code runs. The idle status of this request on IOPub follows
@@ -26,7 +26,6 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
-from autogen_nb.kernels.kernel_status import StuckAnswer
 from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
@@ -34,8 +33,6 @@ from autogen_nb.outputs import Failure, Output, Stream
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 """Asks a person for input; takes the prompt, and True for a password. EOFError means the end of the input."""
 End: TypeAlias = Literal["idle", "died", "stuck"]
-Stuck: TypeAlias = Callable[[], Awaitable[StuckAnswer]]
-"""Asks a person what to do about code that does not stop."""
 
 _END_OF_FILE = "\x04"
 _OUTPUT_WAIT = 1.0  # rule 7
@@ -58,14 +55,12 @@ class ExecuteRequest:
         timeout: float | None = None,
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
-        on_stop: Callable[[], Stuck | Literal["kill"]] = lambda: "kill",
     ) -> None:
         self.handle = handle
         self.emit = emit
         self._code = code
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
-        self._on_stop = on_stop
         self._loop = asyncio.get_running_loop()
         self._stopped: asyncio.Future[None] = self._loop.create_future()
         self._open_questions = 0
@@ -76,7 +71,7 @@ class ExecuteRequest:
         self._tasks: set[asyncio.Task[None]] = set()
         self._interrupts: set[asyncio.Task[None]] = set()
         self._question: asyncio.Task[None] | None = None
-        self._timers: list[asyncio.TimerHandle] = []
+        self._deadline: asyncio.TimerHandle | None = None
         self._next_interrupt: asyncio.TimerHandle | None = None
         self._begun = False
         self._idle = False
@@ -87,7 +82,6 @@ class ExecuteRequest:
         self.expired = False
         self.interrupted = False
         self.passed = ""
-        self.asking = asyncio.Event()
         handle.exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
         if handle.guard is not None:
@@ -134,19 +128,18 @@ class ExecuteRequest:
             await asyncio.wait(self._interrupts, timeout=self._grace)
         self._close()
 
-    def interrupt(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
-        """Interrupts the code as soon as it has begun; `stuck` is the action if the code does not stop in time."""
-        self.interrupted = True
+    def interrupt(self) -> None:
+        """Interrupts the code as soon as it has begun; the request ends after the grace period (rule 5)."""
         if self._begun:
             self._send_interrupt()
-        self._escalate(stuck)
+        self._escalate()
 
     def exceed(self, limit: str, action: Literal["interrupt", "kill"]) -> None:
         self.passed = self.passed or limit
         if action == "kill":
             self._finish("stuck")
         else:
-            self.interrupt("kill")
+            self.interrupt()
 
     def _finish(self, end: End) -> None:
         self.end = self.end or end
@@ -154,23 +147,16 @@ class ExecuteRequest:
 
     def _expire(self) -> None:
         self.expired = True
-        self.interrupt("kill")
+        self.interrupt()
 
-    def _escalate(self, stuck: Stuck | Literal["wait", "kill"]) -> None:
+    def _escalate(self) -> None:
         """Rule 5."""
-        if self.asking.is_set() and stuck != "kill":
-            return
+        self.interrupted = True
         if self._next_interrupt is None:
-            # With "wait", nothing ends the code, so it gets more time before the next interrupt.
-            pause = self._grace if stuck == "wait" else self._grace / 2
+            pause = self._grace / 2
             self._next_interrupt = self._loop.call_later(pause, self._repeat_interrupt, pause)
-        if stuck == "kill":
-            self._call_later(self._grace, self._finish, "stuck")
-        elif stuck != "wait":
-            self._call_later(self._grace, self._ask_person_about_stuck, stuck)
-
-    def _call_later(self, seconds: float, call: Callable[..., None], *arguments: Any) -> None:
-        self._timers.append(self._loop.call_later(seconds, call, *arguments))
+        if self._deadline is None:
+            self._deadline = self._loop.call_later(self._grace, self._finish, "stuck")
 
     def _repeat_interrupt(self, pause: float) -> None:
         if self.end is None:
@@ -186,21 +172,6 @@ class ExecuteRequest:
         task = self._spawn(self.handle.interrupt())
         self._interrupts.add(task)
         task.add_done_callback(self._interrupts.discard)
-
-    def _ask_person_about_stuck(self, stuck: Stuck) -> None:
-        if not self.asking.is_set() and self.end is None:
-            self.asking.set()
-            self._stop_repeating()
-            # The person's decision replaces the time limit.
-            self._clock.pause()
-            self._spawn(self._ask_whether_to_wait(stuck))
-
-    async def _ask_whether_to_wait(self, stuck: Stuck) -> None:
-        answer = await stuck()
-        self.asking.clear()
-        # After Stop, no later cell asks the person, so "later" ends the code, too.
-        if answer == "kill" or (answer == "later" and self._stopped.done()):
-            self._finish("stuck")
 
     def _take(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
         kind, content, emitted = message["header"]["msg_type"], message["content"], None
@@ -290,8 +261,7 @@ class ExecuteRequest:
             judgement = await self._wait_for_judgement(question)
         if judgement.stop and not self._stopped.done():
             self._stopped.set_result(None)
-            self.interrupted = True
-            self._escalate(self._on_stop())
+            self._escalate()
         self.handle.channels.send("stdin", "input_reply", {"value": guard.answer(question, judgement)})
 
     async def _wait_for_judgement(self, question: GuardQuestion) -> EffectJudged:
@@ -347,8 +317,8 @@ class ExecuteRequest:
     def _close(self) -> None:
         self._clock.pause()
         self._stop_repeating()
-        for timer in self._timers:
-            timer.cancel()
+        if self._deadline is not None:
+            self._deadline.cancel()
         for task in self._tasks:
             task.cancel()
         self.handle.exited.remove_done_callback(self._on_exit)

@@ -40,7 +40,6 @@ from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, va
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
@@ -81,7 +80,9 @@ class ChatCell:
                 self._view.note(remark)
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
-            await self._settle_stuck_code(chat)
+            if chat.busy:
+                self._view.set_status(status_line.WAITING_FOR_STOPPED)
+                await self._on_engine(chat.executor.kernel.wait_idle())
             if not chat.runs and Path(chat.folder).is_absolute():
                 self._view.note(_TEMPORARY.format(folder=str(chat.cwd), files=chat.folder), tone="warning")
             with _chat_folder(chat):
@@ -205,26 +206,6 @@ class ChatCell:
                 "The agent's kernel keeps its variables."
             )
         return cell_run
-
-    async def _settle_stuck_code(self, chat: NotebookConversation) -> None:
-        ask = self._stage.ask_below if self._stage.waits == "async" else None
-        chat.stop_question.withdraw()
-        chat.executor.kernel.on_stuck = (
-            None
-            if isinstance(self._person, AbsentPerson)
-            else chat.stop_question.note_for_next_cell
-            if ask is None
-            else chat.stop_question.ask_in_cell(ask)
-        )
-        if not chat.busy:
-            return
-        self._view.set_status(status_line.WAITING_FOR_STOPPED)
-        if not await self._on_engine(chat.stop_question.needs_decision(lambda: chat.busy)):
-            return
-        what = stop_question.question(chat.stop_question.stuck)
-        if await _await_answer(lambda: self._person.stopping(what)) == "kill":
-            await self._on_engine(chat.executor.restart())
-            self._view.note(stop_question.KILLED, kind="decision")
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)

@@ -68,6 +68,10 @@ class ChatKernels:
         # Python cannot enter a context that is already entered, so each call enters a copy.
         self._say = lambda text: context.copy().run(show, text)
 
+    def say(self, text: str) -> None:
+        """Shows a line in the cell that ran last."""
+        self._say(text)
+
     def admit(self, chat: KernelChat) -> None:
         """Registers the chat's kernel before it starts; raises `ExecutionError` at the limit."""
         others = [other.name for other in self._uses if other is not chat and other.alive]

@@ -19,7 +19,6 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
-from autogen_nb.notebook.asking.stop_question import StopQuestion
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.view import status_line
@@ -125,7 +124,6 @@ class NotebookConversation:
         self._open(first_kernel)
         self.shared = SharedVariables(lambda: self.executor.pid)
         self.declined_variables: set[str] = set()
-        self.stop_question = StopQuestion()
         self.listed_variables: frozenset[str] = frozenset()
         self._budgets: Sequence[Budget] = ()
 
@@ -203,6 +201,7 @@ class NotebookConversation:
             # The kernel is already starting, and will not call `admit` itself.
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
+        self.executor.kernel.tell = self.kernels.say
         self._forget = engine.at_exit(self.stop)
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Coroutine, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -19,7 +18,6 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook import exporting, resuming
-from autogen_nb.notebook.asking import stop_question
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -27,7 +25,7 @@ from autogen_nb.notebook.asking.delivery import (
     running_code,
     running_origin,
 )
-from autogen_nb.notebook.asking.person import AbsentPerson, Person, StopAnswer, TypingPerson
+from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.chat_sessions import ChatSessions
@@ -228,8 +226,7 @@ class MagicHandler:
             else NotebookView(remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         )
         with self._person(channel, view, origin, running, settings.human_timeout or None) as person:
-            ask_below = partial(_ask_below, view) if has_buttons and isinstance(view, NotebookView) else None
-            stage = CellStage(self._notebook, origin, person, view, waits, ask_below, settings.every_block)
+            stage = CellStage(self._notebook, origin, person, view, waits, settings.every_block)
             if team is not None:
                 await run_team(stage, options, team)
                 return
@@ -290,15 +287,6 @@ def _new_view(channel: QuestionChannel) -> CellView:
 async def _awaited(work: Coroutine[Any, Any, None]) -> None:
     with run.heartbeat(), one_line(), suppress(Superseded):
         await work
-
-
-async def _ask_below(view: NotebookView, what: str) -> StopAnswer:
-    from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
-
-    below = NotebookView(publish=view.publish)
-    answer = await ButtonPerson(lambda: below, lambda: False).stopping(what)
-    below.note(stop_question.KILLED if answer == "kill" else stop_question.LEFT, kind="decision")
-    return answer
 
 
 def _publish(result: ChatResult | TaskResult) -> None:

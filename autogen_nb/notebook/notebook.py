@@ -1,6 +1,6 @@
 """The state that all cells of a notebook share, and the state of one run of a cell."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import Person, StopAnswer
+from autogen_nb.notebook.asking.person import Person
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
@@ -73,7 +73,6 @@ class CellStage:
     person: Person
     view: CellView
     waits: Waits
-    ask_below: Callable[[str], Coroutine[Any, Any, StopAnswer]] | None = None
     every_block: bool = False
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:

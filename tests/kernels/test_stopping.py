@@ -1,25 +1,19 @@
-import asyncio
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
-from autogen_nb.kernels.kernel_status import StuckBlock
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
 pytestmark = pytest.mark.kernel
 
-# Goes on until told otherwise by a file, whatever it is sent.
 STUBBORN = """
-import pathlib, time
+import time
 kept = 'x'
 said = False
-while not pathlib.Path('enough').exists():
+while True:
     try:
         if not said:
             said = True
@@ -28,22 +22,7 @@ while not pathlib.Path('enough').exists():
     except KeyboardInterrupt:
         pass
 """
-
-
-def enough(agent: SharedKernel) -> None:
-    Path(agent.kernel.cwd, "enough").touch()
-
-
-class Person:
-    def __init__(self, *answers: Literal["wait", "kill"]) -> None:
-        self.answers = list(answers)
-        self.asked: list[StuckBlock] = []
-        self.heard = asyncio.Event()
-
-    async def __call__(self, stuck: StuckBlock) -> Literal["wait", "kill"]:
-        self.asked.append(stuck)
-        self.heard.set()
-        return self.answers.pop(0)
+KILLED = "The block was interrupted and did not stop; the kernel was killed and restarted; its variables are lost."
 
 
 @pytest.fixture
@@ -52,55 +31,39 @@ def agent(tmp_path: Path) -> Iterator[SharedKernel]:
         yield shared
 
 
-async def interrupted(agent: SharedKernel, code: str, then: Callable[[], object] = bool) -> BlockOutcome:
+async def interrupted(agent: SharedKernel, code: str) -> BlockOutcome:
     async with aclosing(stream(agent.kernel, code)) as items:
         await anext(items)
         await agent.kernel.interrupt()
-        then()
         *_, last = [item async for item in items]
     assert isinstance(last, BlockOutcome)
     return last
 
 
-@pytest.mark.slow
-def test_stuck_code_is_killed_when_the_person_says_so(agent: SharedKernel) -> None:
-    agent.kernel.on_stuck = person = Person("kill")
-
-    finished = agent.do(interrupted(agent, STUBBORN))
-
-    (stuck,) = person.asked
-    assert stuck.variables is not None
-    assert HandedVariable("kept", "str", "1 character", sys.getsizeof("x")) in stuck.variables
-    assert (finished.exit_code, finished.lost) == (INTERRUPTED, True)
+def test_code_that_ignores_the_interrupt_is_killed(agent: SharedKernel) -> None:
+    assert agent.do(interrupted(agent, STUBBORN)) == BlockOutcome(INTERRUPTED, KILLED, lost=True)
+    assert agent.execute("print('kept' in globals())").stdout == "False\n"
 
 
-@pytest.mark.slow
-def test_a_run_that_is_given_up_is_not_killed_unasked(agent: SharedKernel) -> None:
-    person = Person("wait")
+def test_the_end_of_a_run_that_is_given_up_is_told(agent: SharedKernel) -> None:
+    told: list[str] = []
+    agent.kernel.tell = told.append
 
-    async def run() -> None:
-        agent.kernel.on_stuck = person
+    async def give_up() -> None:
         async with aclosing(stream(agent.kernel, STUBBORN)) as items:
             await anext(items)
-        assert agent.kernel.status.state == "busy"
-        await person.heard.wait()
-        enough(agent)
+        assert agent.kernel.busy
+        await agent.kernel.wait_idle()
+        assert not agent.kernel.busy
 
-    agent.do(run())
+    agent.do(give_up())
+    after = agent.execute("print('kept' in globals())")
 
-    assert agent.execute("print(kept)").stdout == "x\n"
-
-
-@pytest.mark.slow
-def test_an_interrupt_with_nobody_to_ask_costs_nothing(agent: SharedKernel) -> None:
-    def later() -> None:
-        asyncio.get_running_loop().call_later(1.5, enough, agent)
-
-    assert not agent.do(interrupted(agent, STUBBORN, later)).lost
-    assert agent.execute("print(kept)").stdout == "x\n"
+    assert told == ["The code did not stop within 0.5 s, so its kernel was replaced; the agent's variables are lost."]
+    assert (after.stdout, after.finished.note) == ("False\n", KILLED)
 
 
-def test_an_interrupt_that_is_swallowed_is_repeated(agent: SharedKernel) -> None:
+def test_an_interrupt_that_is_swallowed_is_repeated(tmp_path: Path) -> None:
     code = """
 import time
 try:
@@ -110,6 +73,7 @@ except KeyboardInterrupt:
     print('swallowed', flush=True)
 time.sleep(99)
 """
-    finished = agent.do(interrupted(agent, code))
+    with shared_kernel(tmp_path, grace=3) as agent:
+        finished = agent.do(interrupted(agent, code))
 
     assert (finished.exit_code, finished.lost) == (INTERRUPTED, False)

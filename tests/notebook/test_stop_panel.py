@@ -1,17 +1,10 @@
-import re
 from typing import Literal
 
 import pytest
 
-from autogen_nb.kernels.kernel_status import StuckBlock
-from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
-from autogen_nb.notebook.asking.stop_question import question
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
 from tests.notebook.scripts import python
-
-IDLE = re.compile("main +idle")
-"""The state of a chat's kernel in the table of `%autogen kernel status`."""
 
 
 def stop(front: FrontEnd, run: Run, way: Literal["signal", "message"] = "signal") -> None:
@@ -62,14 +55,14 @@ def test_stop_while_code_runs(notebook: FrontEnd, model: FakeOpenAI) -> None:
 
 
 STUBBORN = """kept = 'kept'
-import os, signal
+import signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 print('stubborn')
-while not os.path.exists('let go'): pass"""
+while True: pass"""
 
 
-def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
-    model.add(python(STUBBORN), *after)
+def stubborn(front: FrontEnd, model: FakeOpenAI) -> Run:
+    model.add(python(STUBBORN), python("print('kept' in globals())"), "Gone.")
     cell = front.start("%%autogen --confirm never\nGo.", "stubborn")
     front.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")
     stop(front, cell)
@@ -77,42 +70,21 @@ def stubborn(front: FrontEnd, model: FakeOpenAI, *after: str) -> Run:
 
 
 @pytest.mark.slow
-def test_code_that_does_not_yield_may_be_waited_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    cell = stubborn(fresh, model, python("print(kept)"), "Kept.")
-    fresh.asked("Kill")
-    asked = cell.html() + str(list(fresh.visible()))
-    fresh.click("Wait")
-    fresh.wait(lambda: "The code continues" in cell.text, "the word on it")
-    (fresh.cwd / "let go").touch()
-    fresh.wait(lambda: bool(IDLE.search(fresh.run("%autogen kernel status", "status").text)), "the code to end")
-    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
-    (fresh.cwd / "let go").unlink()
-
-    assert "does not stop" in asked
-    assert "<code>kept</code> (str" in asked
-    assert after.about("stream") == ["kept\n"]
-
-
-@pytest.mark.slow
-def test_code_that_does_not_yield_may_be_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    cell = stubborn(fresh, model, python("print('kept' in globals())"), "Gone.")
-    fresh.click("Kill")
-    fresh.wait(lambda: "was killed" in cell.text, "the word on it")
+def test_code_that_does_not_stop_is_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    cell = stubborn(fresh, model)
+    fresh.wait(lambda: "did not stop within 5 s, so its kernel was replaced" in cell.text, "the line")
     after = fresh.run("%%autogen --confirm never\nShow it.", "after")
 
     assert after.about("stream") == ["False\n"]
-    assert not list(fresh.visible())
+    assert "did not stop; the kernel was killed" in str(model.requests[-1])
 
 
-def test_variables_that_would_be_lost_are_listed_with_their_size() -> None:
-    variables = (
-        HandedVariable("rows", "list", "100000 items"),
-        HandedVariable("table", "DataFrame", "5 rows x 2 columns", 2_000_000),
-        HandedVariable("thing", "Thing"),
-    )
+@pytest.mark.slow
+def test_the_next_cell_waits_for_code_that_was_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    stubborn(fresh, model)
+    waiting = fresh.start("%%autogen\nGo on.", "waiting")
+    fresh.wait(lambda: "waiting for code that was stopped" in waiting.text, "the status line")
+    stop(fresh, waiting)
+    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
 
-    asked = question(StuckBlock(variables))
-
-    assert asked.endswith(
-        "Killing it would lose `table` (DataFrame, 2.0 MB), `rows` (list, 100000 items), `thing` (Thing)."
-    )
+    assert after.about("stream") == ["False\n"]

@@ -48,7 +48,6 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
     for version in ("v5", "v6"):
         bundles = formatter.mimebundle_formatter
         bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
-    _list_variables_while_code_runs(shell.kernel, encode.is_data)
 
 
 def import_ahead(name: str) -> None:
@@ -200,14 +199,6 @@ def _with_picture(chart: Any, **options: Any) -> Any:
     except Exception:  # noqa: BLE001  # a chart does not need its picture
         return bundle
     return {**bundle, "image/png": b64encode(picture).decode()}
-
-
-def _list_variables_while_code_runs(kernel: Any, is_data: Callable[[Any], bool]) -> None:
-    def send_variables(stream: Any, identity: Any, parent: Any) -> None:
-        content = {"variables": variables(is_data)}
-        kernel.session.send(stream, "autogen_nb_variables_reply", content, parent, identity)
-
-    kernel.control_handlers["autogen_nb_variables"] = send_variables
 
 
 def _wake_on_signals() -> None:

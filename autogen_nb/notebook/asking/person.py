@@ -31,7 +31,6 @@ from autogen_nb.run import engine
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 RestoreAnswer: TypeAlias = Literal["run", "leave"]
-StopAnswer: TypeAlias = Literal["wait", "kill"]
 
 _OFFER_AFTER = 3
 """After this many approvals in a row, the cell suggests fewer questions."""
@@ -102,9 +101,6 @@ class Person(Human, Protocol):
     def restoring(self, what: str) -> RestoreAnswer | Awaitable[RestoreAnswer]:
         """Asks whether to run the blocks of an ended kernel again; `what` lists them."""
 
-    def stopping(self, what: str) -> StopAnswer | Awaitable[StopAnswer]:
-        """Asks whether to wait for code or kill it; `what` lists the variables that would be lost."""
-
 
 class AbsentPerson(NobodyToAsk):
     """The unattended case: a notebook executed by a program."""
@@ -119,10 +115,6 @@ class AbsentPerson(NobodyToAsk):
 
     def restoring(self, what: str) -> NoReturn:
         raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
-
-    def stopping(self, what: str) -> StopAnswer:
-        del what
-        return "kill"
 
 
 @contextmanager
@@ -189,10 +181,6 @@ class TypingPerson(TerminalHuman):
         if answer in ("t", ""):
             raise ChatUnfinished("Stopped: nothing was run", reason="stopped")
         return "run" if answer in ("y", "yes") else "leave"
-
-    def stopping(self, what: str) -> StopAnswer:
-        self._announce()
-        return "kill" if _typed(f"{what} [w]ait, [k]ill: ").strip().lower() in ("k", "kill") else "wait"
 
 
 def approved_each_block(events: Iterable[Recorded]) -> bool:

@@ -34,7 +34,7 @@ def execute(verb: str, chat: NotebookConversation) -> DisplayData:
             return line("Interrupted." if busy else "Nothing runs in the agent's kernel.")
         case _:
             run.engine.call(chat.stop(_STOPPED) if verb == "stop" else chat.executor.restart())
-            chat.listed_variables, chat.stop_question.stuck = frozenset(), None
+            chat.listed_variables = frozenset()
             result = (
                 "has ended, and its variables are lost; the next block starts a new kernel"
                 if verb == "stop"

@@ -23,12 +23,11 @@ from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
     RESTORE,
-    STOP,
     ChoicePanel,
     CodeInputPanel,
     MessagePanel,
 )
-from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer, StopAnswer
+from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 NOBODY = "nobody, in time"
@@ -85,9 +84,6 @@ class ButtonPerson:
     async def restoring(self, what: str) -> RestoreAnswer:
         answer = await self._ask(ChoicePanel(what, RESTORE))
         return _not_stopped(answer, "nothing was run")  # type: ignore[no-any-return]  # as above
-
-    async def stopping(self, what: str) -> StopAnswer:
-        return await self._ask(ChoicePanel(what, STOP))  # type: ignore[no-any-return]  # as above
 
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._view(), self._superseded, self._human_timeout)

@@ -87,11 +87,6 @@ RESTORE = (
     ChoiceButton("Stop", None, "Run nothing"),
 )
 
-STOP = (
-    ChoiceButton("Wait", "wait", "Let the code run; nothing is lost"),
-    ChoiceButton("Kill", "kill", "End the kernel; its variables are lost", "danger"),
-)
-
 
 class ChoicePanel(Panel):
     def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
