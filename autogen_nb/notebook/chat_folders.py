@@ -1,7 +1,7 @@
 """The output folders of a notebook's chats: ``autogen_files/NOTEBOOK/CHAT``.
 
-Without a notebook name, as in a terminal, the chats' folders are directly below ``autogen_files``. Two running
-notebooks never share a folder. If the working directory is read-only, the chats use a temporary folder.
+Without a notebook name, as in a terminal, the chats' folders are directly below ``autogen_files``. Notebooks without a
+name share them. If the working directory is read-only, the chats use a temporary folder.
 """
 
 import hashlib
@@ -18,7 +18,6 @@ from autogen_nb.effects import Effect
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, split_path
-from autogen_nb.kernels.processes import private_folders
 from autogen_nb.trusted.held_folder import HeldFolder, safe_name
 
 FILES = "autogen_files"
@@ -37,47 +36,21 @@ class ChatFolders:
     def __init__(self, cwd: Path, notebook: Callable[[], str] = str) -> None:
         self._cwd = cwd
         self._notebook = notebook
-        self._root: str | None = None
         self._temporary: str | None = None
-        self._claims: dict[str, Path] = {}
 
     def folder(self, chat: str, taken: Collection[str]) -> str:
         """Returns the chat's folder, under a name that is not in `taken`."""
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
-        if self._temporary:
-            return next(name for name in _numbered(f"{self._temporary}/{safe_name(chat)}") if name not in taken)
-        if self._root is None:
-            name = _notebook_name(self._notebook(), self._cwd)
-            self._root = self._free(f"{FILES}/{name}", ()) if name else ""
-        if not self._root:
-            return self._free(f"{FILES}/{safe_name(chat)}", taken)
-        return next(name for name in _numbered(f"{self._root}/{safe_name(chat)}") if name not in taken)
+        root = self._temporary or Path(FILES, _notebook_name(self._notebook(), self._cwd))
+        return next(name for name in _numbered(str(Path(root, safe_name(chat)))) if name not in taken)
 
     def close(self) -> None:
-        """Releases this notebook's folders, so that other notebooks can use them."""
-        while self._claims:
-            private_folders.remove(self._claims.popitem()[1])
+        """Removes the temporary folder if it contains no files."""
         if self._temporary:
-            # `rmdir` fails, and the folder stays, if it contains files.
             with suppress(OSError):
                 Path(self._temporary).rmdir()
             self._temporary = None
-
-    def _free(self, folder: str, taken: Collection[str]) -> str:
-        return next(name for name in _numbered(folder) if name not in taken and self._claimed(name))
-
-    def _claimed(self, folder: str) -> bool:
-        if folder in self._claims:
-            return True
-        digest = hashlib.sha256(os.fsencode(self._cwd.resolve() / folder)).hexdigest()[:16]
-        claim = Path(tempfile.gettempdir(), f"{private_folders.PREFIX}{digest}")
-        # Without a writable temporary folder, notebooks cannot claim folders.
-        with suppress(OSError):
-            if not private_folders.hold(claim):
-                return False
-            self._claims[folder] = claim
-        return True
 
 
 def remove_empty(cwd: Path, folder: str) -> None:

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -136,22 +136,6 @@ def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
     assert all_of_them.find_by_cell(Origin(None, "3")) is None
 
 
-Open = Callable[[str], ChatFolders]
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    made = []
-
-    def open_notebook(path: str) -> ChatFolders:
-        made.append(ChatFolders(tmp_path, lambda: path))
-        return made[-1]
-
-    yield open_notebook
-    for each in made:
-        each.close()
-
-
 @pytest.mark.parametrize(
     ("path", "folder"),
     [
@@ -163,25 +147,12 @@ def opened(tmp_path: Path) -> Iterator[Open]:
         ("{cwd}/", "main"),
     ],
 )
-def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path, opened: Open) -> None:
-    assert opened(path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
+def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path) -> None:
+    assert ChatFolders(tmp_path, lambda: path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
 
 
-@pytest.mark.parametrize("path", ["sales.ipynb", ""])
-def test_a_folder_that_a_living_notebook_uses_is_not_taken(path: str, opened: Open) -> None:
-    first, second = opened(path), opened(path)
-
-    taken = first.folder("main", ())
-    other = second.folder("main", ())
-    first.close()
-    again = opened(path).folder("main", ())
-
-    assert other != taken
-    assert again == taken
-
-
-def test_each_chat_has_a_folder(opened: Open) -> None:
-    folders = opened("sales.ipynb")
+def test_each_chat_has_a_folder(tmp_path: Path) -> None:
+    folders = ChatFolders(tmp_path, lambda: "sales.ipynb")
 
     assert folders.folder("a b", ()) == "autogen_files/sales/a_b"
     assert folders.folder("a_b", {"autogen_files/sales/a_b"}) == "autogen_files/sales/a_b-2"
@@ -189,19 +160,12 @@ def test_each_chat_has_a_folder(opened: Open) -> None:
 
 @pytest.mark.slow
 @pytest.mark.kernel
-@pytest.mark.parametrize(
-    ("names", "folders"),
-    [(("one.ipynb", "two.ipynb"), ("one/main", "two/main")), (("", ""), ("main", "main-2"))],
-    ids=["named", "unnamed"],
-)
-def test_two_notebooks_in_a_folder(
-    names: tuple[str, str], folders: tuple[str, str], tmp_path: Path, model: FakeOpenAI
-) -> None:
+def test_two_notebooks_in_a_folder(tmp_path: Path, model: FakeOpenAI) -> None:
     own = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "x", "AUTOGEN_NB_MODEL": "scripted"}
-    said = []
+    folders, said = ("one/main", "two/main"), []
     with ExitStack() as opened:
-        for name, folder in zip(names, folders, strict=True):
-            environ = environment(tmp_path, **own, JPY_SESSION_NAME=name)
+        for folder in folders:
+            environ = environment(tmp_path, **own, JPY_SESSION_NAME=f"{Path(folder).parent}.ipynb")
             front = opened.enter_context(FrontEnd(tmp_path, environ))
             model.add(python(f"open('autogen_files/{folder}/result.csv', 'x').write({folder!r})"), "Fine.")
             front.run("%load_ext autogen_nb", "load")
