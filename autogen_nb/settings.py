@@ -168,6 +168,10 @@ class Settings(Configurable):
 
     ask = Enum(("buttons", "text"), "buttons", help="the form of questions: buttons or text").tag(config=True)
     image = Unicode("", help="the container image of --sandbox docker; empty for python:3-slim").tag(config=True)
+    checkpoints = Bool(
+        True,
+        help="whether the agents' kernels take a checkpoint before each block, for %autogen undo and after a crash",
+    ).tag(config=True)
     kernel_idle = CFloat(
         120.0, min=0, help="minutes without use after which a chat's kernel ends; a notice comes first; 0 means never"
     ).tag(config=True)
@@ -257,6 +261,11 @@ class Settings(Configurable):
     def chat_flow(self) -> tuple[object, ...]:
         """The values that a resumed chat must share with its log."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
+
+    @property
+    def kernel_options(self) -> dict[str, Any]:
+        """The options of the chats' kernels."""
+        return {"imports": self.preimports, "checkpoints": self.checkpoints}
 
     @property
     def preimports(self) -> tuple[str, ...]:

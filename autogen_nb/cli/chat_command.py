@@ -56,8 +56,8 @@ class _Conversation:
         where.check(Path.cwd())
         self._settings = Settings().for_cell(options, attended=True, sandboxed=where.kind.wall, policy=run.policy())
         model = self._model()
-        timeout, imports = self._settings.block_timeout or None, self._settings.preimports
-        self._executor = where.executor(cwd=Path.cwd(), timeout=timeout, imports=imports)
+        timeout = self._settings.block_timeout or None
+        self._executor = where.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
         self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
         code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
         turns = self._settings.max_turns - 1

@@ -79,6 +79,8 @@ class BlockExecutor:
         in_kernel: bool = True,
         # Modules that the kernel imports in advance, if they are installed.
         imports: Sequence[str] = (),
+        # A Python kernel on Linux takes a checkpoint before each block, to which it goes back after a crash.
+        checkpoints: bool = False,
         # With "replay", a new kernel runs the successful blocks again after a crash.
         restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
@@ -114,7 +116,14 @@ class BlockExecutor:
         self._shell = Shell(cwd=self.cwd, environ=environ, grace=grace, place=place, limits=limits)
         folders = () if self._overlay is None else (self._overlay.folder,)
         self.kernel = Kernel(
-            cwd=self.cwd, environ=environ, imports=imports, grace=grace, place=place, limits=limits, folders=folders
+            cwd=self.cwd,
+            environ=environ,
+            imports=imports,
+            grace=grace,
+            place=place,
+            limits=limits,
+            folders=folders,
+            checkpoints=checkpoints,
         )
 
     @property

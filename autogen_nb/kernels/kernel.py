@@ -4,7 +4,8 @@
 2. Code that does not stop within the grace period after an interrupt is killed with its kernel, and nobody is asked.
    If the task of a request is cancelled, the code is interrupted. The cancelled task does not wait for the end of the
    code, but the next request does. `tell` gets a sentence for the person if this code had to be killed.
-3. A dead kernel is replaced before the next request, whose result says that the state is lost.
+3. A kernel that dies, or is killed, goes back to the checkpoint before the block. Without a checkpoint, a new kernel
+   replaces it before the next request, whose result says that the state is lost.
 4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
    half loaded, so the kernel is replaced and the module is skipped.
 """
@@ -40,6 +41,10 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
 _SHUTDOWN_GRACE = 0.5
 _PREPARE_TIMEOUT = 10.0
+_NO_CHECKPOINT = (
+    "The agent's kernel has {}, which a checkpoint cannot keep: until it ends, undo runs the earlier blocks again, "
+    "and a crash loses the variables."
+)
 
 
 class Kernel(VariableExchange):
@@ -53,6 +58,7 @@ class Kernel(VariableExchange):
         place: Place = LOCAL,
         limits: Limits | None = None,
         folders: Sequence[Path] = (),
+        checkpoints: bool = False,
     ) -> None:
         self.cwd = Path(cwd).absolute()
         self._place = place
@@ -63,6 +69,9 @@ class Kernel(VariableExchange):
         self.tell: Callable[[str], None] | None = None
         self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
+        self._takes_checkpoints = checkpoints
+        # The number of the last block, and of the checkpoint before it.
+        self.last_block = 0
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
@@ -72,6 +81,7 @@ class Kernel(VariableExchange):
         self._is_fresh = True
         self._started_at = 0.0
         self._lost = ""
+        self._refusal = ""
         self._ending: str | None = None
         self._current: ExecuteRequest | None = None
         self._watch: LimitWatch | None = None
@@ -155,6 +165,21 @@ class Kernel(VariableExchange):
         async with self._turn:
             pass
 
+    async def take_checkpoint(self) -> int:
+        """Takes a checkpoint of the present state; returns its number, or 0 if the kernel cannot take one."""
+        request = await self._open("", ignore, silent=True, permissions=None, takes_checkpoint=True)
+        try:
+            await request.wait()
+            is_taken = request.checkpoint is not None and await request.handle.has_checkpoint(request.checkpoint)
+        finally:
+            self._end_turn()
+        return self.last_block if is_taken else 0
+
+    async def go_back(self, block: int) -> bool:
+        """Restores the variables as they were before a block; False if there is no checkpoint of that state."""
+        async with self._turn:
+            return await self._wake(block)
+
     async def restart(self) -> None:
         self._ending = "The kernel was restarted"
         await self._life.end(grace=0)
@@ -174,7 +199,14 @@ class Kernel(VariableExchange):
             self._lost = note
 
     async def _open(
-        self, code: str, emit: Emit[Output], *, silent: bool, permissions: BlockPermissions, **more: Any
+        self,
+        code: str,
+        emit: Emit[Output],
+        *,
+        silent: bool,
+        permissions: BlockPermissions,
+        takes_checkpoint: bool = False,
+        **more: Any,
     ) -> ExecuteRequest:
         """Waits for its turn, starts the kernel if none runs, and sends a request."""
         await self._turn.acquire()
@@ -184,10 +216,16 @@ class Kernel(VariableExchange):
                 ended = await asyncio.shield(handle.exited)
                 reached = await handle.reached_limit()
                 why = f"The kernel passed its {reached}" if reached else describe_end(ended)
-                self._lost = self._lost or f"{why} since the last block and was restarted; {LOST}."
+                is_back = self._ending is None and await self._wake(self.last_block)
+                result = (
+                    "; its variables are as they were before that block" if is_back else f" and was restarted; {LOST}"
+                )
+                self._lost = self._lost or f"{why} since the last block{result}."
             handle = await self._life.start()
             self._ending = None
             self._blocks += not silent
+            takes_checkpoint = takes_checkpoint or not silent
+            self.last_block += takes_checkpoint
             if self._watch is not None:
                 self._watch.begin()
             self._is_fresh = False
@@ -199,6 +237,7 @@ class Kernel(VariableExchange):
                 grace=self._grace,
                 silent=silent,
                 permissions=permissions,
+                checkpoint=self.last_block if takes_checkpoint and handle.supervisor_socket else None,
                 **more,
             )
         except BaseException:
@@ -228,7 +267,12 @@ class Kernel(VariableExchange):
                 self._lost = (await self._outcome(request)).note
                 if self.tell is not None:
                     why = f"passed its {request.passed}" if request.passed else f"did not stop within {self._grace:g} s"
-                    self.tell(f"The code {why}, so its kernel was replaced; the agent's variables are lost.")
+                    result = (
+                        "was killed; the agent's variables are as they were before that code"
+                        if self.alive
+                        else "was replaced; the agent's variables are lost"
+                    )
+                    self.tell(f"The code {why}, so its kernel {result}.")
         finally:
             self._end_turn()
         if not self.alive and self._ending is None:
@@ -238,13 +282,28 @@ class Kernel(VariableExchange):
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
         # The system may have killed the block's processes at a limit.
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
-        outcome = classify(request, self._ending, reached)
-        if request.end == "stuck":
+        is_back = False
+        if request.end in ("stuck", "died") and self._ending is None:
+            is_back = await self._wake(self.last_block)
+        outcome = classify(request, self._ending, reached, is_back=is_back)
+        if request.end == "stuck" and not is_back:
             await self._life.end(grace=0)
         return outcome
 
+    async def _wake(self, number: int) -> bool:
+        """Goes back to the state before a block."""
+        handle = self._life.handle
+        if handle is None or not await handle.wake(number):
+            return False
+        self._attach(handle)
+        return True
+
     def _end_turn(self) -> None:
         self._current = None
+        refusal = "" if self._life.handle is None else self._life.handle.refusal
+        if refusal and not self._refusal and self.tell is not None:
+            self._refusal = refusal
+            self.tell(_NO_CHECKPOINT.format(refusal))
         if self._watch is not None:
             self._watch.end()
         self._turn.release()
@@ -253,15 +312,24 @@ class Kernel(VariableExchange):
         if self._current is not None:
             self._current.exceed(limit, action)
         elif action == "kill":
-            self._lost = f"The kernel passed its {limit} between blocks; it was killed and restarted; {LOST}."
-            self._in_background(self._life.end(grace=0))
+            self._in_background(self._kill_idle(limit))
+
+    async def _kill_idle(self, limit: str) -> None:
+        async with self._turn:
+            handle = self._life.handle
+            is_back = handle is not None and await self._wake(self.last_block)
+            result = "killed; its variables are as they were before the last block"
+            result = result if is_back else f"killed and restarted; {LOST}"
+            self._lost = f"The kernel passed its {limit} between blocks; it was {result}."
+            if not is_back:
+                await self._life.end(grace=0)
 
     async def _launch(self) -> KernelHandle:
         if self.admit is not None:
             self.admit()
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
-        launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits)
+        launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits, self._takes_checkpoints)
         # `prepare` uses the packed modules. They are packed while the kernel starts.
         self._in_background(pack_modules())
         # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.
@@ -276,17 +344,21 @@ class Kernel(VariableExchange):
                 await handle.end(grace=0)
                 if timeout is None or not isinstance(error, TimeoutError):
                     raise
-        self.widgets.connect(handle.channels, handle.interrupt)
-        handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
+        self._attach(handle)
         self.generation += 1
         self._blocks, self._started_at, self._is_fresh = 0, asyncio.get_running_loop().time(), True
+        if handle.is_python and self._imports:
+            self._in_background(self._import_ahead(handle))
+        return handle
+
+    def _attach(self, handle: KernelHandle) -> None:
+        """Follows a kernel that has started or woken."""
+        self.widgets.connect(handle.channels, handle.interrupt)
+        handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._watch = None
         if handle.root_pid is not None and self.limits != Limits():
             self._watch = LimitWatch(handle, self.limits, self._limit)
             handle.exited.add_done_callback(self._watch.stop)
-        if handle.is_python and self._imports:
-            self._in_background(self._import_ahead(handle))
-        return handle
 
     async def _import_ahead(self, handle: KernelHandle) -> None:
         for name in with_parents(self._imports):

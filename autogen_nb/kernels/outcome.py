@@ -16,6 +16,7 @@ LIMITED = 137
 TIMED_OUT = 124
 INTERRUPTED = 130
 LOST = "its variables are lost"
+BACK = "its variables are as they were before the block"
 
 _SIGNAL_BASE = 128
 _KEPT = "its variables are kept"
@@ -36,9 +37,10 @@ class BlockOutcome:
         return self.exit_code == 0
 
 
-def classify(request: ExecuteRequest, ending: str | None, reached: str = "") -> BlockOutcome:
+def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, is_back: bool = False) -> BlockOutcome:
+    """The outcome of a request; `is_back` if the kernel went back to the checkpoint before the block."""
     if request.end in ("died", "stuck"):
-        return _lost_outcome(request, ending, reached)
+        return _lost_outcome(request, ending, reached, is_back=is_back)
     if request.passed:
         return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
     if reached and request.exit_code:
@@ -50,18 +52,20 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "") -> 
     return BlockOutcome(request.exit_code)
 
 
-def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str) -> BlockOutcome:
+def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, is_back: bool) -> BlockOutcome:
     passed = request.passed or (reached if request.end == "died" and ending is None else "")
+    killed = "the kernel was killed" if is_back else "the kernel was killed and restarted"
     if passed:
-        note = f"The block passed its {passed}; the kernel was killed and restarted; {LOST}."
-        return BlockOutcome(LIMITED, note, lost=True)
-    if request.end == "died":
-        code = request.handle.exited.result()
-        event = ending or f"{describe_end(code)} while the block ran; the kernel was restarted"
-        return BlockOutcome(_SIGNAL_BASE - code if code < 0 else code or 1, f"{event}; {LOST}.", lost=True)
-    event = "ran out of time" if request.expired else "was interrupted"
-    note = f"The block {event} and did not stop; the kernel was killed and restarted; {LOST}."
-    return BlockOutcome(TIMED_OUT if request.expired else INTERRUPTED, note, lost=True)
+        event, code = f"The block passed its {passed}; {killed}", LIMITED
+    elif request.end == "died":
+        status = request.exit_status
+        restarted = "" if is_back else "; the kernel was restarted"
+        event = ending or f"{describe_end(status)} while the block ran{restarted}"
+        code = _SIGNAL_BASE - status if status < 0 else status or 1
+    else:
+        how = "ran out of time" if request.expired else "was interrupted"
+        event, code = f"The block {how} and did not stop; {killed}", TIMED_OUT if request.expired else INTERRUPTED
+    return BlockOutcome(code, f"{event}; {BACK if is_back else LOST}.", lost=not is_back)
 
 
 def describe_end(code: int) -> str:

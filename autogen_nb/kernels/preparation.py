@@ -22,8 +22,9 @@ _POLICY = Path(__file__).parent.parent / "core" / "policy"
 _MODULES = {
     name: _INSIDE / f"{name}.py" for name in ("encode", "fingerprints", "pickles", "service", "repair", "overlay_env")
 }
+_GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", "checkpoint", "lost_threads")
 _GUARD = {
-    **{name: _INSIDE / f"{name}.py" for name in ("guard", "audit_events", "guard_questions", "guard_process_view")},
+    **{name: _INSIDE / f"{name}.py" for name in _GUARD_MODULES},
     **{name: _POLICY / f"{name}.py" for name in ("path_scope", "permissions")},
 }
 _BOOTSTRAP = _INSIDE / "bootstrap.py"
@@ -50,7 +51,8 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
     file = handle.folder / "own"
     file.write_bytes(await pack_modules())
     await handle.files.send(file)
-    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}"
+    arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
+    arguments += repr(handle.supervisor_socket)
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
     request = ExecuteRequest(handle, source, grace=grace, silent=True, fields=guard.install_fields())

@@ -26,6 +26,7 @@ from typing import Any, Literal, TypeAlias
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
+from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
 from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
@@ -55,8 +56,10 @@ class ExecuteRequest:
         timeout: float | None = None,
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
+        checkpoint: int | None = None,
     ) -> None:
         self.handle = handle
+        self.checkpoint = checkpoint
         self.emit = emit
         self._code = code
         self._ask = ask
@@ -82,7 +85,9 @@ class ExecuteRequest:
         self.expired = False
         self.interrupted = False
         self.passed = ""
-        handle.exited.add_done_callback(self._on_exit)
+        # A kernel that wakes from a checkpoint has another future.
+        self._exited = handle.exited
+        self._exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
         if handle.guard is not None:
             fields = handle.guard.permission_fields(permissions)
@@ -98,10 +103,16 @@ class ExecuteRequest:
                 # With True, the failure of this request would make the kernel drop the requests in its queue.
                 "stop_on_error": False,
                 **(fields or {}),
+                **({} if checkpoint is None else {CHECKPOINT: checkpoint}),
             },
             self._take,
         )
         self._identifiers = [request_id]
+
+    @property
+    def exit_status(self) -> int:
+        """The exit code of a kernel that has died."""
+        return self._exited.result()
 
     @property
     def exit_code(self) -> int:
@@ -321,7 +332,7 @@ class ExecuteRequest:
             self._deadline.cancel()
         for task in self._tasks:
             task.cancel()
-        self.handle.exited.remove_done_callback(self._on_exit)
+        self._exited.remove_done_callback(self._on_exit)
         for identifier in self._identifiers:
             self.handle.channels.forget(identifier)
 

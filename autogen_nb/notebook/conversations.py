@@ -16,7 +16,6 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
@@ -107,13 +106,13 @@ class NotebookConversation:
         folder: Callable[[], str],
         *,
         kernels: ChatKernels,
-        imports: Callable[[], Sequence[str]],
+        kernel_options: Callable[[], Mapping[str, Any]],
         first_kernel: FirstKernel | None,
         begin_session: Callable[[str, str], Session],
     ) -> None:
         self.kernels = kernels
         self._begin_session = begin_session
-        self._imports = imports
+        self._kernel_options = kernel_options
         self.name = name
         self.cwd = cwd
         self._choose_folder = folder
@@ -194,7 +193,7 @@ class NotebookConversation:
     def _open(self, first_kernel: FirstKernel | None = None) -> None:
         if first_kernel is None:
             self.executor = self.where.executor(
-                cwd=self.cwd, imports=self._imports(), writable=writable(self.cwd, lambda: self.folder)
+                cwd=self.cwd, **self._kernel_options(), writable=writable(self.cwd, lambda: self.folder)
             )
         else:
             self.executor = first_kernel[1]
@@ -301,13 +300,13 @@ class Conversations:
         cwd: Path,
         first_kernel: FirstKernel | None = None,
         *,
-        imports: Callable[[], Sequence[str]] = machine_memory.preimports,
+        kernel_options: Callable[[], Mapping[str, Any]] = dict,
         folders: ChatFolders | None = None,
         begin_session: Callable[[str, str], Session] = lambda *_: Session(Path()),
     ) -> None:
         self.cwd = cwd
         self._begin_session = begin_session
-        self._imports = imports
+        self._kernel_options = kernel_options
         self.kernels = ChatKernels()
         self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
@@ -328,7 +327,7 @@ class Conversations:
             self.cwd,
             lambda: self.folders.folder(name, {conversation.known_folder for conversation in self}),
             kernels=self.kernels,
-            imports=self._imports,
+            kernel_options=self._kernel_options,
             first_kernel=first_kernel,
             begin_session=self._begin_session,
         )

@@ -104,7 +104,7 @@ class Extension:
                 conversations = Conversations(
                     self._cwd,
                     first,
-                    imports=lambda: self._magics.preimports,
+                    kernel_options=lambda: self._magics.kernel_options,
                     folders=ChatFolders(self._cwd, path),
                     begin_session=sessions.begin,
                 )
@@ -143,7 +143,7 @@ def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget,
         # A sandbox needs the chat's folder, which has no name before the first cell.
         if not (where.kind.costly or where.kind.wall):
             where.check(cwd)
-            executor = where.executor(cwd=cwd, imports=defaults.preimports)
+            executor = where.executor(cwd=cwd, **defaults.kernel_options)
             # If the start fails, the first block starts the kernel again and reports the error.
             engine.submit(executor.start()).add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             return where, executor

@@ -8,7 +8,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 
-def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> None:
+def install(shell: Any, path: str, field: str, overlay: str, prefix: str, supervisor: str) -> None:
     inside, guard = _unpack(path)
     modules = {name: _make_module(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"], modules["pickles"], modules["fingerprints"].fingerprint)
@@ -18,7 +18,10 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str) -> Non
     exec(guard.pop("guard"), own)  # noqa: S102  # the package's code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
     folders = (modules["overlay_env"].private(overlay), modules["overlay_env"].packages(overlay))
-    own["install"](shell.kernel, secret, own["load"](guard), *folders)
+    service = modules["service"]
+    own["install"](
+        shell.kernel, secret, own["load"](guard), *folders, supervisor, lambda: service.connect(shell.kernel)
+    )
 
 
 def _make_module(name: str, code: CodeType) -> Any:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-_BEGIN, _END = "autogen_nb.guard.begin", "autogen_nb.guard.end"
+_OWN_EVENTS = _TAKE, _BEGIN, _END = "autogen_nb.checkpoint", "autogen_nb.guard.begin", "autogen_nb.guard.end"
 _NOTHING: dict[str, Any] = {}
 _getpid = os.getpid
 _get_ident = __import__("_thread").get_ident
@@ -50,19 +50,35 @@ def copy_module(module: ModuleType, **replacements: Any) -> ModuleType:
     return clone
 
 
-def install(kernel: Any, secret: bytes, parts: dict[str, Any], private: str, packages: str) -> None:
+def install(
+    kernel: Any,
+    secret: bytes,
+    parts: dict[str, Any],
+    private: str,
+    packages: str,
+    supervisor: str,
+    on_wake: Callable[[], None],
+) -> None:
     files = parts["path_scope"].posixpath
     parts["path_scope"].posixpath = copy_module(files, os=copy_module(os))
     parts["permissions"].fnmatchcase = copy_module(sys.modules["fnmatch"]).fnmatchcase
     guard = _Guard(parts, secret, parts["guard_questions"].Asker(kernel, secret), private, packages)
-    handle = kernel.shell_handlers["execute_request"]
-    kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, parts["guard_questions"].FIELD, _BEGIN, _END)
-    hook: Any = _hook(guard.judge, parts["audit_events"].EVENTS | {_BEGIN, _END}, guard.roots)
+    if supervisor:
+        guard.allow_checkpoints(kernel, supervisor, parts, on_wake)
+    handle, fields = (
+        kernel.shell_handlers["execute_request"],
+        (parts["checkpoint"].FIELD, parts["guard_questions"].FIELD),
+    )
+    kernel.shell_handlers["execute_request"] = _handler(handle, sys.audit, *fields, *_OWN_EVENTS)
+    hook: Any = _hook(guard.judge, parts["audit_events"].EVENTS.union(_OWN_EVENTS), guard.roots)
     sys.addaudithook(hook)
 
 
-def _handler(handle: Any, audit: Callable[..., None], field: str, begin: str, end: str) -> FunctionType:
+def _handler(
+    handle: Any, audit: Callable[..., None], checkpoint: str, field: str, take: str, begin: str, end: str
+) -> FunctionType:
     async def execute_request(stream: Any, ident: Any, parent: Any) -> None:
+        audit(take, parent["content"].pop(checkpoint, None))
         fields = parent["content"].pop(field, None) or {}
         audit(begin, fields.get("text"), fields.get("signature"), ident, parent["header"])
         try:
@@ -121,8 +137,25 @@ class _Guard:
         self._pid = _getpid()
         self._judging: set[int] = set()
         self._own_thread: int | None = None
+        self._take: Callable[[Any], None] = lambda _: None
+
+    def allow_checkpoints(
+        self, kernel: Any, supervisor: str, parts: dict[str, Any], on_wake: Callable[[], None]
+    ) -> None:
+        def wake() -> None:
+            self._pid = _getpid()
+            self._block = self._own_thread = None
+            self._judging.clear()
+            self._asker.connect(kernel)
+            on_wake()
+
+        threads = parts["lost_threads"].LostThreads()
+        self._take = parts["checkpoint"].Checkpoints(kernel, supervisor, threads, self._process.busy, wake).take
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
+        if event == _TAKE:
+            self._take(*arguments)
+            return None
         if event in (_BEGIN, _END):
             self._block = self._own_thread = None
             if event == _BEGIN:

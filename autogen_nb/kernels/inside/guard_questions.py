@@ -36,12 +36,10 @@ class Asker:
         import zmq
         from zmq.backend import Socket, zmq_poll
 
-        self._turn = _allocate_lock()
         self._answers: dict[str, dict[str, Any]] = {}
         self._secret = secret
         self._key = bytes(kernel.session.key)
         self._session = str(kernel.session.session)
-        self._socket = kernel.stdin_socket
         # The agent's code can replace methods of the socket object, but not those of the C class.
         self._send, self._receive, self._poll = Socket.send, Socket.recv, zmq_poll
         self._more, self._now, self._in = int(zmq.SNDMORE), int(zmq.NOBLOCK), int(zmq.POLLIN)
@@ -49,7 +47,14 @@ class Asker:
         self._option = Socket.get
         self._decode = decoder()
         self._text = json.encoder.encode_basestring_ascii
-        self._streams = [OutputStream(each) for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]
+        self._outputs = [each for each in (sys.stdout, sys.stderr) if hasattr(each, "pub_thread")]
+        self.connect(kernel)
+
+    def connect(self, kernel: Any) -> None:
+        """Uses the sockets of the kernel, which are new after a checkpoint woke."""
+        self._turn = _allocate_lock()
+        self._socket = kernel.stdin_socket
+        self._streams = [OutputStream(each) for each in self._outputs]
 
     def ask(self, block: Any, question: dict[str, str], is_current: Callable[[], bool]) -> dict[str, Any]:
         number = _urandom(16).hex()

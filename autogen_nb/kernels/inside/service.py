@@ -40,14 +40,21 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
     )
     for stream in (sys.stdout, sys.stderr):
         _flush_sooner(stream)
-    _queue_without_limit(shell.kernel)
-    _wake_on_signals()
+    connect(shell.kernel)
     _keep_kernel_on_exit(shell)
+    # Each reply to a `kernel_info_request` would have a random tip, which changes the state of `random`.
+    shell.enable_tip = False
     formatter = shell.display_formatter
     formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
     for version in ("v5", "v6"):
         bundles = formatter.mimebundle_formatter
         bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
+
+
+def connect(kernel: Any) -> None:
+    """Configures the kernel's sockets and loop, which are new after a checkpoint woke."""
+    _queue_without_limit(kernel)
+    _wake_on_signals()
 
 
 def import_ahead(name: str) -> None:
@@ -206,7 +213,7 @@ def _wake_on_signals() -> None:
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)
     try:
-        loop = asyncio.get_running_loop()
+        loop = asyncio.get_event_loop()
         loop.add_reader(read_end, os.read, read_end, 4096)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     except (RuntimeError, ValueError, NotImplementedError):

@@ -10,8 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from autogen_nb.kernels.inside.checkpoint import NAME
+
 _KIB = 1024
 _SANDBOX = b"bwrap\n"
+_CHECKPOINT = f"({NAME})".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,29 @@ def kill(pids: Iterable[int]) -> None:
                 os.kill(pid, number)
 
 
-def sandbox_pids(pid: int) -> tuple[int, ...]:
-    """The ids of the sandbox's `bwrap` processes and of the program in it; without a sandbox, only `pid`."""
+def sandbox_pids(pid: int, kernel: int = 0) -> tuple[int, ...]:
+    """The ids of the sandbox's `bwrap` processes, of the program in it, and of a kernel that the program started.
+
+    Without a sandbox, this is only `pid`. `kernel` is the kernel's process id in the sandbox.
+    """
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
         # The first process of a sandbox adopts orphans, which `children` lists after the process's own child.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
-            processes.append(int(_read(f"/proc/{processes[-1]}/task/{processes[-1]}/children").split()[0]))
+            processes.append(int(_children(processes[-1])[0]))
+        children = map(int, _children(processes[-1])) if kernel and kernel != pid else ()
+        processes += [child for child in children if f"\t{kernel}\n" in _namespaces(child)]
     return tuple(processes)
+
+
+def _namespaces(pid: int) -> str:
+    """The process id in each namespace, the innermost last."""
+    lines = _read(f"/proc/{pid}/status").decode(errors="replace").splitlines(keepends=True)
+    return next((line for line in lines if line.startswith("NSpid:")), "")
+
+
+def _children(pid: int) -> list[bytes]:
+    return _read(f"/proc/{pid}/task/{pid}/children").split()
 
 
 @cache
@@ -75,8 +93,12 @@ def _by_proc(root: int) -> ResourceUsage:
             for thread in threads:
                 with suppress(OSError):
                     new += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+            stat = _read(f"/proc/{pid}/stat")
+            if _CHECKPOINT in stat:
+                # The supervisor limits the memory of checkpoints.
+                continue
             own = _anonymous(_read(f"/proc/{pid}/status"))
-            times = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[11:15]
+            times = stat.rpartition(b")")[2].split()[11:15]
             pids.add(pid)
             memory, tasks, cpu_seconds = memory + own, tasks + len(threads), cpu_seconds + sum(map(int, times)) / ticks
             largest = max(largest, (own, pid))

@@ -31,6 +31,7 @@ from autogen_nb.kernels.places.local import (
 )
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
+from autogen_nb.kernels.processes.lifeline import SUPERVISOR, wrap_in_sandbox
 
 _HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
@@ -57,10 +58,9 @@ class BubblewrapPlace(LocalPlace):
         spec = manager.kernel_spec
         # SIGINT would end bwrap, so interrupts are messages.
         spec.interrupt_mode = "message"
-        spec.argv = self.wrapped(spec.argv, launch_spec.cwd, launch_spec)
-        kernel = await start_kernel(manager, launch_spec, kernel_environ(launch_spec))
-        kernel.exited = with_signal_codes(kernel.exited)
-        return kernel
+        argv = wrap_in_sandbox(spec.argv, launch_spec.limits, launch_spec.supervisor_socket)
+        spec.argv = self.wrapped(argv, launch_spec.cwd, launch_spec)
+        return await start_kernel(manager, launch_spec, kernel_environ(launch_spec), convert=with_signal_codes)
 
     def wrapped(self, argv: Sequence[str], cwd: Path, launch_spec: LaunchSpec | None = None) -> list[str]:
         cwd = cwd.resolve()
@@ -106,7 +106,7 @@ class BubblewrapPlace(LocalPlace):
 
     def _visible_paths(self) -> Iterator[Path]:
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, site.getusersitepackages())
-        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT]
+        needed = [Path(sys.executable), *map(Path, prefixes), KERNEL_SCRIPT, SUPERVISOR]
         if self._net:
             # This file is often a link into /run, which is empty in the sandbox.
             needed.append(Path("/etc/resolv.conf"))

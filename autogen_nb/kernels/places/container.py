@@ -19,10 +19,10 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
+from autogen_nb.kernels.places.checkpointed_kernel import CheckpointedKernel
 from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
@@ -30,6 +30,7 @@ from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manag
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
+from autogen_nb.kernels.processes.lifeline import SUPERVISOR, wrap_in_sandbox
 from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
@@ -46,7 +47,7 @@ _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
 _COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pids.events 2>/dev/null"
-_PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 8)))"
+_PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 9)))"
 
 
 class ContainerPlace(Place):
@@ -114,8 +115,9 @@ class ContainerPlace(Place):
         manager = manager_for(launch_spec)
         manager.write_connection_file()
         # Python adds the script's folder to `sys.path`, so the folder must contain no other modules.
-        script = launch_spec.folder / "kernel_main.py"
+        script, supervisor = (launch_spec.folder / path.name for path in (KERNEL_SCRIPT, SUPERVISOR))
         script.write_bytes(KERNEL_SCRIPT.read_bytes())
+        supervisor.write_bytes(SUPERVISOR.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
         options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
@@ -124,6 +126,7 @@ class ContainerPlace(Place):
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
         argv = [_PYTHON, str(script), "-f", str(connection), *options]
+        argv = wrap_in_sandbox(argv, launch_spec.limits, launch_spec.supervisor_socket, _PYTHON, supervisor)
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
         job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
         return ContainerKernel(launch_spec, job, manager)
@@ -238,9 +241,9 @@ class ContainerPlace(Place):
         return container, stdin
 
 
-class ContainerKernel(KernelHandle):
+class ContainerKernel(CheckpointedKernel):
     def __init__(self, launch_spec: LaunchSpec, job: Exec, manager: Any) -> None:
-        super().__init__(launch_spec, SocketChannels(manager), with_signal_codes(job.exited), job)
+        super().__init__(launch_spec, manager, with_signal_codes(job.exited), job)
         self._pipe = job.pipe
         self._context = manager.context
 

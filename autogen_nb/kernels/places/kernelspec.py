@@ -1,6 +1,7 @@
 """Runs kernels of an installed kernelspec with the spec's own provisioner, without a sandbox."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from autogen_nb.errors import ConfigError
@@ -34,7 +35,8 @@ class KernelspecPlace(LocalPlace):
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
         if is_local(manager):
-            return await start_kernel(manager, launch_spec, launch_spec.environ)
+            # Checkpoints need Unix sockets.
+            return await start_kernel(manager, replace(launch_spec, checkpoints=False), launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))
         return ProvisionedKernel(launch_spec, manager)
 

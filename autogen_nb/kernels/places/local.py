@@ -1,41 +1,43 @@
 """Runs kernels of the current interpreter and other programs on this machine."""
 
+import asyncio
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
-from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places.checkpointed_kernel import CheckpointedKernel
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
 
+ConvertExit: TypeAlias = Callable[["asyncio.Future[int]"], "asyncio.Future[int]"]
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
 # The path of a Unix socket has at most 104 bytes on macOS. The names in the folder need the rest.
 _LONGEST_FOLDER = 60
 
 
-class LocalKernel(KernelHandle):
-    def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline) -> None:
-        self._manager = manager
+class LocalKernel(CheckpointedKernel):
+    def __init__(self, launch_spec: LaunchSpec, manager: Any, lifeline: Lifeline, convert: ConvertExit) -> None:
         self._process = manager.provisioner.process
         self._lifeline = lifeline
         lifeline.attach(self._process)
-        super().__init__(launch_spec, SocketChannels(manager), lifeline.supervisor_exited, lifeline)
+        super().__init__(launch_spec, manager, convert(lifeline.supervisor_exited), lifeline)
         self.root_pid = lifeline.root_pid
         self.cgroup = lifeline.cgroup
 
     @property
     def pid(self) -> int:
-        """The kernel's process id; before the start of the kernel, the supervisor's."""
-        return self._lifeline.command_pid
+        """The kernel's process id, or that of its sandbox; before the start of the kernel, the supervisor's."""
+        woken = self._checkpoints.kernel if self._checkpoints and self._lifeline.supervisor_socket else 0
+        return woken or self._lifeline.command_pid
 
     @property
     def alive(self) -> bool:
@@ -53,7 +55,8 @@ class LocalPlace(Place):
     is_local = True
 
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
-        return await start_kernel(manager_for(launch_spec), launch_spec, kernel_environ(launch_spec))
+        manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
+        return await start_kernel(manager, launch_spec, environ, socket=launch_spec.supervisor_socket)
 
     async def spawn(
         self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
@@ -70,8 +73,17 @@ class LocalPlace(Place):
 LOCAL = LocalPlace()
 
 
-async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[str, str]) -> LocalKernel:
-    lifeline = Lifeline(launch_spec.limits, folders=(launch_spec.folder, *launch_spec.folders))
+async def start_kernel(
+    manager: Any,
+    launch_spec: LaunchSpec,
+    environ: Mapping[str, str],
+    *,
+    socket: str = "",
+    convert: ConvertExit = lambda exited: exited,
+) -> LocalKernel:
+    """Starts the manager's kernel; `socket` is that of the supervisor outside the sandbox."""
+    folders = (launch_spec.folder, *launch_spec.folders)
+    lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket)
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
         with launch_spec.log.open("wb") as log:
@@ -80,11 +92,11 @@ async def start_kernel(manager: Any, launch_spec: LaunchSpec, environ: Mapping[s
             )
     except BaseException:
         if manager.has_kernel:
-            await LocalKernel(launch_spec, manager, lifeline).end(grace=0)
+            await LocalKernel(launch_spec, manager, lifeline, convert).end(grace=0)
         else:
             lifeline.close()
         raise
-    return LocalKernel(launch_spec, manager, lifeline)
+    return LocalKernel(launch_spec, manager, lifeline, convert)
 
 
 def is_local(manager: Any) -> bool:

@@ -1,6 +1,7 @@
 """The base classes of places. A place starts kernels and other programs, all in the same sandbox."""
 
 import asyncio
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -50,6 +51,10 @@ class KernelHandle(ABC):
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
+    # The socket of the supervisor that keeps checkpoints; "" without checkpoints.
+    supervisor_socket = ""
+    # Why the kernel could not take the last checkpoint.
+    refusal = ""
 
     def __init__(
         self,
@@ -64,7 +69,7 @@ class KernelHandle(ABC):
         with HeldFolder(self.outbox.parent) as parent:
             self.held_outbox = parent.folder(self.outbox.name)
         self.channels = channels
-        self.exited = exited
+        self.exited = self._process_exited = exited
         self.files = KernelFiles()
         self.language = ""
         self.guard: GuardClient | None = None
@@ -85,6 +90,16 @@ class KernelHandle(ABC):
     @property
     def alive(self) -> bool:
         return not self.exited.done()
+
+    async def open_checkpoints(self) -> None:  # noqa: B027 - most kernels have no checkpoints
+        """Connects to the supervisor, before the kernel does."""
+
+    async def has_checkpoint(self, number: int) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
+        return False
+
+    async def wake(self, number: int) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
+        """Ends the kernel, and continues with a checkpoint of it; False if this is not possible."""
+        return False
 
     async def await_answer(self, repeat_after: float) -> None:
         """Waits until the kernel answers on its shell and IOPub channels, and sets `language`.
@@ -139,9 +154,9 @@ class KernelHandle(ABC):
             await self._interrupt()
             await self._quit()
             await asyncio.wait([self.exited], timeout=grace)
-        if not self.exited.done():
+        if not self._process_exited.done():
             await self._kill()
-            await asyncio.wait([self.exited])
+            await asyncio.wait([self._process_exited])
         # An unfinished request gets the kernel's last messages.
         await self.channels.drain()
         self.channels.close()
@@ -172,12 +187,17 @@ class LaunchSpec:
     environ: Mapping[str, str]
     folders: tuple[Path, ...] = ()
     limits: Limits = NO_LIMITS
+    checkpoints: bool = False
     folder: Path = Path()
     outbox: Path = Path()
 
     @property
     def log(self) -> Path:
         return self.folder / "log"
+
+    @property
+    def supervisor_socket(self) -> str:
+        return str(self.outbox / "c") if self.checkpoints and sys.platform == "linux" else ""
 
 
 class Place(ABC):

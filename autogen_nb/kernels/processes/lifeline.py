@@ -16,8 +16,17 @@ from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.processes.process_tree import kill_tree, signal_group, watch_exit
 from autogen_nb.trusted.held_folder import clear
 
-_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _KILL_TIMEOUT = 5.0
+
+
+def wrap_in_sandbox(
+    command: Sequence[str], limits: Limits, socket: str, python: str = sys.executable, script: Path = SUPERVISOR
+) -> list[str]:
+    """The command with a second supervisor, which keeps the checkpoints in the sandbox of a kernel."""
+    if not socket:
+        return list(command)
+    return [python, "-I", "-S", str(script), "0", "-1", "end", "", "", str(limits.memory or 0), socket, *command]
 
 
 class Lifeline:
@@ -32,8 +41,12 @@ class Lifeline:
     own_pids: tuple[int, ...] = ()
     supervisor_exited: "asyncio.Future[int]"
 
-    def __init__(self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, limits: Limits, *, keep: bool = False, folders: Sequence[Path] = (), supervisor_socket: str = ""
+    ) -> None:
         self._keep = keep
+        self._memory = limits.memory or 0
+        self.supervisor_socket = supervisor_socket
         self._folders = tuple(folders)
         self._loop = asyncio.get_running_loop()
         self._supervised = sys.platform == "linux"
@@ -64,8 +77,10 @@ class Lifeline:
         folders = "\n".join(str(folder) for folder in self._folders)
         cgroups = "" if self.cgroup is None else str(self.cgroup.folder)
         # With -I and -S, the environment and installed packages do not influence the supervisor.
-        python = [sys.executable, "-I", "-S", str(_SUPERVISOR)]
-        return [*python, str(os.getpid()), str(self._child_ends[1]), keep, folders, cgroups, *command]
+        python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
+        owner, report = str(os.getpid()), str(self._child_ends[1])
+        options = [owner, report, keep, folders, cgroups, str(self._memory), self.supervisor_socket]
+        return [*python, *options, *command]
 
     def attach(self, process: "subprocess.Popen[bytes]") -> None:
         self.root_pid = self.command_pid = process.pid

@@ -1,6 +1,7 @@
 """A script (Linux only) that runs a kernel or a shell block as its child, and kills all descendants at the end.
 
-The owner is the process that started the script. The script starts often, so it imports little.
+The owner is the process that started the script. The script starts often, so it imports little. In a sandbox, a second
+supervisor runs as the parent of the kernel, without an owner.
 
 1. The supervisor is a child subreaper: orphaned descendants become its children.
 2. Standard input is a pipe from the owner, the lifeline. When the pipe closes or data arrives, or the owner ends, the
@@ -9,6 +10,9 @@ The owner is the process that started the script. The script starts often, so it
    `keep`, it waits for the other descendants instead.
 4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
 5. If the supervisor dies, the system kills the child.
+6. The kernel's checkpoints (`inside/checkpoint.py`) are copies of the kernel that sleep. If the kernel ends while there
+   are checkpoints, the supervisor kills all other descendants, and waits for the client, which can wake a checkpoint:
+   this process becomes the child.
 """
 
 import ctypes
@@ -20,6 +24,10 @@ import sys
 import time
 from contextlib import suppress
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LIFELINE = 0
@@ -28,11 +36,30 @@ _PAUSE = 0.005
 _TRACKER_SECONDS = 2.0
 _TRACKER = b"resource_tracker import main"
 _FEW_PROCESSES = 100
+_MOST_CHECKPOINTS = 20
+# Checkpoints may use a quarter of the free memory.
+_SHARE = 4
+# The supervisor spends at most 5 % of its time on measurements of memory.
+_COST_FACTOR = 20
+_PACKET = 4096
 
 
-def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[str], command: list[str]) -> int:
-    """Runs the command; returns its exit code, or a negative signal number."""
-    os.set_inheritable(report, False)
+def main(
+    owner: int,
+    report: int,
+    keep: bool,
+    folders: list[str],
+    cgroups: list[str],
+    memory: int,
+    path: str,
+    command: list[str],
+) -> int:
+    """Runs the command; returns its exit code, or a negative signal number.
+
+    With a `path`, checkpoints of the kernel are possible: the client and the kernel connect to this socket.
+    """
+    if owner:
+        os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake_reader, wake_writer = os.pipe()
     for end in (wake_reader, wake_writer):
@@ -45,31 +72,149 @@ def main(owner: int, report: int, keep: bool, folders: list[str], cgroups: list[
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (1, 2):
         os.dup2(null, stream)
-    os.write(report, b"started %d\n" % child)
     poll, owner_pidfd = _make_poll(owner, wake_reader)
+    _tell_owner(report, b"started %d\n" % child)
+    checkpoints = Checkpoints(path, memory, poll) if path else None
     code = None
     while True:
         ready = {descriptor for descriptor, _ in poll.poll()}
-        signals = b""
-        if wake_reader in ready:
-            with suppress(BlockingIOError):
-                signals = os.read(wake_reader, 4096)
+        signals = _read_signals(wake_reader)
         if signal.SIGINT in signals:
-            with suppress(OSError):
-                for number in (signal.SIGINT, signal.SIGCONT):
-                    os.killpg(child, number)
+            _interrupt(child)
         ended = _reap()
+        if checkpoints is not None:
+            child = checkpoints.follow(child, ended, ready)
         if child in ended and code is None:
             code = ended[child]
-            # The report fails if the owner has ended.
-            with suppress(OSError):
-                os.write(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
-        must_end = _LIFELINE in ready or owner_pidfd in ready or signal.SIGTERM in signals
+            _tell_owner(report, b"%s %d\n" % (b"left" if keep and _descendants() else b"ended", code))
+        is_left = (owner and _LIFELINE in ready) or (checkpoints is not None and checkpoints.client_is_gone)
+        must_end = is_left or owner_pidfd in ready or signal.SIGTERM in signals
         if must_end or (code is not None and not (keep and _descendants())):
             break
     code = _end_all().get(child, code)
-    _remove_folders(folders if _owner_is_gone(owner_pidfd) else [], cgroups if must_end else [])
+    _remove_folders(folders if folders and _owner_is_gone(owner_pidfd) else [], cgroups if must_end else [])
     return 0 if code is None else code
+
+
+class Checkpoints:
+    """The checkpoints of the kernel, by number; `copies` are their process ids.
+
+    The first process that connects to the socket is the client, the second one is the kernel. A checkpoint reads from
+    a socket, of which the supervisor has the other end: it wakes at a message, and ends when that end is closed.
+    """
+
+    def __init__(self, path: str, memory: int, poll: "select.poll") -> None:
+        import socket
+
+        self._sockets = socket
+        self._memory = memory // 1024
+        self._poll = poll
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(path)
+        self._listener.listen()
+        self._poll.register(self._listener, select.POLLIN)
+        self._connections: list[Any] = []
+        self._ends: dict[int, tuple[int, int]] = {}
+        self._measure_at = 0.0
+        self.client_is_gone = False
+
+    @property
+    def copies(self) -> set[int]:
+        return {pid for pid, _ in self._ends.values()}
+
+    def follow(self, child: int, ended: dict[int, int], ready: set[int]) -> int:
+        """Handles messages and the end of the kernel; returns the kernel's process id, or 0 if it ended."""
+        for number, (_, end) in list(self._ends.items()):
+            if end in ready:
+                self._drop(number)
+        for connection in self._connections[1:]:
+            if connection.fileno() in ready:
+                self._take(connection)
+        if self._listener.fileno() in ready:
+            self._accept(child)
+        if child in ended and self._ends:
+            _end_all(self.copies)
+            self._tell(b"ended %d" % ended[child])
+            child = 0
+        if self._connections and self._connections[0].fileno() in ready:
+            asked = self._connections[0].recv(_PACKET)
+            self.client_is_gone = not asked
+            if asked:
+                child = self._answer(child, *asked.split())
+        return child
+
+    def _answer(self, child: int, verb: bytes, digits: bytes) -> int:
+        number, pid = int(digits), 0
+        if verb == b"has":
+            self._tell(b"answer %d" % (number in self._ends))
+            return child
+        if number in self._ends:
+            if child and child not in _end_all(self.copies):
+                # The last threads of the kernel must not be the parents of the woken process (rule 5).
+                os.waitpid(child, 0)
+            os.write(self._ends[number][1], b"wake")
+            pid = self._drop(number)
+        self._tell(b"answer %d" % pid)
+        return pid or child
+
+    def _accept(self, kernel: int) -> None:
+        connection, _ = self._listener.accept()
+        self._connections.append(connection)
+        self._poll.register(connection, select.POLLIN)
+        if len(self._connections) == 1:
+            self._tell(b"kernel %d" % kernel)
+        else:
+            self._poll.unregister(self._listener)
+            os.unlink(self._listener.getsockname())  # noqa: PTH108 - as above
+            self._listener.close()
+
+    def _tell(self, message: bytes) -> None:
+        with suppress(OSError):
+            self._connections[0].send(message)
+
+    def _take(self, kernel: "Any") -> None:
+        message, ends, _, _ = self._sockets.recv_fds(kernel, _PACKET, 1)
+        if not message:
+            self._poll.unregister(kernel)
+        for end in ends:
+            number, pid = map(int, message.split()[1:])
+            os.set_inheritable(end, False)
+            self._poll.register(end, select.POLLIN)
+            self._ends[number] = (pid, end)
+            self._thin()
+        if not ends:
+            self._tell(message)
+
+    def _thin(self) -> None:
+        """Drops checkpoints that are too many or use too much memory, but never the first or the last one."""
+        while len(self._ends) > 2 and (len(self._ends) > _MOST_CHECKPOINTS or self._uses_too_much()):  # noqa: PLR2004
+            numbers = sorted(self._ends)
+            self._drop(min(zip(numbers, numbers[1:], numbers[2:]), key=lambda three: three[2] - three[0])[1])  # noqa: B905
+
+    def _uses_too_much(self) -> bool:
+        began = time.monotonic()
+        if began < self._measure_at:
+            return False
+        # Memory that the kernel and its copies share costs nothing more than the kernel itself.
+        used = sum(_memory(pid, b"Pss_Anon:") for pid in _descendants())
+        used -= sum(_memory(pid, b"Anonymous:") for pid in _descendants() - self.copies)
+        with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - as above
+            free = next(int(line.split()[1]) for line in file if line.startswith(b"MemAvailable:"))
+        self._measure_at = time.monotonic() + _COST_FACTOR * (time.monotonic() - began)
+        return used > min(free, self._memory or free) / _SHARE
+
+    def _drop(self, number: int) -> int:
+        pid, end = self._ends.pop(number)
+        self._poll.unregister(end)
+        os.close(end)
+        return pid
+
+
+def _memory(pid: int, name: bytes) -> int:
+    """A value of the process's memory in KiB."""
+    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123 - as above
+        return sum(int(line.split()[1]) for line in file if line.startswith(name))
+    return 0
 
 
 def _prctl(option: int, value: int) -> None:
@@ -125,11 +270,31 @@ def _remove_folders(folders: list[str], cgroups: list[str]) -> None:
             time.sleep(_PAUSE)
 
 
+def _tell_owner(report: int, line: bytes) -> None:
+    # This fails without an owner, and if the owner has ended.
+    with suppress(OSError):
+        os.write(report, line)
+
+
+def _interrupt(child: int) -> None:
+    with suppress(OSError):
+        for number in (signal.SIGINT, signal.SIGCONT) if child else ():
+            os.killpg(child, number)
+
+
+def _read_signals(wake_reader: int) -> bytes:
+    with suppress(BlockingIOError):
+        return os.read(wake_reader, 4096)
+    return b""
+
+
 def _make_poll(owner: int, wake_reader: int) -> "tuple[select.poll, int]":
     poll = select.poll()
-    poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     poll.register(wake_reader, select.POLLIN)
     owner_pidfd = -1
+    if not owner:
+        return poll, owner_pidfd
+    poll.register(_LIFELINE, select.POLLIN | select.POLLHUP)
     # A forked child of the owner may keep the lifeline open after the owner's end.
     with suppress(OSError):
         owner_pidfd = os.pidfd_open(owner)
@@ -152,14 +317,17 @@ def _reap() -> dict[int, int]:
     return exit_codes
 
 
-def _end_all() -> dict[int, int]:
+def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
+    """Kills all descendants, or with `spared` all others; the woken kernel can still use the resource trackers."""
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
-    while (alive := _descendants()) and time.monotonic() < begun + _KILL_SECONDS:
+    while (alive := _descendants() - (spared or set())) and time.monotonic() < begun + _KILL_SECONDS:
         # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
             alive = {pid for pid in alive if not _is_tracker(pid)}
+            if spared is not None and not alive:
+                break
         fresh = alive - seen
         # A running process could fork faster than this loop kills, so the loop stops all processes first.
         for pid in fresh or alive:
@@ -210,5 +378,9 @@ def _exit_like(code: int) -> None:
 
 
 if __name__ == "__main__":
-    _owner, _report, _keep, _folders, _cgroups, *_command = sys.argv[1:]
-    _exit_like(main(int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), _command))
+    _owner, _report, _keep, _folders, _cgroups, _limit, _path, *_command = sys.argv[1:]
+    _exit_like(
+        main(
+            int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), int(_limit), _path, _command
+        )
+    )

@@ -1,0 +1,103 @@
+"""Finds threads that a forked copy of the kernel would miss.
+
+A native thread belongs to the libraries whose functions are on its stack: the kernel may read its own threads'
+stack pointers in /proc. Unlike Python threads, native threads have no names.
+"""
+
+import array
+import os
+import re
+import threading
+import time
+from bisect import bisect
+
+# Libraries that start new threads after a fork (OpenBLAS, Arrow) or for each new thread (OpenMP), and ZeroMQ, whose
+# sockets the woken kernel replaces.
+_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|zmq|arrow)")
+_COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)\b|ld-|_zmq|\[|python)")
+_SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
+_SAFE_CLASSES = ("TMonitor",)
+_STACK_SIZE = 2**16
+# OpenBLAS's threads run for about 30 ms after their work.
+_TRIES = 100
+_PAUSE = 0.001
+_WORD = 8
+
+_Map = tuple[int, int, str]
+
+
+class LostThreads:
+    """Compares the threads with those at `begin`, which are ipykernel's own."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self._own = _threads()
+        self._safe: set[int] = set()
+
+    def unsafe(self) -> str:
+        """A thread without which the copy could hang; "" if there is none."""
+        unknown = _threads() - self._own - {threading.get_native_id()}
+        self._safe &= unknown
+        named = {thread.native_id: thread for thread in threading.enumerate()}
+        maps: list[_Map] = []
+        for number in unknown - self._safe:
+            if thread := named.get(number):
+                if not _SAFE_NAMES.match(thread.name) and type(thread).__name__ not in _SAFE_CLASSES:
+                    return f"the thread {thread.name!r}"
+                continue
+            maps = maps or _maps()
+            libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
+            if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
+                return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"
+            self._safe.add(number)
+        return ""
+
+
+def _threads() -> set[int]:
+    return {int(name) for name in os.listdir("/proc/self/task")}
+
+
+def _maps() -> list[_Map]:
+    maps = []
+    with open("/proc/self/maps") as file:
+        for line in file:
+            addresses, access, _, _, _, *path = line.split(maxsplit=5)
+            start, end = (int(each, 16) for each in addresses.split("-"))
+            maps.append((start, end, os.path.basename(path[0].strip()) if path and "x" in access else ""))
+    return maps
+
+
+def _libraries(thread: int, maps: list[_Map]) -> set[str]:
+    """The libraries of the functions on a native thread's stack; none if the thread runs all the time."""
+    starts = [start for start, _, _ in maps]
+    for _ in range(_TRIES):
+        try:
+            with open(f"/proc/self/task/{thread}/syscall") as file:
+                fields = file.read().split()
+        except OSError:
+            return set()
+        if len(fields) > 1:
+            break
+        time.sleep(_PAUSE)
+    else:
+        return set()
+    pointer = int(fields[-2], 16)
+    index = bisect(starts, pointer) - 1
+    if index < 0 or not maps[index][0] <= pointer < maps[index][1]:
+        return set()
+    memory = os.open("/proc/self/mem", os.O_RDONLY)
+    try:
+        size = min(maps[index][1] - pointer, _STACK_SIZE)
+        words = array.array("Q", os.pread(memory, size - size % _WORD, pointer))
+    except OSError:
+        return set()
+    finally:
+        os.close(memory)
+    libraries = set()
+    for word in words:
+        index = bisect(starts, word) - 1
+        if index >= 0 and maps[index][2] and word < maps[index][1]:
+            libraries.add(maps[index][2])
+    return libraries

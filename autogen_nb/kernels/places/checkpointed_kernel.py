@@ -1,0 +1,72 @@
+"""A kernel with Unix sockets, whose supervisor keeps checkpoints of it."""
+
+import asyncio
+from typing import Any
+
+from autogen_nb.kernels.channels import SocketChannels
+from autogen_nb.kernels.limits.resource_usage import sandbox_pids
+from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
+from autogen_nb.kernels.processes.checkpoints import Checkpoints
+from autogen_nb.kernels.processes.jobs import Program
+
+_KILLED = -9
+_REPEAT_SECONDS = 0.05
+_WAKE_TIMEOUT = 10.0
+
+
+class CheckpointedKernel(KernelHandle):
+    """`exited` is the end of the kernel; with checkpoints, its supervisor may run on, and `wake` sets a new future."""
+
+    def __init__(
+        self, launch_spec: LaunchSpec, manager: Any, process_exited: "asyncio.Future[int]", job: Program
+    ) -> None:
+        super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future(), job)
+        self._manager = manager
+        self._process_exited = process_exited
+        process_exited.add_done_callback(lambda done: self._kernel_ended(done.result()))
+        self.supervisor_socket = launch_spec.supervisor_socket
+        self._checkpoints = Checkpoints(self._kernel_ended) if self.supervisor_socket else None
+
+    @property
+    def refusal(self) -> str:  # type: ignore[override]
+        return "" if self._checkpoints is None else self._checkpoints.refusal
+
+    @property
+    def own_pids(self) -> tuple[int, ...]:
+        kernel = 0 if self._checkpoints is None else self._checkpoints.kernel
+        return () if self.pid is None else sandbox_pids(self.pid, kernel)
+
+    async def open_checkpoints(self) -> None:
+        if self._checkpoints is not None:
+            await self.unless_ended(self._checkpoints.connect(self.supervisor_socket))
+
+    async def has_checkpoint(self, number: int) -> bool:
+        return self._checkpoints is not None and await self._checkpoints.has(number)
+
+    async def wake(self, number: int) -> bool:
+        if self._checkpoints is None or self._process_exited.done() or not await self._checkpoints.wake(number):
+            return False
+        self._kernel_ended(_KILLED)
+        self.channels.close()
+        self.exited = asyncio.get_running_loop().create_future()
+        self.channels = SocketChannels(self._manager)
+        try:
+            async with asyncio.timeout(_WAKE_TIMEOUT):
+                await self.await_answer(_REPEAT_SECONDS)
+        except (TimeoutError, ChildProcessError):
+            return False
+        return True
+
+    async def end(self, grace: float) -> None:
+        await super().end(grace)
+        if self._checkpoints is not None:
+            self._checkpoints.close()
+
+    async def _kill(self) -> None:
+        if self._checkpoints is not None:
+            self._checkpoints.close()
+        await super()._kill()
+
+    def _kernel_ended(self, code: int) -> None:
+        if not self.exited.done():
+            self.exited.set_result(code)

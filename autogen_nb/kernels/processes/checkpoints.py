@@ -1,0 +1,72 @@
+"""The client of a kernel's supervisor, which keeps the kernel's checkpoints by number."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+_PACKET = 4096
+_PAUSE = 0.01
+_ANSWER_SECONDS = 10.0
+
+
+class Checkpoints:
+    """`ended` gets the exit code of a kernel that ends while there are checkpoints."""
+
+    def __init__(self, ended: Callable[[int], None]) -> None:
+        # Why the kernel could not take its last checkpoint.
+        self.refusal = ""
+        # The process id of the kernel in its sandbox.
+        self.kernel = 0
+        self._ended = ended
+        self._loop = asyncio.get_running_loop()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.setblocking(False)
+        self._answer: asyncio.Future[int] | None = None
+
+    async def connect(self, path: str) -> None:
+        # The supervisor makes the socket when it has started the kernel.
+        while self._socket.connect_ex(path):  # noqa: ASYNC110
+            await asyncio.sleep(_PAUSE)
+        self._loop.add_reader(self._socket, self._read)
+
+    async def has(self, number: int) -> bool:
+        return bool(await self._ask(b"has %d" % number))
+
+    async def wake(self, number: int) -> int:
+        """Ends the kernel, and wakes a checkpoint; returns the new process id, or 0 if this is not possible."""
+        if kernel := await self._ask(b"wake %d" % number):
+            self.kernel = kernel
+        return kernel
+
+    async def _ask(self, message: bytes) -> int:
+        self._answer = self._loop.create_future()
+        self._socket.send(message)
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                return await self._answer
+        except TimeoutError:
+            return 0
+        finally:
+            self._answer = None
+
+    def close(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket)
+        self._socket.close()
+
+    def _read(self) -> None:
+        with suppress(BlockingIOError):
+            event, *words = self._socket.recv(_PACKET).decode(errors="replace").split(maxsplit=2) or [""]
+            match event:
+                case "answer":
+                    if self._answer is not None:
+                        self._answer.set_result(int(words[0]))
+                case "refused":
+                    self.refusal = words[1]
+                case "kernel":
+                    self.kernel = int(words[0])
+                case "ended":
+                    self._ended(int(words[0]))
+                case _:
+                    self._loop.remove_reader(self._socket)

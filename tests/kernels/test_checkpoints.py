@@ -1,0 +1,322 @@
+"""Checkpoints of the agent's kernel: what a woken kernel has, and what is left when it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, BlockOutcome
+from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.local import LOCAL
+from autogen_nb.kernels.places.place import Place
+from tests.kernels.guarded import ALLOWED, GuardedKernel
+from tests.kernels.looping import Ran, SharedKernel, shared_kernel
+from tests.processes import gone, waited
+
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux"),
+]
+
+psutil = pytest.importorskip("psutil")
+BACK = "its variables are as they were before the block."
+VARIABLES = """
+import os, random
+def counter():
+    count = 0
+    def more():
+        nonlocal count
+        count += 1
+        return count
+    return more
+more = counter()
+numbers = (number for number in range(100))
+cycle = []
+cycle.append(cycle)
+same = other = [1]
+lines = open("lines.txt")
+seen = (more(), next(numbers), lines.readline())
+random.seed(1)
+"""
+CHANGES = "more(); next(numbers); same.append(2); del other; cycle.clear(); lines.read(); random.random()\n"
+LOOK = "print(more(), next(numbers), same is other, same, cycle[0] is cycle, repr(lines.readline()), random.random())"
+STUBBORN = """
+import time
+while True:
+    try:
+        time.sleep(99)
+    except KeyboardInterrupt:
+        pass
+"""
+ENDS = {
+    "left": ("os._exit(3)", 3, "The kernel ended (exit code 3) while the block ran"),
+    "crashed": ("import ctypes; ctypes.string_at(0)", 139, "The kernel was killed by SIGSEGV while the block ran"),
+    "killed": ("os.kill(os.getpid(), 9)", 137, "The kernel was killed by SIGKILL while the block ran"),
+}
+OWNER = """
+import asyncio, os, sys
+from autogen_nb.kernels.kernel import Kernel
+
+async def main():
+    kernel = Kernel(checkpoints=True)
+    for number in range(3):
+        await kernel.execute(f"a = {number}")
+    print(kernel.pid, flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[SharedKernel]:
+    with shared_kernel(tmp_path, grace=0.5, checkpoints=True) as shared:
+        yield shared
+
+
+@pytest.fixture(params=["none", "bwrap"])
+def place(request: pytest.FixtureRequest) -> Place:
+    try:
+        return LOCAL if request.param == "none" else BubblewrapPlace()
+    except ConfigError as error:
+        pytest.skip(f"bwrap: {error}")
+
+
+def expected(folder: Path) -> str:
+    (folder / "lines.txt").write_text("one\ntwo\nthree\n")
+    code = "import os, random\nrandom.seed(1)\nprint(2, 1, True, [1], True, repr('two\\n'), random.random())"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def tree(pid: int | None) -> list[int]:
+    """The process, and all that its supervisor looks after."""
+    process = psutil.Process(pid)
+    return [process.pid, *(child.pid for child in process.parents()[0].children(recursive=True))]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_crash_loses_only_the_block(place: Place, end: str, tmp_path: Path) -> None:
+    fault, exit_code, what = ENDS[end]
+    printed = expected(tmp_path)
+    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+        agent.execute(VARIABLES)
+        ran = agent.execute(CHANGES + fault)
+        first = agent.execute(LOOK)
+        agent.execute(CHANGES + fault)
+        agent.do(agent.kernel.go_back(2))
+        again = agent.execute(LOOK)
+
+    assert ran.finished == BlockOutcome(exit_code, f"{what}; {BACK}")
+    assert (first.stdout, first.finished.note) == (printed, "")
+    assert again.stdout == printed
+
+
+def test_code_that_does_not_stop_is_taken_back(agent: SharedKernel) -> None:
+    agent.execute("x = [1]")
+    ran = agent.execute("x.append(2)\n" + STUBBORN, timeout=0.5)
+
+    assert (ran.finished.lost, ran.finished.note) == (
+        False,
+        f"The block ran out of time and did not stop; the kernel was killed; {BACK}",
+    )
+    assert agent.execute("print(x)").stdout == "[1]\n"
+
+
+@pytest.mark.slow
+def test_the_memory_limit_takes_back_the_block(tmp_path: Path) -> None:
+    with shared_kernel(tmp_path, limits=Limits(memory=400 * 2**20), checkpoints=True) as agent:
+        agent.execute("x = bytearray(10 * 2**20)")
+        ran = agent.execute("y = x * 100")
+        after = agent.execute("print(len(x), 'y' in globals())")
+
+    assert (ran.finished.exit_code, ran.finished.lost) == (LIMITED, False)
+    assert ran.finished.note.endswith(BACK)
+    assert after.stdout == f"{10 * 2**20} False\n"
+
+
+def test_a_death_between_blocks_takes_back_the_last_one(agent: SharedKernel) -> None:
+    agent.execute("x = 1")
+    agent.execute("x = 2")
+    assert agent.kernel.pid is not None
+    os.kill(agent.kernel.pid, signal.SIGKILL)
+    assert waited(lambda: not agent.kernel.alive)
+    ran = agent.execute("print(x)")
+
+    assert ran.stdout == "1\n"
+    assert ran.finished.note == (
+        "The kernel was killed by SIGKILL since the last block; its variables are as they were before that block."
+    )
+
+
+def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:
+    for number in range(5):
+        agent.execute(f"x = {number}")
+
+    def back_to(block: int) -> str:
+        assert agent.do(agent.kernel.go_back(block))
+        return agent.execute("print(x)").stdout
+
+    assert [back_to(block) for block in (5, 2, 5, 3, 2)] == ["3\n", "0\n", "3\n", "1\n", "0\n"]
+    assert not agent.do(agent.kernel.go_back(99))
+
+
+def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:
+    agent.execute("x = 1")
+    agent.execute("x = 2")
+    kept = agent.do(agent.kernel.take_checkpoint())
+    agent.do(agent.kernel.go_back(2))
+    before = agent.execute("print(x)").stdout
+    agent.do(agent.kernel.go_back(kept))
+
+    assert (before, agent.execute("print(x)").stdout) == ("1\n", "2\n")
+
+
+def test_without_checkpoints_a_crash_loses_the_variables(tmp_path: Path) -> None:
+    with shared_kernel(tmp_path) as agent:
+        agent.execute("x = 1")
+        assert agent.execute("import os; os._exit(1)").finished.lost
+        assert agent.do(agent.kernel.take_checkpoint()) == 0
+        assert agent.execute("x").failures == ["NameError"]
+
+
+def test_a_woken_kernel_works_like_a_started_one(agent: SharedKernel) -> None:
+    async def ask(prompt: str, password: bool) -> str:
+        return f"{prompt}{password}"
+
+    agent.execute("import os, subprocess, time, threading")
+    agent.execute("os._exit(0)")
+    printed = agent.execute(
+        "print(input('p'), flush=True)\n"
+        "subprocess.run(['echo', 'child'])\n"
+        "os.system('echo shell')\n"
+        "thread = threading.Thread(target=print, args=('thread',)); thread.start(); thread.join()\n"
+        "await __import__('asyncio').sleep(0, 'awaited')",
+        ask=ask,
+    )
+    interrupted = agent.execute("print(1)\ntime.sleep(99)", timeout=0.3)
+
+    assert printed.stdout.split() == ["pFalse", "child", "shell", "thread"]
+    assert printed.outputs[-1].data["text/plain"] == "'awaited'"  # type: ignore[union-attr]  # a result
+    assert interrupted.failures == ["KeyboardInterrupt"]
+    assert "its variables are kept" in interrupted.finished.note
+
+
+def test_the_guard_and_the_limits_hold_in_a_woken_kernel(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    with shared_kernel(work, checkpoints=True, limits=Limits(output=1000)) as shared:
+        kernel = GuardedKernel(shared, work)
+        kernel.run("import os\nx = 1")
+        kernel.run("os._exit(0)")
+        denied = kernel.run("open('a', 'w').write('x')")
+        asked = [effect.target for effect, _ in kernel.asked]
+        allowed = kernel.run("open('a', 'w').write('x')", answer=ALLOWED)
+        flood = kernel.run("print('x' * 5000)")
+        kernel.run("os._exit(0)")
+        kernel.run("open('b', 'w')")
+
+        assert denied.failures == ["PermissionError"]
+        assert asked == [str(work / "a")]
+        assert allowed.failures == []
+        assert flood.finished.exit_code == LIMITED
+        assert [effect.target for effect, _ in kernel.asked] == [str(work / "b")]
+
+
+def test_contexts_and_settings_of_numpy_are_kept(agent: SharedKernel) -> None:
+    pytest.importorskip("numpy")
+    agent.execute(
+        "import contextvars, decimal, numpy as np, os\n"
+        "var = contextvars.ContextVar('var')\nvar.set(4)\ndecimal.getcontext().prec = 5\n"
+        "np.seterr(divide='raise'); np.set_printoptions(precision=3); np.random.seed(0)"
+    )
+    look = "print(var.get(), decimal.getcontext().prec, np.geterr()['divide'], np.array([1 / 3]), np.random.rand())"
+    agent.execute(f"{look}\nos._exit(0)")
+
+    assert agent.execute(look).stdout == "4 5 raise [0.333] 0.5488135039273248\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "thread"),
+    [
+        ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,), name='mine').start()", "'mine'"),
+        ("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(int)", "Pool"),
+        ("import polars as pl\npl.DataFrame({'a': range(9)}).group_by('a').len()", "polars"),
+        ("import duckdb\nduckdb.sql('select sum(i) from range(1000000) t(i)').fetchall()", "duckdb"),
+    ],
+    ids=["thread", "pool", "polars", "duckdb"],
+)
+def test_no_checkpoint_of_a_kernel_with_threads(agent: SharedKernel, code: str, thread: str) -> None:
+    if "import polars" in code or "import duckdb" in code:
+        pytest.importorskip(code.split()[1])
+    told: list[str] = []
+    agent.kernel.tell = told.append
+    agent.execute("before = 1\nimport os")
+    agent.execute(code)
+    for _ in range(3):
+        agent.execute("pass")
+    ran = agent.execute("os._exit(0)")
+
+    assert ran.finished.lost
+    assert [thread in each for each in told] == [True]
+    assert agent.execute("print(1)").stdout == "1\n"
+
+
+def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> None:
+    for number in range(30):
+        agent.execute(f"x = {number}")
+
+    def asleep() -> list[int]:
+        processes = map(psutil.Process, tree(agent.kernel.pid))
+        return [each.pid for each in processes if each.name() == "checkpoint" and each.status() != "zombie"]
+
+    assert waited(lambda: len(asleep()) == 20)
+    pids = asleep()
+    assert sum(psutil.Process(pid).cpu_percent(0.01) for pid in pids) == 0
+    assert not any(psutil.Process(pid).net_connections("inet") for pid in pids)
+    assert agent.do(agent.kernel.go_back(1))
+    assert agent.do(agent.kernel.go_back(30))
+    assert agent.execute("print(x)").stdout == "28\n"
+
+
+@pytest.mark.parametrize("victim", ["owner", "supervisor", "kernel"])
+def test_nothing_is_left_after_sigkill(victim: str, tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as owner:
+        try:
+            assert owner.stdout is not None
+            pid = int(owner.stdout.readline())
+            pids = tree(pid)
+            supervisor = psutil.Process(pid).ppid()
+            os.kill({"owner": owner.pid, "supervisor": supervisor, "kernel": pid}[victim], signal.SIGKILL)
+            if victim == "kernel":
+                # Its checkpoints wait until the owner wakes one, or ends.
+                owner.kill()
+            assert len(pids) >= 4
+            assert gone([supervisor, *pids])
+        finally:
+            owner.kill()
+
+
+@pytest.mark.parametrize("ends", ["asked", "killed"])
+def test_nothing_is_left_in_a_sandbox(place: Place, ends: str, tmp_path: Path) -> None:
+    before = set(psutil.pids())
+    with shared_kernel(tmp_path, place=place, checkpoints=True) as agent:
+        agent.execute("import os")
+        agent.execute("os._exit(0)" if ends == "killed" else "")
+        agent.execute("x = 1")
+        pids = {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+    assert len(pids) > 4
+    assert gone(pids)
+
+
+def test_an_interrupted_block_keeps_its_state(agent: SharedKernel) -> None:
+    ran: Ran = agent.execute("x = 1\nimport time\ntime.sleep(99)", timeout=0.3)
+
+    assert ran.finished.exit_code != INTERRUPTED
+    assert agent.execute("print(x)").stdout == "1\n"
