@@ -72,6 +72,8 @@ class Kernel(VariableExchange):
         self._takes_checkpoints = checkpoints
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
+        # The checkpoint that is nearest before the present state.
+        self._latest = 0
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
@@ -216,7 +218,7 @@ class Kernel(VariableExchange):
                 ended = await asyncio.shield(handle.exited)
                 reached = await handle.reached_limit()
                 why = f"The kernel passed its {reached}" if reached else describe_end(ended)
-                is_back = self._ending is None and await self._wake(self.last_block)
+                is_back = self._ending is None and await self._wake(self._latest)
                 result = (
                     "; its variables are as they were before that block" if is_back else f" and was restarted; {LOST}"
                 )
@@ -225,7 +227,9 @@ class Kernel(VariableExchange):
             self._ending = None
             self._blocks += not silent
             takes_checkpoint = takes_checkpoint or not silent
-            self.last_block += takes_checkpoint
+            if takes_checkpoint:
+                self.last_block += 1
+                self._latest = self.last_block
             if self._watch is not None:
                 self._watch.begin()
             self._is_fresh = False
@@ -284,7 +288,7 @@ class Kernel(VariableExchange):
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
         is_back = False
         if request.end in ("stuck", "died") and self._ending is None:
-            is_back = await self._wake(self.last_block)
+            is_back = await self._wake(self._latest)
         outcome = classify(request, self._ending, reached, is_back=is_back)
         if request.end == "stuck" and not is_back:
             await self._life.end(grace=0)
@@ -295,6 +299,7 @@ class Kernel(VariableExchange):
         handle = self._life.handle
         if handle is None or not await handle.wake(number):
             return False
+        self._latest = number
         self._attach(handle)
         return True
 
@@ -317,7 +322,7 @@ class Kernel(VariableExchange):
     async def _kill_idle(self, limit: str) -> None:
         async with self._turn:
             handle = self._life.handle
-            is_back = handle is not None and await self._wake(self.last_block)
+            is_back = handle is not None and await self._wake(self._latest)
             result = "killed; its variables are as they were before the last block"
             result = result if is_back else f"killed and restarted; {LOST}"
             self._lost = f"The kernel passed its {limit} between blocks; it was {result}."

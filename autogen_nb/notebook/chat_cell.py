@@ -188,6 +188,7 @@ class ChatCell:
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
+        instead = await self._take_back_earlier(chat, task)
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
@@ -198,14 +199,22 @@ class ChatCell:
         message = task + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
-        cell_run, replaced = chat.begin(self._stage.origin, task, message, self._settings)
-        if replaced:
-            more = f" and {_later_runs(replaced[1:])}" if replaced[1:] else ""
-            self._view.note(
-                f"This cell was run again: this run replaces the earlier run{more}. "
-                "The agent's kernel keeps its variables."
-            )
-        return cell_run
+        return chat.begin(self._stage.origin, task, message, self._settings, instead=instead)
+
+    async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> bool:
+        """Takes back the earlier run of this cell and what came after it; True if `redo` can bring them back."""
+        index = chat.index_of(self._stage.origin, task)
+        if index is None:
+            return False
+        runs = chat.runs[index:]
+        more = f" and {_later_runs(runs[1:])}" if runs[1:] else ""
+        is_back = await self._on_engine(chat.undo(index))
+        result = "The agent's variables are as they were before; `%autogen redo` brings back the earlier state."
+        if not is_back:
+            chat.drop(index)
+            result = "The agent's kernel keeps its variables."
+        self._view.note(f"This cell was run again: this run replaces the earlier run{more}. {result}")
+        return is_back
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)

@@ -6,7 +6,7 @@
 3. A new chat takes the name of the old chat, which gets another name.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ApprovalAsked, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
+from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
 from autogen_nb.kernels.transfer.variable_transfer import Handed
@@ -22,7 +22,7 @@ from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
-from autogen_nb.sessions.session import Session
+from autogen_nb.sessions.session import Session, SessionRun
 from autogen_nb.settings import Settings
 from autogen_nb.trusted import policy_file
 
@@ -57,6 +57,9 @@ class CellRun:
     message: str
     settings: Settings
     log: list[Recorded] = field(default_factory=list)
+    # The number of the run's first block, and the variables that were shared before it.
+    block: int = 0
+    shared: SharedVariables | None = None
     # True for an unfinished run from an ended kernel, until the run continues.
     restored: bool = False
 
@@ -80,13 +83,27 @@ class CellRun:
 
 def runs_of(session: Session) -> list[CellRun]:
     """The runs of a session; the last run can continue if it has not ended."""
-    runs = [
-        CellRun(Origin(**run.origin), run.task, run.message, Settings.from_json(run.task, run.settings), run.log)
-        for run in session.runs
-    ]
+    runs = cell_runs(session.runs)
     for run in runs[-1:]:
         run.restored = not isinstance(run.last, Ended)
     return runs
+
+
+def cell_runs(runs: Iterable[SessionRun]) -> list[CellRun]:
+    return [
+        CellRun(Origin(**run.origin), run.task, run.message, Settings.from_json(run.task, run.settings), run.log)
+        for run in runs
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """Runs that were taken back, their position, and the checkpoint of the variables after them."""
+
+    index: int
+    runs: Sequence[CellRun]
+    block: int
+    shared: SharedVariables
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +138,8 @@ class NotebookConversation:
         self.agents: ChatAgents | None = None
         self.where = self._usual = ExecutionTarget() if first_kernel is None else first_kernel[0]
         self._open(first_kernel)
-        self.shared = SharedVariables(lambda: self.executor.pid)
+        self.shared = SharedVariables(lambda: self._kernel_id() if self.alive else None)
+        self.taken_back: list[TakenBack] = []
         self.declined_variables: set[str] = set()
         self.listed_variables: frozenset[str] = frozenset()
         self._budgets: Sequence[Budget] = ()
@@ -141,6 +159,8 @@ class NotebookConversation:
         self.session, session.kernel = session, self._kernel_id
         self.known_folder = str(session.head.get("folder", ""))
         self.runs = list(runs)
+        taken_back = [(each.index, cell_runs(each.runs)) for each in session.taken_back]
+        self.taken_back = [TakenBack(index, earlier, 0, self.shared.copy()) for index, earlier in taken_back]
 
     def set_name(self, name: str) -> None:
         self.name = name
@@ -255,9 +275,49 @@ class NotebookConversation:
         self.hand(values)
         return replaced
 
+    async def undo(self, index: int, *, always: bool = False) -> bool:
+        """Takes back the runs from this index on, and their variables; called on the engine.
+
+        Returns False if there is no checkpoint of the variables. Then nothing is taken back, or with `always` only the
+        runs.
+        """
+        runs = self.runs[index:]
+        state = await self._go_to(runs, runs[0].block, runs[0].shared)
+        if state is None and not always:
+            return False
+        self.taken_back.append(TakenBack(index, runs, *(state or (0, self.shared.copy()))))
+        del self.runs[index:]
+        self.session.undo(index)
+        return state is not None
+
+    async def redo(self) -> bool:
+        """Brings back the runs that were taken back last, instead of later ones; False if their variables are lost."""
+        last = self.taken_back.pop()
+        replacing = self.runs[last.index :]
+        state = await self._go_to([*last.runs, *replacing], last.block, last.shared)
+        if replacing:
+            self.taken_back.append(TakenBack(last.index, replacing, *(state or (0, self.shared.copy()))))
+        self.runs[last.index :] = last.runs
+        self.session.redo()
+        return state is not None
+
+    async def _go_to(
+        self, runs: Iterable[CellRun], block: int, shared: SharedVariables | None
+    ) -> tuple[int, SharedVariables] | None:
+        """Restores the variables before a block; returns a checkpoint of the present ones, or None without success."""
+        kernel, present = self.executor.kernel, (self.executor.kernel.last_block + 1, self.shared.copy())
+        if not any(isinstance(event, CodeRan) for run in runs for event in run.log):
+            return present
+        if kernel.alive:
+            await kernel.take_checkpoint()
+        if not await kernel.go_back(block):
+            return None
+        self.shared = shared.copy() if shared is not None else self.shared
+        return present
+
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """Returns the cell's run, and the later runs, which are removed; None if the run is not resumable."""
-        index = self._index_of(origin, task)
+        index = self.index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
         run = self.runs[index]
@@ -267,25 +327,27 @@ class NotebookConversation:
         if (run.task, run.settings.chat_flow) != (task, settings.chat_flow):
             return None
         run.origin, run.restored = origin, False
-        return run, self._remove_from(index + 1)
+        return run, self.drop(index + 1)
 
-    def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]]:
-        """Starts a run; returns it and the runs that it replaces."""
-        index = self._index_of(origin, task)
-        replaced = [] if index is None else self._remove_from(index)
-        log = self.session.begin(task, message, asdict(origin), settings.to_json()).log
-        run = CellRun(origin, task, message, settings, log)
+    def begin(self, origin: Origin, task: str, message: str, settings: Settings, *, instead: bool = False) -> CellRun:
+        """Starts a run; `instead` of the runs that were taken back last, which can still come back."""
+        if not instead:
+            self.taken_back.clear()
+        log = self.session.begin(task, message, asdict(origin), settings.to_json(), instead=instead).log
+        block = self.executor.kernel.last_block + 1
+        run = CellRun(origin, task, message, settings, log, block, self.shared.copy())
         self.runs.append(run)
-        return run, replaced
+        return run
 
-    def _remove_from(self, index: int) -> list[CellRun]:
+    def drop(self, index: int) -> list[CellRun]:
+        """Removes the runs from this index on; the kernel keeps its variables."""
         removed = self.runs[index:]
         if removed:
             self.session.drop(index)
         del self.runs[index:]
         return removed
 
-    def _index_of(self, origin: Origin, task: str) -> int | None:
+    def index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
             # Without cell ids, the same task and an open question identify the cell.
             last = len(self.runs) - 1

@@ -17,7 +17,7 @@ from autogen_nb.agents.chats.export import writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
-from autogen_nb.notebook import exporting, resuming
+from autogen_nb.notebook import exporting, resuming, undoing
 from autogen_nb.notebook.asking.delivery import (
     INSIDE,
     QuestionChannel,
@@ -84,6 +84,8 @@ class MagicHandler:
             "resume": self._resume,
             "export": self._export,
             "model": self._choose_model,
+            "undo": self._undo,
+            "redo": self._redo,
         }
         self._commands = Commands(
             shell, self._notebook, lambda name, words: run.run_to_completion(self._asking[name](words, "sync"))
@@ -174,6 +176,20 @@ class MagicHandler:
             return
         with self._stage(waits) as stage:
             await exporting.export(stage, chat, path, options)
+
+    async def _undo(self, words: Sequence[str], waits: run.Waits) -> None:
+        rest, chat = self._commands.split_chat_option(words)
+        number, options = name_and_options("undo", rest)
+        if not (number or "1").isdecimal() or number == "0":
+            raise ConfigError(f"%autogen undo takes a number of cells, not {number!r}")
+        first = max(0, len(chat.runs) - int(number or 1))
+        with self._stage(waits) as stage:
+            await undoing.undo(stage, chat, first, ask="--yes" not in options)
+
+    async def _redo(self, words: Sequence[str], waits: run.Waits) -> None:
+        chat, _ = self._commands.chat_and_options("redo", words)
+        with self._stage(waits) as stage:
+            await undoing.redo(stage, chat)
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:

@@ -76,6 +76,8 @@ class SessionRun:
     origin: Mapping[str, Any]
     settings: Mapping[str, Any]
     log: RunLog
+    # The number of the steps before this run.
+    step: int = 0
     # The variables that were copied to the kernel before this run, and after the one before.
     inputs: list[InputsStep] = field(default_factory=list)
 
@@ -83,6 +85,16 @@ class SessionRun:
     def times(self) -> list[float]:
         """The times of the events, in seconds since 1970."""
         return self.log.times
+
+
+@dataclass(slots=True, eq=False)
+class TakenBack:
+    """Runs that undo took back: their position, and the steps of their kernel."""
+
+    index: int
+    runs: list[SessionRun]
+    step: int
+    steps: list[Step]
 
 
 class Session:
@@ -100,7 +112,8 @@ class Session:
         self.kernel: Callable[[], object] = lambda: None
         self.head: dict[str, Any] = {}
         self.runs: list[SessionRun] = []
-        self.replaced: list[ModelReplied] = []
+        self.taken_back: list[TakenBack] = []
+        self._replaced: list[ModelReplied] = []
         self.steps: list[Step] = []
         self.fingerprints: Mapping[str, str | None] = {}
         self._file: LogFile | None = None
@@ -116,6 +129,12 @@ class Session:
     @property
     def name(self) -> str:
         return self.folder.name
+
+    @property
+    def replaced(self) -> list[ModelReplied]:
+        """The replies of runs that are not part of the chat any more."""
+        runs = [run for each in self.taken_back for run in each.runs]
+        return self._replaced + _replies(runs)
 
     @property
     def events(self) -> list[Recorded]:
@@ -146,9 +165,27 @@ class Session:
     def set_chat(self, chat: str) -> None:
         self._add({"head": {"chat": chat}})
 
-    def begin(self, task: str, message: str, origin: Mapping[str, Any], settings: Mapping[str, Any]) -> SessionRun:
-        self._add({"run": {"task": task, "message": message, "origin": origin, "settings": settings}})
+    def begin(
+        self,
+        task: str,
+        message: str,
+        origin: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        *,
+        instead: bool = False,
+    ) -> SessionRun:
+        """Begins a run; `instead` means that it takes the place of the runs that were taken back last."""
+        run = {"task": task, "message": message, "origin": origin, "settings": settings}
+        self._add({"run": run, **({"instead": True} if instead else {})})
         return self.runs[-1]
+
+    def undo(self, index: int) -> None:
+        """Takes back the runs from this index on, and their steps."""
+        self._add({"undo": index})
+
+    def redo(self) -> None:
+        """Brings back the runs that were taken back last, instead of those that took their place."""
+        self._add({"redo": True})
 
     def drop(self, index: int) -> None:
         """Removes the runs from this index on; the kernel and the next run keep their variables."""
@@ -199,29 +236,61 @@ class Session:
                 if head.get("format", FORMAT) != FORMAT:
                     raise SessionError(f"it has format {head['format']}, and this release reads format {FORMAT}")
                 self.head |= head
-            case {"run": dict(run)}:
-                self.runs.append(SessionRun(log=RunLog(self), inputs=self._new_inputs, **run))
-                self._new_inputs = []
             case {"event": event, "at": float() | int() as at}:
                 self.runs[-1].log.add(_recorded(from_json(event)), at)
-            case {"drop": int(index)}:
-                dropped, self.runs[index:] = self.runs[index:], []
-                self.replaced += [event for run in dropped for event in run.log if isinstance(event, ModelReplied)]
-                copied_again = {name for step in self._new_inputs for name in step.names}
-                earlier = [step for run in dropped for step in run.inputs if not copied_again.issuperset(step.names)]
-                self._new_inputs = earlier + self._new_inputs
-            case {"keep": int(size)}:
-                del self.runs[-1].log[size:], self.runs[-1].log.times[size:]
             case {"inputs": list(names), "folder": folder}:
                 self._new_inputs.append(InputsStep(tuple(names), folder and self.folder / Path(folder).name))
                 self.steps.append(self._new_inputs[-1])
             case {"kernel": "new"}:
                 self.steps.clear()
+                for run in self.runs:
+                    run.step = 0
                 self.fingerprints = {}
             case {"fingerprints": dict(fingerprints)}:
                 self.fingerprints = fingerprints
             case _:
+                self._apply_to_runs(record)
+
+    def _apply_to_runs(self, record: Mapping[str, Any]) -> None:
+        match record:
+            case {"run": dict(run)}:
+                if not record.get("instead"):
+                    self._replaced, self.taken_back = self.replaced, []
+                self.runs.append(SessionRun(log=RunLog(self), step=len(self.steps), inputs=self._new_inputs, **run))
+                self._new_inputs = []
+            case {"undo": int(index)}:
+                self._take_back(index)
+            case {"redo": True}:
+                self._bring_back(self.taken_back.pop())
+            case {"drop": int(index)}:
+                dropped, self.runs[index:] = self.runs[index:], []
+                self._replaced += _replies(dropped)
+                copied_again = {name for step in self._new_inputs for name in step.names}
+                earlier = [step for run in dropped for step in run.inputs if not copied_again.issuperset(step.names)]
+                self._new_inputs = earlier + self._new_inputs
+            case {"keep": int(size)}:
+                del self.runs[-1].log[size:], self.runs[-1].log.times[size:]
+            case _:
                 raise SessionError(f"it has an unknown record: {', '.join(map(str, record))}")
+
+    def _take_back(self, index: int) -> None:
+        if runs := self.runs[index:]:
+            step = min(runs[0].step, len(self.steps))
+            self.taken_back.append(TakenBack(index, runs, step, self.steps[step:]))
+            # The kernel keeps the variables that were copied before the first of these runs.
+            self._new_inputs = [*runs[0].inputs, *self._new_inputs]
+            del self.runs[index:], self.steps[step:]
+            self.fingerprints = {}
+
+    def _bring_back(self, earlier: TakenBack) -> None:
+        self._take_back(earlier.index)
+        self._new_inputs = [each for each in self._new_inputs if each not in earlier.runs[0].inputs]
+        self.runs += earlier.runs
+        self.steps[earlier.step :] = earlier.steps
+
+
+def _replies(runs: Iterable[SessionRun]) -> list[ModelReplied]:
+    return [event for run in runs for event in run.log if isinstance(event, ModelReplied)]
 
 
 def _recorded(event: Event) -> Recorded:

@@ -36,7 +36,7 @@ def chat(all_of_them: Conversations) -> NotebookConversation:
 
 
 def begun(chat: NotebookConversation, cell: str | None, request: str, *events: Recorded, task: str = "go") -> None:
-    turn, _ = chat.begin(Origin(cell, request), task, task, TERMS)
+    turn = chat.begin(Origin(cell, request), task, task, TERMS)
     turn.log.extend(events)
 
 
@@ -71,7 +71,8 @@ def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -
     for cell in "abc":
         begun(chat, cell, cell, Ended("answered"))
 
-    _, replaced = chat.begin(Origin("b", "again"), "go", "go", TERMS)
+    replaced = chat.drop(chat.index_of(Origin("b", "again"), "go") or 0)
+    chat.begin(Origin("b", "again"), "go", "go", TERMS)
 
     assert [turn.origin.cell for turn in replaced] == ["b", "c"]
     assert [turn.origin.cell for turn in chat.runs] == ["a", "b"]

@@ -48,22 +48,23 @@ def test_pressed_again_while_the_model_writes(notebook: FrontEnd, model: FakeOpe
 
 
 def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("kept = 'kept'"), "One.", "Two.", "Three.", python("print(kept)"), "Again.", "After.")
+    look = "print(kept, 'later' in globals())"
+    model.add(python("kept = 'kept'"), "One.", "Two.", python("later = 1"), "Three.", python(look), "Again.", "After.")
 
     fresh.run("%%autogen\nZero.".replace("%%autogen", "%%autogen --confirm never"), "zero")
     fresh.run("%%autogen\nFirst.", "one")
-    fresh.run("%%autogen\nSecond.", "two")
+    fresh.run("%%autogen --confirm never\nSecond.", "two")
     again = fresh.run("%%autogen --confirm never\nFirst, changed.", "one")
     fresh.run("%%autogen\nThird.", "three")
 
     zero = ["Zero.", "Let me see.", "exitcode: 0 (execution succeeded)", "One."]
-    assert sent(model, 4) == [*zero, "First, changed."]
-    assert sent(model, 6)[:5] == [*zero, "First, changed."]
-    assert "Second." not in sent(model, 6)
-    assert again.about("stream") == ["kept\n"]
+    assert sent(model, 5) == [*zero, "First, changed."]
+    assert sent(model, 7)[:5] == [*zero, "First, changed."]
+    assert "Second." not in sent(model, 7)
+    assert again.about("stream") == ["kept False\n"]
     note = again.about("note")[0]
     assert "replaces the earlier run and the run after it" in note
-    assert "kernel keeps its variables" in note
+    assert "`%autogen redo` brings back the earlier state" in note
 
 
 def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:

@@ -8,9 +8,9 @@ from autogen_nb.kernels.transfer.variable_transfer import Handed
 
 
 class SharedVariables:
-    def __init__(self, pid: Callable[[], int | None]) -> None:
-        self._current_pid = pid
-        self._pid: int | None = None
+    def __init__(self, kernel: Callable[[], object]) -> None:
+        self._current_kernel = kernel
+        self._kernel: object = None
         self._identity_tests: dict[str, Callable[[object], bool]] = {}
         self._fingerprints: dict[str, Fingerprint] = {}
 
@@ -19,28 +19,40 @@ class SharedVariables:
         """The names of all variables with a copy, in this kernel or an earlier one."""
         return frozenset(self._identity_tests)
 
+    def copy(self) -> "SharedVariables":
+        """The present record, for the time when the kernel goes back to its present state."""
+        copied = SharedVariables(self._current_kernel)
+        copied._kernel = self._kernel
+        copied._identity_tests.update(self._identity_tests)
+        copied._fingerprints.update(self._fingerprints)
+        return copied
+
     def clear(self) -> None:
         self._identity_tests.clear()
         self._fingerprints.clear()
 
     def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
         """Records that the kernel has copies of `values`; returns the agent's variables that the copies replaced."""
-        if self._current_pid() != self._pid:
+        if self._current_kernel() != self._kernel:
             self.clear()
-            self._pid = self._current_pid()
+            self._kernel = self._current_kernel()
         clashes = tuple(name for name in handed.overwritten if name not in self._identity_tests) if handed else ()
         self._fingerprints.update((handed or Handed.of(values)).fingerprints)
         self._identity_tests.update({name: _identity_test(value) for name, value in values.items()})
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
-        if not self._fingerprints or self._current_pid() != self._pid:
+        if not self._fingerprints or self._current_kernel() != self._kernel:
             return ()
         return Handed(self._fingerprints).stale(namespace)
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""
-        return self._current_pid() == self._pid and name in self._identity_tests and self._identity_tests[name](value)
+        return (
+            self._current_kernel() == self._kernel
+            and name in self._identity_tests
+            and self._identity_tests[name](value)
+        )
 
 
 def _identity_test(value: object) -> Callable[[object], bool]:

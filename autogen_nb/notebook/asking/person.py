@@ -1,8 +1,8 @@
 """Who answers a cell's questions: a person with buttons, a person who types, or nobody.
 
 A cell asks the chat's questions, and four of its own: which model to use if none is configured, whether to copy the
-variables that the task mentions, whether to run the blocks of an ended kernel again, and whether to kill code that does
-not stop.
+variables that the task mentions, whether to run the blocks of an ended kernel again, and whether to undo a run although
+some of its effects stay.
 """
 
 import getpass
@@ -31,6 +31,7 @@ from autogen_nb.run import engine
 
 CopyAnswer: TypeAlias = Literal["copy", "leave"]
 RestoreAnswer: TypeAlias = Literal["run", "leave"]
+UndoAnswer: TypeAlias = Literal["undo", "leave"]
 
 _OFFER_AFTER = 3
 """After this many approvals in a row, the cell suggests fewer questions."""
@@ -101,6 +102,9 @@ class Person(Human, Protocol):
     def restoring(self, what: str) -> RestoreAnswer | Awaitable[RestoreAnswer]:
         """Asks whether to run the blocks of an ended kernel again; `what` lists them."""
 
+    def undoing(self, what: str) -> UndoAnswer | Awaitable[UndoAnswer]:
+        """Asks whether to take back runs with effects that stay; `what` lists the effects."""
+
 
 class AbsentPerson(NobodyToAsk):
     """The unattended case: a notebook executed by a program."""
@@ -115,6 +119,8 @@ class AbsentPerson(NobodyToAsk):
 
     def restoring(self, what: str) -> NoReturn:
         raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
+
+    undoing = restoring
 
 
 @contextmanager
@@ -181,6 +187,10 @@ class TypingPerson(TerminalHuman):
         if answer in ("t", ""):
             raise ChatUnfinished("Stopped: nothing was run", reason="stopped")
         return "run" if answer in ("y", "yes") else "leave"
+
+    def undoing(self, what: str) -> UndoAnswer:
+        self._announce()
+        return "undo" if _typed(f"{what}\n[y]es, [n]o: ").strip().lower() in ("y", "yes") else "leave"
 
 
 def approved_each_block(events: Iterable[Recorded]) -> bool:

@@ -201,6 +201,19 @@ class Commands:
         self._ask("resume", words)
 
     @_command(
+        "undo",
+        "[N] [-c CHAT] [--yes]",
+        "takes back the last N cells of a chat (1 without N), with the agent's variables; effects that stay are\n"
+        "listed first, and with --yes nobody is asked",
+    )
+    def _undo(self, words: Sequence[str]) -> None:
+        self._ask("undo", words)
+
+    @_command("redo", "[CHAT]", "brings back what undo took back, as long as the chat has no new cell")
+    def _redo(self, words: Sequence[str]) -> None:
+        self._ask("redo", words)
+
+    @_command(
         "export",
         "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
         "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), after its code has run to the\n"

@@ -23,11 +23,12 @@ from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
     RESTORE,
+    UNDO,
     ChoicePanel,
     CodeInputPanel,
     MessagePanel,
 )
-from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer
+from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer, UndoAnswer
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 NOBODY = "nobody, in time"
@@ -84,6 +85,10 @@ class ButtonPerson:
     async def restoring(self, what: str) -> RestoreAnswer:
         answer = await self._ask(ChoicePanel(what, RESTORE))
         return _not_stopped(answer, "nothing was run")  # type: ignore[no-any-return]  # as above
+
+    async def undoing(self, what: str) -> UndoAnswer:
+        answer: UndoAnswer = await self._ask(ChoicePanel(what, UNDO))
+        return answer
 
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._view(), self._superseded, self._human_timeout)

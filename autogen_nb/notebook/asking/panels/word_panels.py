@@ -88,6 +88,12 @@ RESTORE = (
 )
 
 
+UNDO = (
+    ChoiceButton("Undo", "undo", "Take back the conversation and the agent's variables", "primary"),
+    ChoiceButton("Keep", "leave", "Take nothing back"),
+)
+
+
 class ChoicePanel(Panel):
     def __init__(self, question: str, choices: Sequence[ChoiceButton]) -> None:
         super().__init__(question, "".join(map(chat_html.question, question.splitlines())))

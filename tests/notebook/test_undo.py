@@ -1,0 +1,144 @@
+"""``%autogen undo`` and ``redo``: the conversation and the variables of a chat, some cells earlier."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import python
+
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux"),
+]
+
+NEVER = "%%autogen --confirm never\n"
+LOOK = "print(sorted(name for name in globals() if name in 'xyz'), x if 'x' in globals() else None)"
+
+
+@pytest.fixture
+def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
+    environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
+    with FrontEnd(tmp_path, environ) as front:
+        front.run("%load_ext autogen_nb", "load")
+        yield front
+
+
+def tasks(model: FakeOpenAI) -> list[str]:
+    """What people said, in the last request."""
+    messages = model.requests[-1].body["messages"]
+    said = [str(message["content"]) for message in messages if message["role"] == "user"]
+    return [text for text in said if not text.startswith("exitcode")]
+
+
+def test_the_last_cell_is_taken_back_and_brought_back(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = [1]"), "One.", python("x.append(2); y = 2"), "Two.", "Three.", python(LOOK), "Done.")
+    front.run(f"{NEVER}First.", "one")
+    front.run(f"{NEVER}Second.", "two")
+    undone = front.run("%autogen undo", "undo")
+    redone = front.run("%autogen redo", "redo")
+    again = front.run("%autogen undo", "again")
+    front.run(f"{NEVER}Third.", "three")
+    asked = tasks(model)
+    looked = front.run(f"{NEVER}Look.", "look")
+    late = front.run("%autogen redo", "late")
+
+    assert undone.status == "ok", undone.error
+    assert "Took back the cell “Second.”. `%autogen redo` brings it back." in undone.text
+    assert "Brought back the cell “Second.”. The agent's variables are as they were then." in redone.text
+    assert "Took back the cell “Second.”" in again.text
+    assert asked == ["First.", "Third."]
+    assert looked.about("stream") == ["['x'] [1]\n"]
+    assert "nothing of chat 'main' was taken back since its last new cell" in late.error
+
+
+def test_several_cells_are_taken_back(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python("y = 3"), "Three.", python(LOOK), "Done.")
+    for task in ("First.", "Second.", "Third."):
+        front.run(f"{NEVER}{task}", task)
+    undone = front.run("%autogen undo 2", "undo")
+    looked = front.run(f"{NEVER}Look.", "look")
+
+    assert "Took back 2 cells (“Second.”, “Third.”)" in undone.text
+    assert looked.about("stream") == ["['x'] 1\n"]
+    assert tasks(model) == ["First.", "Look."]
+
+
+def test_effects_that_stay_are_listed_first(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("open('report.txt', 'w').write('text')\ny = 2"), "Two.")
+    front.run(f"{NEVER}First.", "one")
+    front.run_clicking("%%autogen -o y\nSecond.", "two", click=["Run"])
+    front.start("%autogen undo", "undo")
+    front.click("Keep")
+    kept = front.finish(front._cells["undo"])
+    front.start("%autogen undo", "again")
+    front.click("Undo")
+    undone = front.finish(front._cells["again"])
+    nothing = front.run("%autogen undo 0", "nothing")
+
+    assert "Nothing was taken back." in kept.text
+    assert "report.txt" in undone.text
+    assert "sets `y` in the notebook" in undone.text
+    assert "Took back the cell “Second.”" in undone.text
+    assert "takes a number of cells" in nothing.error
+
+
+def test_a_cell_that_runs_again_begins_with_its_variables(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x += 1"), "Two.", python("x += 1\nprint(x)"), "Two again.")
+    model.add(python(LOOK), "Done.")
+    front.run(f"{NEVER}First.", "one")
+    front.run(f"{NEVER}Second.", "two")
+    again = front.run(f"{NEVER}Second, changed.", "two")
+    redone = front.run("%autogen redo", "redo")
+    looked = front.run(f"{NEVER}Look.", "look")
+
+    assert again.about("stream") == ["2\n"]
+    assert "`%autogen redo` brings back the earlier state" in again.about("note")[0]
+    assert "Brought back the cell “Second.”, and took back the cell “Second, changed.”." in redone.text
+    assert looked.about("stream") == ["['x'] 2\n"]
+    assert tasks(model) == ["First.", "Second.", "Look."]
+
+
+def test_without_checkpoints_the_blocks_run_again(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
+    front.run("%config AutogenMagics.checkpoints = False", "off")
+    front.run("%%autogen -c other --confirm never\nFirst.", "one")
+    front.run("%%autogen -c other --confirm never\nSecond.", "two")
+    undone = front.run("%autogen undo -c other", "undo")
+    looked = front.run("%%autogen -c other --confirm never\nLook.", "look")
+
+    assert "so its earlier blocks run again" in undone.text
+    assert "Restored: `x`." in undone.text
+    assert looked.about("stream") == ["['x'] 1\n"]
+
+
+def test_a_crash_takes_back_the_block_and_the_model_is_told(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x = 2\nimport os\nos._exit(1)"), python(LOOK), "Done.")
+    front.run(f"{NEVER}First.", "one")
+    ran = front.run(f"{NEVER}Second.", "two")
+
+    assert ran.about("stream") == ["['x'] 1\n"]
+    told = str(model.requests[3].body["messages"][-1]["content"])
+    assert (
+        "The kernel ended (exit code 1) while the block ran; its variables are as they were before the block." in told
+    )
+
+
+def test_taken_back_cells_stay_away_after_a_restart(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
+    front.run(f"{NEVER}First.", "one")
+    front.run(f"{NEVER}Second.", "two")
+    front.run("%autogen undo", "undo")
+    front.restart()
+    front.run("%load_ext autogen_nb", "load")
+    front.run("%autogen resume --yes", "resume")
+    redone = front.run("%autogen redo", "redo")
+    looked = front.run(f"{NEVER}Look.", "look")
+
+    assert "Brought back the cell “Second.”" in redone.text
+    assert looked.about("stream") == ["['x'] 2\n"]
+    assert tasks(model) == ["First.", "Second.", "Look."]
