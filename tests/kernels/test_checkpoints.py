@@ -201,7 +201,8 @@ def test_a_woken_kernel_works_like_a_started_one(agent: SharedKernel) -> None:
     )
     interrupted = agent.execute("print(1)\ntime.sleep(99)", timeout=0.3)
 
-    assert printed.stdout.split() == ["pFalse", "child", "shell", "thread"]
+    # Output of child processes takes its own way, so its place is not certain.
+    assert sorted(printed.stdout.split()) == ["child", "pFalse", "shell", "thread"]
     assert printed.outputs[-1].data["text/plain"] == "'awaited'"  # type: ignore[union-attr]  # a result
     assert interrupted.failures == ["KeyboardInterrupt"]
     assert "its variables are kept" in interrupted.finished.note
