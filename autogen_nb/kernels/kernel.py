@@ -42,8 +42,8 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 _SHUTDOWN_GRACE = 0.5
 _PREPARE_TIMEOUT = 10.0
 _NO_CHECKPOINT = (
-    "The agent's kernel has {}, which a checkpoint cannot keep: until it ends, undo runs the earlier blocks again, "
-    "and a crash loses the variables."
+    "The agent's kernel has {}, which a checkpoint cannot keep. Until it ends, a crash loses the variables, and undo "
+    "of later cells runs the earlier blocks again."
 )
 
 
@@ -72,7 +72,7 @@ class Kernel(VariableExchange):
         self._takes_checkpoints = checkpoints
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
-        # The checkpoint that is nearest before the present state.
+        # The last checkpoint before the present state.
         self._latest = 0
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)

@@ -1,8 +1,8 @@
 """The conversations of a notebook: their runs, one for each cell, and their kernels.
 
 1. A conversation is the sequence of its runs; the agents' histories are derived from the runs' logs.
-2. A cell that runs again resumes its run if the run has an open question. Otherwise, the chat drops that run and all
-   later runs, and a new run begins.
+2. A cell that runs again resumes its run if the run has an open question. Otherwise, the chat takes back that run and
+   all later runs, with their variables, and a new run begins.
 3. A new chat takes the name of the old chat, which gets another name.
 """
 

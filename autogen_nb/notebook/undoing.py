@@ -19,11 +19,11 @@ _REDO = "`%autogen redo` brings {} back."
 
 
 async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask: bool) -> None:
-    """Takes back the runs from this index on; with `ask`, asks first if some of their effects stay."""
+    """Takes back the runs from this index on. If some of their effects stay, `ask` decides whether to ask first."""
     check_idle(chat)
     runs = chat.runs[index:]
     if not runs:
-        raise ConfigError(f"chat {chat.name!r} has {status_line.counted(len(chat.runs), 'cell', 'cells')} to take back")
+        raise ConfigError(f"chat {chat.name!r} has no cell to take back")
     if effects := lasting_effects(runs):
         if ask and not await _agrees(stage, runs, effects):
             stage.view.note("Nothing was taken back.")

@@ -1,4 +1,4 @@
-"""Takes checkpoints: forked copies of the kernel that sleep until the supervisor wakes one as the kernel, or ends it.
+"""Takes checkpoints: forked copies of the kernel that sleep until the supervisor ends them, or wakes one as the kernel.
 
 1. A fresh thread forks, because the forking thread becomes the only thread of the copy. libgomp keeps a pool for each
    thread, so a copy whose thread has used OpenMP would hang in its first parallel region.
@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Checkpoints:
-    """`on_wake` connects other parts to the woken kernel; `unjudged` has the threads that the guard ignores."""
+    """`on_wake` connects other parts to a woken kernel; `unjudged` are the threads that the guard ignores."""
 
     def __init__(self, kernel: Any, path: str, threads: Any, unjudged: set[int], on_wake: Callable[[], Any]) -> None:
         self._kernel = kernel
@@ -71,7 +71,7 @@ class Checkpoints:
         except ChildProcessError:
             self._copies.clear()
         except Exception as error:  # noqa: BLE001  # the block runs without a checkpoint
-            self._supervisor.send(f"refused {number} {error}".encode())
+            self._supervisor.send(f"refused {number} the error {error!r}".encode())
         finally:
             self._unjudged.discard(threading.get_ident())
 
@@ -91,7 +91,7 @@ class Checkpoints:
             other_end.close()
             self._sleep(end)
             end.close()
-            # This copy becomes the kernel; another one stays.
+            # This copy becomes the kernel, and its own copy stays as the checkpoint.
             self._fork(number)
         except BaseException:  # noqa: BLE001  # the copy must not return into the kernel's code
             os._exit(1)
@@ -109,7 +109,7 @@ class Checkpoints:
         _rename("python")
 
     def _close_connections(self) -> None:
-        """Closes the kernel's connections, of which this process has copies."""
+        """Closes this process's copies of the kernel's connections."""
         own = self._kernel.parent.ip if self._kernel.parent.transport == "ipc" else "\0"
         for descriptor in _descriptors():
             if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
@@ -180,7 +180,7 @@ def _connect(app: Any, kernel: Any) -> None:
         sender.pub_socket = app.iopub_socket
     kernel._main_asyncio_lock = asyncio.Lock()
     kernel_class = type(kernel)
-    # `init_kernel` would make a new kernel; this way it only makes the streams and starts the threads.
+    # `init_kernel` would make a new kernel. With `adopt`, it only makes the streams and starts the threads.
     kernel_class.instance = staticmethod(adopt)
     try:
         app.init_kernel()
@@ -199,7 +199,7 @@ def _connect_stream(stream: Any, thread: Any) -> None:
     stream._buffers.clear()
     stream._flush_pending = stream._subprocess_flush_pending = False
     if getattr(stream, "_fid", None) is not None:
-        # The other copies share the old pipe.
+        # All copies share the old pipe.
         os.close(stream._fid)
         stream._fid, writer = os.pipe()
         os.dup2(writer, stream._original_stdstream_fd)

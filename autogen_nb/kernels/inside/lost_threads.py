@@ -1,7 +1,7 @@
-"""Finds threads that a forked copy of the kernel would miss.
+"""Finds threads that a forked copy of the kernel would lack.
 
-A native thread belongs to the libraries whose functions are on its stack: the kernel may read its own threads'
-stack pointers in /proc. Unlike Python threads, native threads have no names.
+A native thread has no name as a Python thread has. It belongs to the libraries whose functions are on its stack; /proc
+has its stack pointer.
 """
 
 import array
@@ -27,7 +27,7 @@ _Map = tuple[int, int, str]
 
 
 class LostThreads:
-    """Compares the threads with those at `begin`, which are ipykernel's own."""
+    """Compares the threads with those at the last `begin`, which are ipykernel's own."""
 
     def __init__(self) -> None:
         self.begin()
@@ -37,7 +37,7 @@ class LostThreads:
         self._safe: set[int] = set()
 
     def unsafe(self) -> str:
-        """A thread without which the copy could hang; "" if there is none."""
+        """Describes a thread without which a copy could hang; "" if there is none."""
         unknown = _threads() - self._own - {threading.get_native_id()}
         self._safe &= unknown
         named = {thread.native_id: thread for thread in threading.enumerate()}
@@ -70,7 +70,7 @@ def _maps() -> list[_Map]:
 
 
 def _libraries(thread: int, maps: list[_Map]) -> set[str]:
-    """The libraries of the functions on a native thread's stack; none if the thread runs all the time."""
+    """The libraries of the functions on a native thread's stack; empty if the thread never waits."""
     starts = [start for start, _, _ in maps]
     for _ in range(_TRIES):
         try:

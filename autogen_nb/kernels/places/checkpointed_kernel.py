@@ -15,7 +15,7 @@ _WAKE_TIMEOUT = 10.0
 
 
 class CheckpointedKernel(KernelHandle):
-    """`exited` is the end of the kernel; with checkpoints, its supervisor may run on, and `wake` sets a new future."""
+    """`exited` is the end of the present kernel. Its supervisor may run on; `wake` sets a new future."""
 
     def __init__(
         self, launch_spec: LaunchSpec, manager: Any, process_exited: "asyncio.Future[int]", job: Program

@@ -1,4 +1,4 @@
-"""The client of a kernel's supervisor, which keeps the kernel's checkpoints by number."""
+"""Asks a kernel's supervisor for the kernel's checkpoints, which have numbers."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ class Checkpoints:
         self._answer: asyncio.Future[int] | None = None
 
     async def connect(self, path: str) -> None:
-        # The supervisor makes the socket when it has started the kernel.
+        # The supervisor makes the socket after it has started the kernel.
         while self._socket.connect_ex(path):  # noqa: ASYNC110
             await asyncio.sleep(_PAUSE)
         self._loop.add_reader(self._socket, self._read)

@@ -11,8 +11,8 @@ supervisor runs as the parent of the kernel, without an owner.
 4. The supervisor forwards SIGINT to the child's process group, with SIGCONT for stopped processes.
 5. If the supervisor dies, the system kills the child.
 6. The kernel's checkpoints (`inside/checkpoint.py`) are copies of the kernel that sleep. If the kernel ends while there
-   are checkpoints, the supervisor kills all other descendants, and waits for the client, which can wake a checkpoint:
-   this process becomes the child.
+   are checkpoints, the supervisor kills all other descendants, and waits for its client (`checkpoints.py`), which can
+   wake a checkpoint as the new child.
 """
 
 import ctypes
@@ -99,8 +99,8 @@ def main(
 class Checkpoints:
     """The checkpoints of the kernel, by number; `copies` are their process ids.
 
-    The first process that connects to the socket is the client, the second one is the kernel. A checkpoint reads from
-    a socket, of which the supervisor has the other end: it wakes at a message, and ends when that end is closed.
+    The first process that connects to the socket is the client, the second one is the kernel. Each checkpoint reads
+    from a socket of its own. It wakes at a message, and ends when the supervisor closes the other end.
     """
 
     def __init__(self, path: str, memory: int, poll: "select.poll") -> None:
@@ -150,7 +150,7 @@ class Checkpoints:
             return child
         if number in self._ends:
             if child and child not in _end_all(self.copies):
-                # The last threads of the kernel must not be the parents of the woken process (rule 5).
+                # Rule 5 would end the woken process with its parent, a thread of the old kernel.
                 os.waitpid(child, 0)
             os.write(self._ends[number][1], b"wake")
             pid = self._drop(number)
@@ -165,7 +165,7 @@ class Checkpoints:
             self._tell(b"kernel %d" % kernel)
         else:
             self._poll.unregister(self._listener)
-            os.unlink(self._listener.getsockname())  # noqa: PTH108 - as above
+            os.unlink(self._listener.getsockname())  # noqa: PTH108 - pathlib takes long to import
             self._listener.close()
 
     def _tell(self, message: bytes) -> None:
@@ -240,7 +240,7 @@ def _start(command: list[str], cgroups: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for cgroup in cgroups:
             # Without the cgroup, the owner still enforces the limits.
-            with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - pathlib takes long to import
+            with suppress(OSError), open(f"{cgroup}/cgroup.procs", "w") as file:  # noqa: PTH123 - as above
                 file.write("0")
         # ipykernel exits if this variable differs from its parent's process id.
         os.environ.pop("JPY_PARENT_PID", None)
@@ -318,7 +318,7 @@ def _reap() -> dict[int, int]:
 
 
 def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
-    """Kills all descendants, or with `spared` all others; the woken kernel can still use the resource trackers."""
+    """Kills all descendants, or all but `spared` and the resource trackers, which a woken kernel can still use."""
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
