@@ -5,6 +5,7 @@ magic share one coroutine, which never suspends in the blocking case (`autogen_n
 """
 
 import os
+import shlex
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -88,6 +89,8 @@ class ChatCell:
             with _chat_folder(chat):
                 try:
                     cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
+                    number = chat.runs.index(cell_run) + 1
+                    self._view.undo = f"%autogen undo --from {number} -c {shlex.quote(chat.name)}"
                     done = await self._converse(chat, cell_run, model)
                 finally:
                     if chat.session.problem:

@@ -30,7 +30,7 @@ from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
-from autogen_nb.notebook.commands.line_command import Commands, name_and_options, words_of
+from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, words_of
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
@@ -179,12 +179,14 @@ class MagicHandler:
 
     async def _undo(self, words: Sequence[str], waits: run.Waits) -> None:
         rest, chat = self._commands.split_chat_option(words)
+        rest, first = take_option(rest, "--from")
         number, options = name_and_options("undo", rest)
-        if not (number or "1").isdecimal() or number == "0":
-            raise ConfigError(f"%autogen undo takes a number of cells, not {number!r}")
-        first = max(0, len(chat.runs) - int(number or 1))
+        for each in filter(None, (number, first)):
+            if not each.isdecimal() or not int(each):
+                raise ConfigError(f"%autogen undo takes a number of cells, not {each!r}")
+        index = int(first) - 1 if first else max(0, len(chat.runs) - int(number or 1))
         with self._stage(waits) as stage:
-            await undoing.undo(stage, chat, first, ask="--yes" not in options)
+            await undoing.undo(stage, chat, index, ask="--yes" not in options)
 
     async def _redo(self, words: Sequence[str], waits: run.Waits) -> None:
         chat, _ = self._commands.chat_and_options("redo", words)

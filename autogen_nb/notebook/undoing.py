@@ -23,7 +23,9 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
     check_idle(chat)
     runs = chat.runs[index:]
     if not runs:
-        raise ConfigError(f"chat {chat.name!r} has no cell to take back")
+        count = status_line.counted(len(chat.runs), "cell", "cells")
+        what = f"only {count}; what came after was taken back already" if chat.runs else "no cell to take back"
+        raise ConfigError(f"chat {chat.name!r} has {what}")
     if effects := lasting_effects(runs):
         if ask and not await _agrees(stage, runs, effects):
             stage.view.note("Nothing was taken back.")

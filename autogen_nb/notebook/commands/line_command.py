@@ -76,6 +76,17 @@ def name_and_options(command: str, words: Sequence[str]) -> tuple[str, set[str]]
     return names[0], options
 
 
+def take_option(words: Sequence[str], *options: str) -> tuple[list[str], str | None]:
+    """The words without an option and its value, and the value; None without the option."""
+    rest, value = list(words), None
+    for option in options:
+        if option in rest:
+            index = rest.index(option)
+            value = rest[index + 1] if index + 1 < len(rest) else ""
+            del rest[index : index + 2]
+    return rest, value
+
+
 class Commands:
     """`ask` runs a command that asks questions."""
 
@@ -202,9 +213,9 @@ class Commands:
 
     @_command(
         "undo",
-        "[N] [-c CHAT] [--yes]",
-        "takes back the last N cells of a chat (1 without N), with the agent's variables; effects that stay are\n"
-        "listed first, and with --yes nobody is asked",
+        "[N] [--from CELL] [-c CHAT] [--yes]",
+        "takes back the last N cells of a chat (1 without N), or all from its cell number CELL on, with the agent's\n"
+        "variables; effects that stay are listed first, and with --yes nobody is asked",
     )
     def _undo(self, words: Sequence[str]) -> None:
         self._ask("undo", words)
@@ -284,12 +295,7 @@ class Commands:
         return self._chat_named(name) if name else chat, options
 
     def split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
-        names, chat = list(words), None
-        for option in ("-c", "--chat"):
-            if option in names:
-                index = names.index(option)
-                chat = names[index + 1] if index + 1 < len(names) else ""
-                del names[index : index + 2]
+        names, chat = take_option(words, "-c", "--chat")
         return names, self._chat_named(chat)
 
     def _chat_named(self, chat: str | None) -> NotebookConversation:

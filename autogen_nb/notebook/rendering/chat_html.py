@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -164,12 +164,13 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
     return {"text/html": html, "text/plain": text}, {"autogen_nb": {"kind": kind}}
 
 
-def show_switch(show: Show, code: str = "") -> str:
-    """Returns buttons that select what the cell shows, and one that puts `code` into a new cell.
+def end_buttons(show: Show | Literal[""], code: str = "", undo: str = "") -> str:
+    """Returns buttons that select what the cell shows, that put `code` into a new cell, and that run `undo` in one.
 
     A script adds them, so they need a trusted notebook.
     """
-    return f'<span data-show="{show}" data-code="{escape(code)}"></span><script>{script("show.js")}</script>'
+    data = f'data-show="{show}" data-code="{escape(code)}" data-undo="{escape(undo)}"'
+    return f"<span {data}></span><script>{script('show.js')}</script>"
 
 
 @cache

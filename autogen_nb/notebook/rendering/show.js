@@ -1,4 +1,4 @@
-// Adds buttons to a cell's last line that select what the cell shows, and that copy the code into a new cell.
+// Adds buttons to a cell's last line that select what the cell shows, copy the code into a new cell, and undo the cell.
 // Without scripts, there are none.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
@@ -22,7 +22,6 @@
       button.style.textDecoration = pressed ? "none" : "underline";
     }
   };
-  switcher.append(" \u00b7 show");
   const add = (text) => {
     const button = document.createElement("button");
     button.style.cssText = "font:inherit;color:inherit;background:none;border:0;padding:0 0 0 6px;cursor:pointer";
@@ -31,17 +30,21 @@
     switcher.append(button);
     return button;
   };
-  const modes = ["answer", "results", "code", "all"].map(add);
-  for (const button of modes) button.onclick = () => select(button.textContent);
-  if (switcher.dataset.code) {
+  const addCommand = (label, text, ...more) => {
     switcher.append(" \u00b7");
-    const button = add("copy the code to a new cell");
+    const button = add(label);
     button.style.textDecoration = "underline";
     // JupyterLab and Notebook 7 run the commands of these attributes.
     button.dataset.commandlinkerCommand = "apputils:run-all-enabled";
     button.dataset.commandlinkerArgs = JSON.stringify({
-      commands: ["notebook:insert-cell-below", "notebook:replace-selection"], args: { text: switcher.dataset.code },
+      commands: ["notebook:insert-cell-below", "notebook:replace-selection", ...more], args: { text },
     });
-  }
-  select(switcher.dataset.show);
+  };
+  const { show, code, undo } = switcher.dataset;
+  if (show) switcher.append(" \u00b7 show");
+  const modes = show ? ["answer", "results", "code", "all"].map(add) : [];
+  for (const button of modes) button.onclick = () => select(button.textContent);
+  if (code) addCommand("copy the code to a new cell", code);
+  if (undo) addCommand("undo", undo, "notebook:run-cell");
+  if (show) select(show);
 })();

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle
+from typing import Literal
 
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.effects import EffectJudged
@@ -101,6 +102,8 @@ class NotebookView(FootedView):
         self._totals = status_line.Totals()
         self._log: list[Recorded] = []
         self._ended = False
+        # The command that takes back this cell's run; "" without a button.
+        self.undo = ""
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
         self._record(event)
@@ -370,8 +373,9 @@ class NotebookView(FootedView):
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs.
-        switch = chat_html.show_switch(self._mode, self._code()) if self._totals.blocks else ""
-        self.add(*chat_html.bundle(chat_html.line(text, after=switch), text, kind="end"))
+        mode: Show | Literal[""] = self._mode if self._totals.blocks else ""
+        buttons = chat_html.end_buttons(mode, self._code(), self.undo) if mode or self.undo else ""
+        self.add(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="end"))
 
     def _code(self) -> str:
         """The script of the chat, for a new cell; "" if it is too long."""

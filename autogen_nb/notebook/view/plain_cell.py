@@ -17,6 +17,7 @@ class PlainCellView(PlainView):
     def __init__(self, *, remark: str = "") -> None:
         super().__init__(repeats=False, last_line=self._ended)
         self._remark = remark
+        self.undo = ""
         self._spent: Callable[[], str] = str
         self._totals = status_line.Totals()
         self._start = time.monotonic()
