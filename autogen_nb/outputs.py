@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+BACK = "its variables are as they were before the block"
+"""Ends the note of a block whose effects on the kernel's variables were taken back."""
 Bundle: TypeAlias = Mapping[str, Any]
 """A MIME bundle: maps binary media types to base64 text, ``+json`` types to JSON, and other types to text."""
 

@@ -152,6 +152,12 @@ class Settings(Configurable):
         metavar="NAME|URL",
         check=_not_empty("an installed kernel, or a server's address"),
     )
+    on_error = Enum(
+        ("keep", "rollback"),
+        "keep",
+        help="what happens to the agent's variables if a block raises an error: they keep its changes, or are as "
+        "before the block [keep]",
+    ).tag(config=True, flags=("--on-error",))
     share = Enum(
         _SHARES,
         "schema",

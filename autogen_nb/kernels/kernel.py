@@ -70,6 +70,8 @@ class Kernel(VariableExchange):
         self.admit: Callable[[], None] | None = None
         self._folders = tuple(folders)
         self._takes_checkpoints = checkpoints
+        # True if a block that raises an error leaves the variables as they were.
+        self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
         # The last checkpoint before the present state.
@@ -287,7 +289,8 @@ class Kernel(VariableExchange):
         # The system may have killed the block's processes at a limit.
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
         is_back = False
-        if request.end in ("stuck", "died") and self._ending is None:
+        has_failed = request.end != "idle" or (self.rolls_back and request.checkpoint and request.exit_code)
+        if has_failed and self._ending is None:
             is_back = await self._wake(self._latest)
         outcome = classify(request, self._ending, reached, is_back=is_back)
         if request.end == "stuck" and not is_back:

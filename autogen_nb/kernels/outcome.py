@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from autogen_nb.kernels.request import ExecuteRequest
-from autogen_nb.outputs import Failure
+from autogen_nb.outputs import BACK, Failure
 
 # Exit codes of blocks, as a shell and `timeout` report them.
 LIMITED = 137
 TIMED_OUT = 124
 INTERRUPTED = 130
 LOST = "its variables are lost"
-BACK = "its variables are as they were before the block"
 
 _SIGNAL_BASE = 128
 _KEPT = "its variables are kept"
@@ -41,15 +40,16 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, 
     """The outcome of a request; `is_back` if the kernel went back to the checkpoint before the block."""
     if request.end in ("died", "stuck"):
         return _lost_outcome(request, ending, reached, is_back=is_back)
+    result = BACK if is_back else _KEPT
     if request.passed:
-        return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {_KEPT}.")
+        return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {result}.")
     if reached and request.exit_code:
-        return BlockOutcome(LIMITED, f"The block passed its {reached}; {_KEPT}.")
+        return BlockOutcome(LIMITED, f"The block passed its {reached}; {result}.")
     if request.expired:
-        return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {_KEPT}.")
+        return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {result}.")
     if request.interrupted and request.exit_code:
-        return BlockOutcome(INTERRUPTED, f"The block was interrupted; {_KEPT}.")
-    return BlockOutcome(request.exit_code)
+        return BlockOutcome(INTERRUPTED, f"The block was interrupted; {result}.")
+    return BlockOutcome(request.exit_code, f"The block failed; {result}." if is_back else "")
 
 
 def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, is_back: bool) -> BlockOutcome:

@@ -76,6 +76,7 @@ class ChatCell:
             model = await self._choose_model()
             chat, remark = self._notebook.conversations.open(self._settings, self._stage.origin)
             chat.move_to(self._where, self._notebook.defaults.where)
+            chat.executor.kernel.rolls_back = self._settings.on_error == "rollback"
             model = self._limit_by_budgets(model, chat)
             if remark:
                 self._view.note(remark)

@@ -32,8 +32,8 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
             return
         stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
     is_back = await run.result(chat.undo(index, always=True), waits=stage.waits)
-    note = f"Took back {named(runs)}."
-    await _finish(stage, chat, f"{note} {_REDO.format('them' if runs[1:] else 'it')}", is_back=is_back)
+    note = f"Took back {named(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
+    await _finish(stage, chat, note, "before" if is_back else "")
 
 
 async def redo(stage: CellStage, chat: NotebookConversation) -> None:
@@ -44,12 +44,13 @@ async def redo(stage: CellStage, chat: NotebookConversation) -> None:
     is_back = await run.result(chat.redo(), waits=stage.waits)
     note = f"Brought back {named(runs)}"
     note += f", and took back {named(replaced)}. {_REDO.format('the latter')}" if replaced else "."
-    await _finish(stage, chat, note, is_back=is_back)
+    await _finish(stage, chat, note, "then" if is_back else "")
 
 
-async def _finish(stage: CellStage, chat: NotebookConversation, note: str, *, is_back: bool) -> None:
-    if is_back:
-        stage.view.note(f"{note} The agent's variables are as they were then.")
+async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str) -> None:
+    """Says what was done, and runs the blocks again if the variables are not those of the time `when`."""
+    if when:
+        stage.view.note(f"{note} The agent's variables are as they were {when}.")
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables, so its earlier blocks run again.")
     await run.result(chat.executor.restart(), waits=stage.waits)
@@ -63,7 +64,7 @@ def check_idle(chat: NotebookConversation) -> None:
 
 def named(runs: Sequence[CellRun]) -> str:
     """Names runs by the tasks of their cells."""
-    tasks = [f"“{status_line.shortened(each.task)}”" for each in runs]
+    tasks = [f"“{status_line.shortened(each.task).removesuffix('.')}”" for each in runs]
     return f"the cell {tasks[0]}" if len(tasks) == 1 else f"{len(tasks)} cells ({', '.join(tasks)})"
 
 

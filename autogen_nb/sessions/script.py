@@ -10,7 +10,7 @@ from autogen_nb.core.text import code_blocks
 from autogen_nb.core.text.visible_text import without_controls
 from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
 from autogen_nb.messages import CodeBlock
-from autogen_nb.outputs import Failure
+from autogen_nb.outputs import BACK, Failure
 
 _LINE = re.compile(r"Cell In\[\d+\], line (\d+)")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -66,7 +66,7 @@ def blocks_that_ran(asked: CodeAsked, ran: CodeRan) -> tuple[CodeBlock, ...]:
     if not ran.exit_code:
         return asked.blocks[: ran.ran]
     *done, failed = asked.blocks[: ran.ran]
-    part = _statements_that_ran(failed, ran.outputs)
+    part = "" if BACK in ran.note else _statements_that_ran(failed, ran.outputs)
     return (*done, *([replace(failed, code=part)] if part else []))
 
 

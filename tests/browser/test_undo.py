@@ -26,7 +26,7 @@ def test_a_cell_is_taken_back_by_its_button(notebook: NotebookPage, fake: FakeOp
     expect(notebook.button(3, "Undo")).to_be_visible()
     notebook.screenshot("undo-question", 3)
     notebook.click(3, "Undo")
-    expect(notebook.output(3)).to_contain_text("Took back the cell “Store the prices.”")
+    expect(notebook.output(3)).to_contain_text("Took back the cell “Store the prices”")
     notebook.await_idle()
     notebook.screenshot("undone", 3)
     # The button has inserted a cell.

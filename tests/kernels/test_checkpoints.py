@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.kernel import INTERRUPTED, LIMITED, BlockOutcome
+from autogen_nb.kernels.kernel import LIMITED, BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from tests.kernels.guarded import ALLOWED, GuardedKernel
-from tests.kernels.looping import Ran, SharedKernel, shared_kernel
+from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import gone, waited
 
 pytestmark = [
@@ -316,8 +316,26 @@ def test_nothing_is_left_in_a_sandbox(place: Place, ends: str, tmp_path: Path) -
     assert gone(pids)
 
 
-def test_an_interrupted_block_keeps_its_state(agent: SharedKernel) -> None:
-    ran: Ran = agent.execute("x = 1\nimport time\ntime.sleep(99)", timeout=0.3)
+@pytest.mark.parametrize(
+    ("rolls_back", "note", "left"),
+    [(True, f"The block failed; {BACK}", "[1] False\n"), (False, "", "[1, 2] True\n")],
+    ids=["rollback", "keep"],
+)
+def test_a_block_that_fails_is_taken_back_on_demand(
+    agent: SharedKernel, rolls_back: bool, note: str, left: str
+) -> None:
+    agent.kernel.rolls_back = rolls_back
+    agent.execute("x = [1]")
+    ran = agent.execute("x.append(2)\ny = 1\n1 / 0")
 
-    assert ran.finished.exit_code != INTERRUPTED
-    assert agent.execute("print(x)").stdout == "1\n"
+    assert ran.failures == ["ZeroDivisionError"]
+    assert (ran.finished.exit_code, ran.finished.note) == (1, note)
+    assert agent.execute("print(x, 'y' in globals())").stdout == left
+
+
+def test_an_interrupted_block_is_taken_back_on_demand(agent: SharedKernel) -> None:
+    agent.kernel.rolls_back = True
+    ran = agent.execute("x = 1\nimport time\ntime.sleep(99)", timeout=0.3)
+
+    assert ran.finished.note == f"The block ran out of time and was interrupted; {BACK}"
+    assert agent.execute("x").failures == ["NameError"]
