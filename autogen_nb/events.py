@@ -220,7 +220,8 @@ class CodeRan:
     """The result of a run of blocks.
 
     `ran` is the number of blocks that ran. `inner` has the questions during the run, each followed by its answer.
-    `whole` is the path of a file with the whole output, or "" if `outputs` has all of it.
+    `whole` is the path of a file with the whole output, or "" if `outputs` has all of it. `changes` names the variables
+    that the blocks changed, if they are known.
     """
 
     exit_code: int
@@ -230,6 +231,7 @@ class CodeRan:
     seconds: float = 0.0
     inner: "tuple[Recorded, ...]" = ()
     whole: str = ""
+    changes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

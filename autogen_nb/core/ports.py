@@ -58,6 +58,7 @@ class RunEnded:
     exit_code: int
     ran: int
     note: str = ""
+    changes: str = ""
 
 
 class Executor(Protocol):

@@ -174,7 +174,7 @@ class BlockExecutor:
         }
         async with self._turn:
             await self._prepare()
-        ran, code, notes, tail = 0, 0, list[str](), ""
+        ran, code, notes, changes, tail = 0, 0, list[str](), list[str](), ""
 
         def emit_and_note(output: Output) -> Awaitable[object] | None:
             nonlocal tail
@@ -193,6 +193,7 @@ class BlockExecutor:
                     outcome = await step(emit_and_note)
                     code = outcome.exit_code
                     notes.append(outcome.note)
+                    changes.append(outcome.changes)
                     if code:
                         break
             except BlockRefused as refusal:
@@ -204,7 +205,7 @@ class BlockExecutor:
             if code:
                 break
         notes.append(shorter_name_hint(tail, self.cwd))
-        return RunEnded(code, ran, " ".join(filter(None, notes)))
+        return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""

@@ -244,6 +244,7 @@ class Kernel(VariableExchange):
                 silent=silent,
                 permissions=permissions,
                 checkpoint=self.last_block if takes_checkpoint and handle.supervisor_socket else None,
+                lists_changes=self._takes_checkpoints and handle.is_python and not silent,
                 **more,
             )
         except BaseException:

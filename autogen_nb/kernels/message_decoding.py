@@ -3,10 +3,34 @@
 Source: "Messages on the IOPub (PUB/SUB) channel" of the Jupyter messaging specification.
 """
 
+import ast
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
+
+# An expression whose value `changes` puts into words.
+CHANGES = {"changes": "__import__('sys').modules['autogen_nb_service'].changes()"}
+_MOST_CHANGES = 5
+
+
+def changes(reply: Mapping[str, Any]) -> str:
+    """The variables that a block changed, in words; "" if they are unknown."""
+    try:
+        text = reply["user_expressions"]["changes"]["data"]["text/plain"]
+        listed = [[str(word) for word in each] for each in json.loads(ast.literal_eval(text))]
+        words = [f"{what} `{name:.40}`{_sizes(before, after)}" for what, name, before, after in listed[:_MOST_CHANGES]]
+    # The agent's code can replace the expression's function.
+    except Exception:  # noqa: BLE001
+        return ""
+    rest = len(listed) - len(words)
+    return ", ".join(words) + (f" and {rest} more" if rest else "")
+
+
+def _sizes(before: str, after: str) -> str:
+    sizes = f"{before:.40} \u2192 {after:.40}" if before and before != after else f"{after:.40}"
+    return f" ({sizes})" if sizes else ""
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:

@@ -25,11 +25,15 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """`note` is a sentence after the block's outputs; `lost` is True if the kernel has lost its variables."""
+    """`note` is a sentence after the block's outputs; `lost` is True if the kernel has lost its variables.
+
+    `changes` names the variables that the block changed.
+    """
 
     exit_code: int
     note: str = ""
     lost: bool = False
+    changes: str = ""
 
     @property
     def ok(self) -> bool:
@@ -49,7 +53,7 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, 
         return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {result}.")
     if request.interrupted and request.exit_code:
         return BlockOutcome(INTERRUPTED, f"The block was interrupted; {result}.")
-    return BlockOutcome(request.exit_code, f"The block failed; {result}." if is_back else "")
+    return BlockOutcome(request.exit_code, f"The block failed; {result}." if is_back else "", changes=request.changes)
 
 
 def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, is_back: bool) -> BlockOutcome:

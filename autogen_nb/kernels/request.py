@@ -27,7 +27,7 @@ from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
-from autogen_nb.kernels.message_decoding import exit_code, output
+from autogen_nb.kernels.message_decoding import CHANGES, changes, exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
@@ -57,6 +57,7 @@ class ExecuteRequest:
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
         checkpoint: int | None = None,
+        lists_changes: bool = False,
     ) -> None:
         self.handle = handle
         self.checkpoint = checkpoint
@@ -98,7 +99,7 @@ class ExecuteRequest:
                 "code": code,
                 "silent": silent,
                 "store_history": not silent,
-                "user_expressions": {},
+                "user_expressions": CHANGES if lists_changes else {},
                 "allow_stdin": ask is not None,
                 # With True, the failure of this request would make the kernel drop the requests in its queue.
                 "stop_on_error": False,
@@ -108,6 +109,11 @@ class ExecuteRequest:
             self._take,
         )
         self._identifiers = [request_id]
+
+    @property
+    def changes(self) -> str:
+        """The variables that the block changed, in words; "" if they are unknown."""
+        return changes(self._reply or {})
 
     @property
     def exit_status(self) -> int:

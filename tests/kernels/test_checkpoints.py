@@ -59,6 +59,7 @@ ENDS = {
     "crashed": ("import ctypes; ctypes.string_at(0)", 139, "The kernel was killed by SIGSEGV while the block ran"),
     "killed": ("os.kill(os.getpid(), 9)", 137, "The kernel was killed by SIGKILL while the block ran"),
 }
+MANY = ", ".join(f"new `{name}` (int)" for name in "abcde") + " and 2 more"
 OWNER = """
 import asyncio, os, sys
 from autogen_nb.kernels.kernel import Kernel
@@ -339,3 +340,28 @@ def test_an_interrupted_block_is_taken_back_on_demand(agent: SharedKernel) -> No
 
     assert ran.finished.note == f"The block ran out of time and was interrupted; {BACK}"
     assert agent.execute("x").failures == ["NameError"]
+
+
+@pytest.mark.parametrize(
+    ("code", "changes"),
+    [
+        ("x.append(2)", "changed `x` (1 item \u2192 2 items)"),
+        ("x[0] = 2", "changed `x` (1 item)"),
+        ("x = list(x)", ""),
+        ("print(x)", ""),
+        ("del x\nt = 'a'", "new `t` (1 character), deleted `x`"),
+        ("a = b = c = d = e = f = g = 1", MANY),
+        ("import sys\ndel sys.modules['autogen_nb_service']", ""),
+    ],
+)
+def test_the_variables_that_a_block_changed_are_named(agent: SharedKernel, code: str, changes: str) -> None:
+    agent.execute("x = [1]")
+
+    assert agent.execute(code).finished.changes == changes
+
+
+def test_copied_variables_are_no_changes_of_the_next_block(agent: SharedKernel) -> None:
+    agent.do(agent.kernel.put({"given": [1]}))
+
+    assert agent.execute("pass").finished.changes == ""
+    assert agent.execute("given.append(2)").finished.changes == "changed `given` (1 item \u2192 2 items)"

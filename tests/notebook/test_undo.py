@@ -38,7 +38,7 @@ def tasks(model: FakeOpenAI) -> list[str]:
 def test_the_last_cell_is_taken_back_and_brought_back(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = [1]"), "One.", python("x.append(2); y = 2"), "Two.", "Three.", python(LOOK), "Done.")
     front.run(f"{NEVER}First.", "one")
-    front.run(f"{NEVER}Second.", "two")
+    second = front.run(f"{NEVER}Second.", "two")
     undone = front.run("%autogen undo", "undo")
     redone = front.run("%autogen redo", "redo")
     again = front.run("%autogen undo", "again")
@@ -47,6 +47,7 @@ def test_the_last_cell_is_taken_back_and_brought_back(front: FrontEnd, model: Fa
     looked = front.run(f"{NEVER}Look.", "look")
     late = front.run("%autogen redo", "late")
 
+    assert "changed x (1 item \u2192 2 items), new y (int)" in second.text.replace("`", "")
     assert undone.status == "ok", undone.error
     assert "Took back the cell “Second”. `%autogen redo` brings it back." in undone.text
     assert "Brought back the cell “Second”. The agent's variables are as they were then." in redone.text

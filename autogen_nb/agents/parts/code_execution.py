@@ -69,7 +69,7 @@ async def run_blocks(
         emit(OutputAdded(request.agent, Stream("stderr", note)))
     file = whole.close()
     shortened, seconds = outputs.all(file and f"all of it is in {file!r}"), time.monotonic() - started
-    return CodeRan(ended.exit_code, shortened, ended.ran, ended.note, seconds, inquirer.close(), file)
+    return CodeRan(ended.exit_code, shortened, ended.ran, ended.note, seconds, inquirer.close(), file, ended.changes)
 
 
 async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Callable[[Output], object]) -> RunEnded:

@@ -18,6 +18,7 @@ _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _DIGEST_SECONDS = 0.2
+_DIGEST_SECONDS_OF_BLOCK = 0.05
 
 
 def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
@@ -36,7 +37,8 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
         variables=lambda: variables(encode.is_data, _digests(fingerprint)),
         save=save_variable(encode.save),
         save_pickled=save_variable(pickles.save),
-        load=lambda files: pickles.load_all(files, shell.user_ns),
+        load=lambda files: (pickles.load_all(files, shell.user_ns), _FUNCTIONS["changes"]())[0],
+        changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
     )
     for stream in (sys.stdout, sys.stderr):
         _flush_sooner(stream)
@@ -102,9 +104,34 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
     ]
 
 
-def _digests(fingerprint: Callable[..., Any]) -> Callable[[Any], str]:
+def changes() -> str:
+    """JSON of the changed variables since the last call: "new", "changed" or "deleted", name, size before and after."""
+    return json.dumps(_FUNCTIONS["changes"]())
+
+
+def _changes(listed: list[dict[str, Any]]) -> list[list[str]]:
+    namespace, before = _shell().user_ns, dict(_STATES)
+    _STATES.clear()
+    _STATES.update({each["name"]: (id(namespace.get(each["name"])), each["digest"], _size(each)) for each in listed})
+    changed = []
+    for name, (identity, digest, size) in _STATES.items():
+        if name not in before:
+            changed.append(["new", name, "", size])
+            continue
+        old_identity, old_digest, old_size = before[name]
+        is_same = digest == old_digest if digest and old_digest else identity == old_identity
+        if not is_same or size != old_size:
+            changed.append(["changed", name, old_size, size])
+    return changed + [["deleted", name, "", ""] for name in before if name not in _STATES]
+
+
+def _size(listed: dict[str, Any]) -> str:
+    return str(listed["shape"] or listed["type"])
+
+
+def _digests(fingerprint: Callable[..., Any], seconds: float = _DIGEST_SECONDS) -> Callable[[Any], str]:
     """A function for the digests of values; after a time limit it returns "", so that it does not delay cells."""
-    end = time.monotonic() + _DIGEST_SECONDS
+    end = time.monotonic() + seconds
 
     def digest(value: Any) -> str:
         if time.monotonic() > end:
@@ -236,3 +263,4 @@ def _keep_kernel_on_exit(shell: Any) -> None:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
+_STATES: dict[str, tuple[int, str, str]] = {}

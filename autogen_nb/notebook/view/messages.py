@@ -77,6 +77,7 @@ class _BlockLine:
     edited: CodeBlock | None = None
     decision: str = ""
     seconds: str = ""
+    changes: str = ""
     tone: Tone = "muted"
     runs: bool = False
 
@@ -120,12 +121,13 @@ class CodeMessage:
             line.runs = False
             line.tone = "bad" if ran.exit_code != 0 and block is blocks[-1] else "good"
             line.seconds = status_line.duration(ran.seconds) if len(blocks) == 1 else ""
+            line.changes = ran.changes if block is blocks[-1] else ""
         self._show(*self._rendered())
 
     def _rendered(self) -> tuple[str, str]:
         html, rest, plain = "", self._html, [self._plain]
         for line in self._lines:
-            details = (line.seconds, line.decision)
+            details = (line.seconds, line.decision, line.changes)
             folded, rest = chat_html.fold(
                 rest, line.block, *details, tone=line.tone, edited=line.edited, opened=line.runs or self._unfolded
             )
