@@ -269,16 +269,28 @@ def test_no_checkpoint_of_a_kernel_with_threads(agent: SharedKernel, code: str, 
     assert agent.execute("print(1)").stdout == "1\n"
 
 
+def asleep(agent: SharedKernel) -> list[int]:
+    processes = map(psutil.Process, tree(agent.kernel.pid))
+    return [each.pid for each in processes if each.name() == "checkpoint" and each.status() != "zombie"]
+
+
+@pytest.mark.slow
+def test_checkpoints_use_at_most_a_quarter_of_the_memory(tmp_path: Path) -> None:
+    with shared_kernel(tmp_path, limits=Limits(memory=600 * 2**20), checkpoints=True) as agent:
+        for number in range(15):
+            agent.execute(f"x = bytes([{number}]) * (60 * 2**20)")
+        assert waited(lambda: len(asleep(agent)) < 6)
+        assert agent.do(agent.kernel.go_back(15))
+
+        assert agent.execute("print(x[0])").stdout == "13\n"
+
+
 def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> None:
     for number in range(30):
         agent.execute(f"x = {number}")
 
-    def asleep() -> list[int]:
-        processes = map(psutil.Process, tree(agent.kernel.pid))
-        return [each.pid for each in processes if each.name() == "checkpoint" and each.status() != "zombie"]
-
-    assert waited(lambda: len(asleep()) == 20)
-    pids = asleep()
+    assert waited(lambda: len(asleep(agent)) == 20)
+    pids = asleep(agent)
     assert sum(psutil.Process(pid).cpu_percent(0.01) for pid in pids) == 0
     assert not any(psutil.Process(pid).net_connections("inet") for pid in pids)
     assert agent.do(agent.kernel.go_back(1))

@@ -39,7 +39,8 @@ _FEW_PROCESSES = 100
 _MOST_CHECKPOINTS = 20
 # Checkpoints may use a quarter of the free memory.
 _SHARE = 4
-# The supervisor spends at most 5 % of its time on measurements of memory.
+# After a measurement that took longer, the supervisor measures less often, so that it uses 5 % of its time at most.
+_SHORT = 0.1
 _COST_FACTOR = 20
 _PACKET = 4096
 
@@ -115,6 +116,7 @@ class Checkpoints:
         self._poll.register(self._listener, select.POLLIN)
         self._connections: list[Any] = []
         self._ends: dict[int, tuple[int, int]] = {}
+        self._dropped: set[int] = set()
         self._measure_at = 0.0
         self.client_is_gone = False
 
@@ -137,7 +139,10 @@ class Checkpoints:
             self._tell(b"ended %d" % ended[child])
             child = 0
         if self._connections and self._connections[0].fileno() in ready:
-            asked = self._connections[0].recv(_PACKET)
+            asked = b""
+            # The client may have ended without reading all messages.
+            with suppress(ConnectionError):
+                asked = self._connections[0].recv(_PACKET)
             self.client_is_gone = not asked
             if asked:
                 child = self._answer(child, *asked.split())
@@ -154,6 +159,7 @@ class Checkpoints:
                 os.waitpid(child, 0)
             os.write(self._ends[number][1], b"wake")
             pid = self._drop(number)
+            self._dropped.clear()
         self._tell(b"answer %d" % pid)
         return pid or child
 
@@ -186,25 +192,30 @@ class Checkpoints:
             self._tell(message)
 
     def _thin(self) -> None:
-        """Drops checkpoints that are too many or use too much memory, but never the first or the last one."""
-        while len(self._ends) > 2 and (len(self._ends) > _MOST_CHECKPOINTS or self._uses_too_much()):  # noqa: PLR2004
+        """Drops checkpoints that are too many or use too much memory, the first one only after those between."""
+        is_measured = time.monotonic() >= self._measure_at
+        while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and len(self._ends) > 1 and self._uses_too_much()):
             numbers = sorted(self._ends)
-            self._drop(min(zip(numbers, numbers[1:], numbers[2:]), key=lambda three: three[2] - three[0])[1])  # noqa: B905
+            gaps = [(later - earlier, number) for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])]  # noqa: B905
+            self._drop(min(gaps, default=(0, numbers[0]))[1])
 
     def _uses_too_much(self) -> bool:
-        began = time.monotonic()
-        if began < self._measure_at:
-            return False
+        began = time.process_time()
+        # Dropped copies may need a moment to end.
+        self._dropped &= (descendants := _descendants())
+        others = descendants - self._dropped - self.copies
         # Memory that the kernel and its copies share costs nothing more than the kernel itself.
-        used = sum(_memory(pid, b"Pss_Anon:") for pid in _descendants())
-        used -= sum(_memory(pid, b"Anonymous:") for pid in _descendants() - self.copies)
+        used = sum(_memory(pid, b"Pss_Anon:") for pid in others | self.copies)
+        used -= sum(_memory(pid, b"Anonymous:") for pid in others)
         with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - as above
             free = next(int(line.split()[1]) for line in file if line.startswith(b"MemAvailable:"))
-        self._measure_at = time.monotonic() + _COST_FACTOR * (time.monotonic() - began)
+        if (took := time.process_time() - began) > _SHORT:
+            self._measure_at = time.monotonic() + _COST_FACTOR * took
         return used > min(free, self._memory or free) / _SHARE
 
     def _drop(self, number: int) -> int:
         pid, end = self._ends.pop(number)
+        self._dropped.add(pid)
         self._poll.unregister(end)
         os.close(end)
         return pid
