@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions
@@ -27,7 +27,7 @@ from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import size
-from autogen_nb.kernels.outcome import INTERRUPTED, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
+from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
@@ -39,8 +39,11 @@ from autogen_nb.outputs import Failure, Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
+T = TypeVar("T")
+
 _SHUTDOWN_GRACE = 0.5
 _PREPARE_TIMEOUT = 10.0
+_BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
     "The agent's kernel has {}, which a checkpoint cannot keep. Until it ends, a crash loses the variables, and undo "
     "of later cells runs the earlier blocks again."
@@ -74,8 +77,8 @@ class Kernel(VariableExchange):
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
-        # The last checkpoint before the present state.
-        self._latest = 0
+        # The checkpoints of the present state or, if there is none of it, of the state before the last block.
+        self._states: tuple[int, ...] = ()
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
         self._turn = asyncio.Lock()
@@ -89,7 +92,7 @@ class Kernel(VariableExchange):
         self._ending: str | None = None
         self._current: ExecuteRequest | None = None
         self._watch: LimitWatch | None = None
-        self._background: set[asyncio.Task[object]] = set()
+        self._background: set[asyncio.Task[Any]] = set()
 
     @property
     def alive(self) -> bool:
@@ -136,6 +139,7 @@ class Kernel(VariableExchange):
         timeout: float | None = None,  # noqa: ASYNC109  # the timeout interrupts the kernel, not this coroutine
         ask: Ask | None = None,
         silent: bool = False,
+        changes_state: bool = True,
         permissions: BlockPermissions = None,
     ) -> BlockOutcome:
         remaining = float("inf") if silent or self.limits.output is None else self.limits.output
@@ -147,7 +151,13 @@ class Kernel(VariableExchange):
             return emit(output) if remaining >= 0 or isinstance(output, Failure) else None
 
         request = await self._open(
-            code, emit_within_limit, timeout=timeout, ask=ask, silent=silent, permissions=permissions
+            code,
+            emit_within_limit,
+            timeout=timeout,
+            ask=ask,
+            silent=silent,
+            changes_state=changes_state,
+            permissions=permissions,
         )
         outcome = None
         try:
@@ -171,18 +181,26 @@ class Kernel(VariableExchange):
 
     async def take_checkpoint(self) -> int:
         """Takes a checkpoint of the present state; returns its number, or 0 if the kernel cannot take one."""
-        request = await self._open("", ignore, silent=True, permissions=None, takes_checkpoint=True)
+        request = await self._open("", ignore, is_block=True, changes_state=False)
+        number = request.checkpoints[0]
         try:
             await request.wait()
-            is_taken = request.checkpoint is not None and await request.handle.has_checkpoint(request.checkpoint)
+            is_taken = number and request.end == "idle" and await request.handle.has_checkpoint(number)
         finally:
             self._end_turn()
-        return self.last_block if is_taken else 0
+        return number if is_taken else 0
 
     async def go_back(self, block: int) -> bool:
         """Restores the variables as they were before a block; False if there is no checkpoint of that state."""
+        # A wake that is cancelled half way would leave a kernel that nobody follows.
+        return await asyncio.shield(self._in_background(self._go_back(block)))
+
+    async def _go_back(self, block: int) -> bool:
         async with self._turn:
-            return await self._wake(block)
+            is_back = await self._wake(block)
+            if not is_back and self._life.handle is not None and not self.alive and self._ending is None:
+                self._lost = f"The kernel could not go back to its checkpoint and was restarted; {LOST}."
+            return is_back
 
     async def restart(self) -> None:
         self._ending = "The kernel was restarted"
@@ -207,31 +225,23 @@ class Kernel(VariableExchange):
         code: str,
         emit: Emit[Output],
         *,
-        silent: bool,
-        permissions: BlockPermissions,
-        takes_checkpoint: bool = False,
+        silent: bool = True,
+        is_block: bool = False,
+        changes_state: bool,
+        permissions: BlockPermissions = None,
         **more: Any,
     ) -> ExecuteRequest:
         """Waits for its turn, starts the kernel if none runs, and sends a request."""
         await self._turn.acquire()
         try:
-            handle = self._life.handle
-            if handle is not None and not handle.alive:
-                ended = await asyncio.shield(handle.exited)
-                reached = await handle.reached_limit()
-                why = f"The kernel passed its {reached}" if reached else describe_end(ended)
-                is_back = self._ending is None and await self._wake(self._latest)
-                result = (
-                    "; its variables are as they were before that block" if is_back else f" and was restarted; {LOST}"
-                )
-                self._lost = self._lost or f"{why} since the last block{result}."
-            handle = await self._life.start()
+            handle = await self._started()
             self._ending = None
             self._blocks += not silent
-            takes_checkpoint = takes_checkpoint or not silent
-            if takes_checkpoint:
-                self.last_block += 1
-                self._latest = self.last_block
+            before = 0
+            if is_block or not silent:
+                self.last_block = before = self.last_block + 1
+                self._states = (before,)
+            checkpoints = (before, self.last_block + 1 if changes_state else 0)
             if self._watch is not None:
                 self._watch.begin()
             self._is_fresh = False
@@ -243,7 +253,7 @@ class Kernel(VariableExchange):
                 grace=self._grace,
                 silent=silent,
                 permissions=permissions,
-                checkpoint=self.last_block if takes_checkpoint and handle.supervisor_socket else None,
+                checkpoints=checkpoints if handle.supervisor_socket else (0, 0),
                 lists_changes=self._takes_checkpoints and handle.is_python and not silent,
                 **more,
             )
@@ -251,6 +261,33 @@ class Kernel(VariableExchange):
             self._turn.release()
             raise
         return self._current
+
+    async def usable(self) -> KernelHandle:
+        async with self._turn:
+            return await self._started()
+
+    async def _started(self) -> KernelHandle:
+        """The running kernel; one that died goes back to its last checkpoint, or a new one starts."""
+        handle = self._life.handle
+        if handle is not None and not handle.alive:
+            ended = await asyncio.shield(handle.exited)
+            reached = await handle.reached_limit()
+            why = f"The kernel passed its {reached}" if reached else describe_end(ended)
+            self._lost = self._lost or f"{why} since the last block{await self._recovered()}."
+        return await self._life.start()
+
+    async def _recovered(self) -> str:
+        """Goes back to the latest checkpoint between blocks; returns what is left, as the end of a sentence."""
+        number = 0 if self._ending is not None else await self._wake_latest()
+        if not number:
+            return f" and was restarted; {LOST}"
+        return f"; {KEPT if number > self.last_block else _BEFORE}"
+
+    async def _wake_latest(self) -> int:
+        for number in self._states:
+            if await self._wake(number):
+                return number
+        return 0
 
     async def _conclude(self, request: ExecuteRequest) -> BlockOutcome:
         lost, self._lost = self._lost, ""
@@ -290,9 +327,11 @@ class Kernel(VariableExchange):
         # The system may have killed the block's processes at a limit.
         reached = await request.handle.reached_limit() if request.end == "died" or request.exit_code else ""
         is_back = False
-        has_failed = request.end != "idle" or (self.rolls_back and request.checkpoint and request.exit_code)
+        has_failed = request.end != "idle" or (self.rolls_back and request.checkpoints[0] and request.exit_code)
         if has_failed and self._ending is None:
-            is_back = await self._wake(self._latest)
+            is_back = await self._wake_latest() > 0
+        elif request.checkpoints[1]:
+            self._states = tuple(dict.fromkeys((request.checkpoints[1], *self._states)))[:2]
         outcome = classify(request, self._ending, reached, is_back=is_back)
         if request.end == "stuck" and not is_back:
             await self._life.end(grace=0)
@@ -301,9 +340,9 @@ class Kernel(VariableExchange):
     async def _wake(self, number: int) -> bool:
         """Goes back to the state before a block."""
         handle = self._life.handle
-        if handle is None or not await handle.wake(number):
+        if handle is None or not number or not await handle.wake(number):
             return False
-        self._latest = number
+        self._states = (number,)
         self._attach(handle)
         return True
 
@@ -325,12 +364,8 @@ class Kernel(VariableExchange):
 
     async def _kill_idle(self, limit: str) -> None:
         async with self._turn:
-            handle = self._life.handle
-            is_back = handle is not None and await self._wake(self._latest)
-            result = "killed; its variables are as they were before the last block"
-            result = result if is_back else f"killed and restarted; {LOST}"
-            self._lost = f"The kernel passed its {limit} between blocks; it was {result}."
-            if not is_back:
+            self._lost = f"The kernel passed its {limit} between blocks; it was killed{await self._recovered()}."
+            if "restarted" in self._lost:
                 await self._life.end(grace=0)
 
     async def _launch(self) -> KernelHandle:
@@ -384,7 +419,7 @@ class Kernel(VariableExchange):
                         self._life.begin()
                 return
 
-    def _in_background(self, work: Coroutine[Any, Any, object]) -> "asyncio.Task[object]":
+    def _in_background(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         task = asyncio.ensure_future(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 LOST = "its variables are lost"
 
 _SIGNAL_BASE = 128
-_KEPT = "its variables are kept"
+KEPT = "its variables are kept"
 _MISSING_FILE = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 _QUOTED = re.compile(r"(['\"])(.+)\1")
 
@@ -44,7 +44,7 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, 
     """The outcome of a request; `is_back` if the kernel went back to the checkpoint before the block."""
     if request.end in ("died", "stuck"):
         return _lost_outcome(request, ending, reached, is_back=is_back)
-    result = BACK if is_back else _KEPT
+    result = BACK if is_back else KEPT
     if request.passed:
         return BlockOutcome(LIMITED, f"The block passed its {request.passed} and was interrupted; {result}.")
     if reached and request.exit_code:

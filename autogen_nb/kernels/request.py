@@ -56,11 +56,12 @@ class ExecuteRequest:
         timeout: float | None = None,
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
-        checkpoint: int | None = None,
+        checkpoints: tuple[int, int] = (0, 0),
         lists_changes: bool = False,
     ) -> None:
         self.handle = handle
-        self.checkpoint = checkpoint
+        # The numbers of the checkpoints before this request and after it, or 0.
+        self.checkpoints = checkpoints
         self.emit = emit
         self._code = code
         self._ask = ask
@@ -104,7 +105,7 @@ class ExecuteRequest:
                 # With True, the failure of this request would make the kernel drop the requests in its queue.
                 "stop_on_error": False,
                 **(fields or {}),
-                **({} if checkpoint is None else {CHECKPOINT: checkpoint}),
+                **({CHECKPOINT: checkpoints} if any(checkpoints) else {}),
             },
             self._take,
         )

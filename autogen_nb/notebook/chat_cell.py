@@ -216,7 +216,7 @@ class ChatCell:
         result = "The agent's variables are as they were before; `%autogen redo` brings back the earlier state."
         if not is_back:
             chat.drop(index)
-            result = "The agent's kernel keeps its variables."
+            result = "The agent's kernel keeps its variables." if chat.alive else ""
         self._view.note(f"This cell was run again: this run replaces the earlier run{more}. {result}")
         return is_back
 

@@ -180,7 +180,7 @@ class NotebookConversation:
 
     @property
     def _replaced_replies(self) -> Sequence[ModelReplied]:
-        return self.session.replaced if self.runs else ()
+        return self.session.replaced if "session" in vars(self) else ()
 
     @property
     def waits_for_first_reply(self) -> bool:
@@ -305,15 +305,14 @@ class NotebookConversation:
         self, runs: Iterable[CellRun], block: int, shared: SharedVariables | None
     ) -> tuple[int, SharedVariables] | None:
         """Restores the variables before a block; returns a checkpoint of the present ones, or None without success."""
-        kernel, present = self.executor.kernel, (self.executor.kernel.last_block + 1, self.shared.copy())
+        kernel, before = self.executor.kernel, self.shared.copy()
         if not any(isinstance(event, CodeRan) for run in runs for event in run.log):
-            return present
-        if kernel.alive:
-            await kernel.take_checkpoint()
+            return kernel.last_block + 1, before
+        present = await kernel.take_checkpoint() if kernel.alive else 0
         if not await kernel.go_back(block):
             return None
         self.shared = shared.copy() if shared is not None else self.shared
-        return present
+        return present, before
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
         """Returns the cell's run, and the later runs, which are removed; None if the run is not resumable."""

@@ -189,9 +189,9 @@ class MagicHandler:
             await undoing.undo(stage, chat, index, ask="--yes" not in options)
 
     async def _redo(self, words: Sequence[str], waits: run.Waits) -> None:
-        chat, _ = self._commands.chat_and_options("redo", words)
+        chat, options = self._commands.chat_and_options("redo", words)
         with self._stage(waits) as stage:
-            await undoing.redo(stage, chat)
+            await undoing.redo(stage, chat, ask="--yes" not in options)
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:

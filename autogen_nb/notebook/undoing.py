@@ -33,10 +33,10 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
         stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
     is_back = await run.result(chat.undo(index, always=True), waits=stage.waits)
     note = f"Took back {named(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
-    await _finish(stage, chat, note, "before" if is_back else "")
+    await _finish(stage, chat, note, "before" if is_back else "", ask=ask)
 
 
-async def redo(stage: CellStage, chat: NotebookConversation) -> None:
+async def redo(stage: CellStage, chat: NotebookConversation, *, ask: bool) -> None:
     check_idle(chat)
     if not chat.taken_back:
         raise ConfigError(f"nothing of chat {chat.name!r} was taken back since its last new cell")
@@ -44,15 +44,18 @@ async def redo(stage: CellStage, chat: NotebookConversation) -> None:
     is_back = await run.result(chat.redo(), waits=stage.waits)
     note = f"Brought back {named(runs)}"
     note += f", and took back {named(replaced)}. {_REDO.format('the latter')}" if replaced else "."
-    await _finish(stage, chat, note, "then" if is_back else "")
+    await _finish(stage, chat, note, "then" if is_back else "", ask=ask)
 
 
-async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str) -> None:
+async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str, *, ask: bool) -> None:
     """Says what was done, and runs the blocks again if the variables are not those of the time `when`."""
     if when:
         stage.view.note(f"{note} The agent's variables are as they were {when}.")
         return
-    stage.view.note(f"{note} There is no checkpoint of the agent's variables, so its earlier blocks run again.")
+    stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
+    if ask and not await resuming.agrees_to_restore(stage.person, chat.session):
+        stage.view.note("The agent's kernel keeps its present variables.")
+        return
     await run.result(chat.executor.restart(), waits=stage.waits)
     await resuming.restore(stage, chat, fresh=False)
 

@@ -141,18 +141,67 @@ def test_the_memory_limit_takes_back_the_block(tmp_path: Path) -> None:
     assert after.stdout == f"{10 * 2**20} False\n"
 
 
-def test_a_death_between_blocks_takes_back_the_last_one(agent: SharedKernel) -> None:
-    agent.execute("x = 1")
-    agent.execute("x = 2")
-    assert agent.kernel.pid is not None
-    os.kill(agent.kernel.pid, signal.SIGKILL)
+def killed_when_idle(agent: SharedKernel) -> None:
+    """Kills the kernel after it has taken the checkpoint of its present state."""
+    pid = agent.kernel.pid
+    assert pid is not None
+    number = agent.kernel.last_block + 1
+    assert waited(lambda: agent.do(agent.kernel._life.handle.has_checkpoint(number)))  # type: ignore[union-attr]
+    os.kill(pid, signal.SIGKILL)
     assert waited(lambda: not agent.kernel.alive)
-    ran = agent.execute("print(x)")
 
-    assert ran.stdout == "1\n"
-    assert ran.finished.note == (
-        "The kernel was killed by SIGKILL since the last block; its variables are as they were before that block."
-    )
+
+def test_a_death_between_blocks_loses_nothing(agent: SharedKernel) -> None:
+    agent.execute("x = 1")
+    agent.do(agent.kernel.put({"given": 2}))
+    killed_when_idle(agent)
+    ran = agent.execute("print(x, given)")
+
+    assert ran.stdout == "1 2\n"
+    assert ran.finished.note == "The kernel was killed by SIGKILL since the last block; its variables are kept."
+
+
+def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKernel) -> None:
+    agent.execute("x = 1")
+    killed_when_idle(agent)
+
+    assert [each.name for each in agent.do(agent.kernel.variables())] == ["x"]
+    killed_when_idle(agent)
+    agent.do(agent.kernel.put({"given": 2}))
+    assert agent.execute("print(x, given)").stdout == "1 2\n"
+
+
+def test_a_copy_that_cannot_wake_is_replaced(agent: SharedKernel) -> None:
+    agent.execute("import os, time\nos.register_at_fork(after_in_child=lambda: time.sleep(10**6))")
+    agent.execute("x = 1")
+    ran = agent.execute("os._exit(1)")
+
+    assert ran.finished.lost
+    assert agent.execute("print('new')").stdout == "new\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import random\nrandom.getstate = None",
+        "import threading\nthreading.Thread.start = None",
+        "import threading\nthreading.stack_size(65536)",
+        "import os\npath = os.open('.', os.O_PATH)",
+        "import socket\ns = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()",
+        "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.killpg(0, signal.SIGTERM)",
+        "import sys\nfor _ in range(3): sys.audit('autogen_nb.checkpoint', (3, 0))",
+    ],
+    ids=["random", "thread", "stack", "path", "socket", "group", "number"],
+)
+def test_what_code_does_to_its_process_hangs_nothing(agent: SharedKernel, code: str) -> None:
+    agent.execute("kept = 1")
+    agent.execute(code)
+    agent.execute("import os\nos._exit(1)", timeout=20)
+    ran = agent.execute("s.close() if 's' in globals() else None\nopened = [open(os.devnull) for _ in range(50)]")
+    deep = agent.execute("x = []\nfor _ in range(400): x = [x]\nprint(len(repr(x)))")
+
+    assert ran.failures in ([], ["NameError"])
+    assert deep.stdout == "802\n"
 
 
 def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:

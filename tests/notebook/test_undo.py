@@ -1,5 +1,8 @@
 """``%autogen undo`` and ``redo``: the conversation and the variables of a chat, some cells earlier."""
 
+import os
+import re
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,10 +112,10 @@ def test_without_checkpoints_the_blocks_run_again(front: FrontEnd, model: FakeOp
     front.run("%config AutogenMagics.checkpoints = False", "off")
     front.run("%%autogen -c other --confirm never\nFirst.", "one")
     front.run("%%autogen -c other --confirm never\nSecond.", "two")
-    undone = front.run("%autogen undo -c other", "undo")
+    undone = front.run_clicking("%autogen undo -c other", "undo", click=["Run again"])
     looked = front.run("%%autogen -c other --confirm never\nLook.", "look")
 
-    assert "so its earlier blocks run again" in undone.text
+    assert "There is no checkpoint of the agent's variables." in undone.text
     assert "Restored: `x`." in undone.text
     assert looked.about("stream") == ["['x'] 1\n"]
 
@@ -137,7 +140,7 @@ def test_taken_back_cells_stay_away_after_a_restart(front: FrontEnd, model: Fake
     front.restart()
     front.run("%load_ext autogen_nb", "load")
     front.run("%autogen resume --yes", "resume")
-    redone = front.run("%autogen redo", "redo")
+    redone = front.run("%autogen redo --yes", "redo")
     looked = front.run(f"{NEVER}Look.", "look")
 
     assert "Brought back the cell “Second”" in redone.text
@@ -156,3 +159,28 @@ def test_rollback_repairs_from_a_clean_state(front: FrontEnd, model: FakeOpenAI)
     told = str(model.requests[3].body["messages"][-1]["content"])
     assert "The block failed; its variables are as they were before the block." in told
     assert code.status == "ok", code.error
+
+
+def test_a_budget_counts_what_was_taken_back(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", "Two.", "Three.")
+    spent = [front.run("%%autogen --budget 100ktokens\nFirst.", "one").text]
+    front.run("%autogen undo", "undo")
+    spent.append(front.run("%%autogen --budget 100ktokens\nSecond.", "two").text)
+    first, second = (int(re.findall(r"([\d,]+) of 100,000 tokens", text)[-1].replace(",", "")) for text in spent)
+
+    assert second > first
+
+
+def test_a_state_that_was_lost_does_not_come_back_by_redo(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(
+        python("x = 1"), "One.", python("x = 2\nimport os\nprint(os.getpid())"), "Two.", python("x = 3"), "Three."
+    )
+    front.run(f"{NEVER}First.", "one")
+    second = front.run(f"{NEVER}Second.", "two")
+    os.kill(int(second.about("stream")[0]), signal.SIGKILL)
+    front.run(f"{NEVER}Second, changed.", "two")
+    redone = front.run("%autogen redo --yes", "redo")
+
+    assert "as they were then" in redone.text or "There is no checkpoint" in redone.text
+    model.add(python(LOOK), "Done.")
+    assert front.run(f"{NEVER}Look.", "look").about("stream") == ["['x'] 2\n"]

@@ -17,23 +17,16 @@ import random
 import signal
 import socket
 import stat
-import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-# The field with a checkpoint's number in an execute request.
+# The field in an execute request: the numbers of the checkpoints before it and after it, or 0.
 FIELD = "autogen_nb_checkpoint"
 # The name of a sleeping copy, by which the owner's measurements leave it out.
 NAME = "checkpoint"
-# Types whose values do not survive in a copy.
-_NOT_CARRIED = (
-    ("sqlite3", "Connection"),
-    ("socket", "socket"),
-    ("asyncio", "Future"),
-    ("subprocess", "Popen"),
-    ("threading", "Thread"),
-)
+_IDLE_SECONDS = 0.005
 _PR_SET_PDEATHSIG = 1
 
 
@@ -48,32 +41,72 @@ class Checkpoints:
         self._supervisor.connect(path)
         self._threads = threads
         self._copies: set[int] = set()
+        self._is_busy = False
+        # The number of the present state's checkpoint, and of the checkpoint to take when the kernel is idle.
+        self._taken = self._next = 0
 
-    def take(self, number: Any) -> None:
-        """Takes a checkpoint before a block, or tells the supervisor why there is none."""
-        if type(number) is not int:
-            return
-        context, state = contextvars.copy_context(), random.getstate()
-        thread = threading.Thread(target=self._take, args=(number, context, state))
-        thread.start()
-        thread.join()
+    def begin(self, numbers: Any) -> None:
+        """Takes the checkpoint before a request, if there is none of the present state."""
+        self._is_busy = True
+        before, after = numbers or (0, 0)
+        if before and before != self._taken:
+            self._take(before, contextvars.copy_context())
+        self._changes_to = after
 
-    def _take(self, number: int, context: contextvars.Context, state: Any) -> None:
+    def end(self) -> None:
+        """After a request that changed the state, takes the next checkpoint as soon as the kernel is idle."""
+        self._is_busy = False
+        if self._changes_to:
+            if self._taken == self._changes_to:
+                self._supervisor.send(f"drop {self._taken}".encode())
+            self._taken, self._next = 0, self._changes_to
+        if self._next:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_IDLE_SECONDS, self._take_when_idle, self._next, contextvars.copy_context())
+
+    def _take_when_idle(self, number: int, context: contextvars.Context) -> None:
+        if not self._is_busy and number == self._next:
+            self._take(number, context)
+
+    def _take(self, number: int, context: contextvars.Context) -> None:
+        self._next = 0
+        try:
+            state, size = random.getstate(), threading.stack_size(0)
+            thread = threading.Thread(target=self._take_in_thread, args=(number, context, state))
+            try:
+                thread.start()
+            finally:
+                threading.stack_size(size)
+            thread.join()
+        except Exception as error:  # noqa: BLE001  # the block runs without a checkpoint
+            self._refuse(number, f"the error {error!r}")
+
+    def _take_in_thread(self, number: int, context: contextvars.Context, state: Any) -> None:
         self._unjudged.add(threading.get_ident())
         try:
-            for pid in list(self._copies):
-                if os.waitpid(pid, os.WNOHANG)[0]:
-                    self._copies.discard(pid)
+            self._reap()
             if reason := self._threads.unsafe():
-                self._supervisor.send(f"refused {number} {reason}".encode())
-            elif not self._fork(number):
-                self._wake(context, state)
-        except ChildProcessError:
-            self._copies.clear()
-        except Exception as error:  # noqa: BLE001  # the block runs without a checkpoint
-            self._supervisor.send(f"refused {number} the error {error!r}".encode())
+                self._refuse(number, reason)
+            elif self._fork(number):
+                self._taken = number
+            else:
+                self._wake(number, context, state)
+        except Exception as error:  # noqa: BLE001  # as above
+            self._refuse(number, f"the error {error!r}")
         finally:
             self._unjudged.discard(threading.get_ident())
+
+    def _refuse(self, number: int, reason: str) -> None:
+        self._supervisor.send(f"refused {number} {reason:.200}".encode(errors="replace"))
+
+    def _reap(self) -> None:
+        for pid in list(self._copies):
+            try:
+                is_left = os.waitpid(pid, os.WNOHANG) == (0, 0)
+            except ChildProcessError:
+                is_left = False
+            if not is_left:
+                self._copies.discard(pid)
 
     def _fork(self, number: int) -> bool:
         """Returns True in the kernel, and False in the copy when it wakes."""
@@ -98,6 +131,7 @@ class Checkpoints:
         return False
 
     def _sleep(self, end: socket.socket) -> None:
+        os.setsid()
         self._copies.clear()
         _rename(NAME)
         offsets = _offsets()
@@ -110,6 +144,7 @@ class Checkpoints:
 
     def _close_connections(self) -> None:
         """Closes this process's copies of the kernel's connections."""
+        null = os.open(os.devnull, os.O_RDWR)
         own = self._kernel.parent.ip if self._kernel.parent.transport == "ipc" else "\0"
         for descriptor in _descriptors():
             if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
@@ -119,11 +154,13 @@ class Checkpoints:
                 name = each.getsockname() if each.family == socket.AF_UNIX else ""
                 listens = each.family != socket.AF_UNIX and each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
             if str(name).startswith(own) or listens:
-                os.close(descriptor)
+                # Objects of the agent's code or of ZeroMQ may still close this number.
+                os.dup2(null, descriptor)
+        os.close(null)
 
-    def _wake(self, context: contextvars.Context, state: Any) -> None:
+    def _wake(self, number: int, context: contextvars.Context, state: Any) -> None:
+        self._is_busy, self._taken = False, number
         try:
-            os.setsid()
             _end_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
@@ -143,16 +180,6 @@ class Checkpoints:
         # `random` seeds itself after a fork.
         random.setstate(random_state)
         app.start()
-
-
-def not_carried(namespace: dict[str, Any]) -> list[str]:
-    """The variables that do not work in a woken kernel, each with its type."""
-    types = tuple(getattr(sys.modules[module], name) for module, name in _NOT_CARRIED if module in sys.modules)
-    return [
-        f"{name} ({type(value).__name__})"
-        for name, value in list(namespace.items())
-        if not name.startswith("_") and isinstance(value, types)
-    ]
 
 
 def _connect(app: Any, kernel: Any) -> None:
@@ -221,11 +248,13 @@ def _descriptors() -> list[int]:
 
 def _offsets() -> dict[int, int]:
     """The positions in open files, which all copies share with the kernel."""
-    return {
-        descriptor: os.lseek(descriptor, 0, os.SEEK_CUR)
-        for descriptor in _descriptors()
-        if stat.S_ISREG(os.fstat(descriptor).st_mode)
-    }
+    offsets = {}
+    for descriptor in _descriptors():
+        # A descriptor that was opened with O_PATH has no position.
+        with suppress(OSError):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                offsets[descriptor] = os.lseek(descriptor, 0, os.SEEK_CUR)
+    return offsets
 
 
 def _rename(name: str) -> None:

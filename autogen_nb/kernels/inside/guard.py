@@ -137,7 +137,7 @@ class _Guard:
         self._pid = _getpid()
         self._judging: set[int] = set()
         self._own_thread: int | None = None
-        self._take: Callable[[Any], None] = lambda _: None
+        self._checkpoints: Any = None
 
     def allow_checkpoints(
         self, kernel: Any, supervisor: str, parts: dict[str, Any], on_wake: Callable[[], None]
@@ -150,16 +150,11 @@ class _Guard:
             on_wake()
 
         threads = parts["lost_threads"].LostThreads()
-        self._take = parts["checkpoint"].Checkpoints(kernel, supervisor, threads, self._process.busy, wake).take
+        self._checkpoints = parts["checkpoint"].Checkpoints(kernel, supervisor, threads, self._process.busy, wake)
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
-        if event == _TAKE:
-            self._take(*arguments)
-            return None
-        if event in (_BEGIN, _END):
-            self._block = self._own_thread = None
-            if event == _BEGIN:
-                self._begin(*arguments)
+        if event in _OWN_EVENTS:
+            self._follow(event, arguments)
             return None
         thread = _get_ident()
         if not self._is_active or thread == self._own_thread or thread in self._process.busy:
@@ -175,6 +170,18 @@ class _Guard:
         finally:
             if not nested:
                 self._judging.discard(thread)
+
+    def _follow(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Handles the handler's events."""
+        if event == _TAKE:
+            if self._checkpoints is not None:
+                self._checkpoints.begin(*arguments)
+            return
+        self._block = self._own_thread = None
+        if event == _BEGIN:
+            self._begin(*arguments)
+        elif self._checkpoints is not None:
+            self._checkpoints.end()
 
     def _begin(self, text: Any = None, signature: Any = None, ident: Any = None, header: Any = None) -> None:
         if type(text) is not str or type(signature) is not str or signature != self._signed(text):

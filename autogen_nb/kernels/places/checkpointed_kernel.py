@@ -54,6 +54,8 @@ class CheckpointedKernel(KernelHandle):
             async with asyncio.timeout(_WAKE_TIMEOUT):
                 await self.await_answer(_REPEAT_SECONDS)
         except (TimeoutError, ChildProcessError):
+            await self._kill()
+            await asyncio.wait([self._process_exited])
             return False
         return True
 

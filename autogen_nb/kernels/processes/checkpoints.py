@@ -60,7 +60,7 @@ class Checkpoints:
             event, *words = self._socket.recv(_PACKET).decode(errors="replace").split(maxsplit=2) or [""]
             match event:
                 case "answer":
-                    if self._answer is not None:
+                    if self._answer is not None and not self._answer.done():
                         self._answer.set_result(int(words[0]))
                 case "refused":
                     self.refusal = words[1]

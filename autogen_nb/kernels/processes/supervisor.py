@@ -130,8 +130,10 @@ class Checkpoints:
             if end in ready:
                 self._drop(number)
         for connection in self._connections[1:]:
-            if connection.fileno() in ready:
-                self._take(connection)
+            # Without waiting for `ready`: a kernel may take a checkpoint just before it ends.
+            with suppress(BlockingIOError):
+                while self._take(connection):
+                    pass
         if self._listener.fileno() in ready:
             self._accept(child)
         if child in ended and self._ends:
@@ -156,7 +158,7 @@ class Checkpoints:
         if number in self._ends:
             if child and child not in _end_all(self.copies):
                 # Rule 5 would end the woken process with its parent, a thread of the old kernel.
-                os.waitpid(child, 0)
+                _await_end(child)
             os.write(self._ends[number][1], b"wake")
             pid = self._drop(number)
             self._dropped.clear()
@@ -165,6 +167,7 @@ class Checkpoints:
 
     def _accept(self, kernel: int) -> None:
         connection, _ = self._listener.accept()
+        connection.setblocking(False)
         self._connections.append(connection)
         self._poll.register(connection, select.POLLIN)
         if len(self._connections) == 1:
@@ -178,18 +181,23 @@ class Checkpoints:
         with suppress(OSError):
             self._connections[0].send(message)
 
-    def _take(self, kernel: "Any") -> None:
+    def _take(self, kernel: "Any") -> bool:
+        """Handles a message of the kernel; returns False at the end of its connection."""
         message, ends, _, _ = self._sockets.recv_fds(kernel, _PACKET, 1)
-        if not message:
-            self._poll.unregister(kernel)
+        verb, number, *rest = message.split() or (b"", b"0")
+        if int(number) in self._ends:
+            self._drop(int(number))
         for end in ends:
-            number, pid = map(int, message.split()[1:])
             os.set_inheritable(end, False)
             self._poll.register(end, select.POLLIN)
-            self._ends[number] = (pid, end)
+            self._ends[int(number)] = (int(rest[0]), end)
             self._thin()
-        if not ends:
+        if verb == b"refused":
             self._tell(message)
+        elif not message:
+            self._poll.unregister(kernel)
+            self._connections.remove(kernel)
+        return bool(message)
 
     def _thin(self) -> None:
         """Drops checkpoints that are too many or use too much memory, the first one only after those between."""
@@ -349,6 +357,13 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
         if not fresh:
             time.sleep(_PAUSE)
     return exit_codes | _reap()
+
+
+def _await_end(child: int) -> None:
+    until = time.monotonic() + _KILL_SECONDS
+    with suppress(ChildProcessError):
+        while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < until:
+            time.sleep(_PAUSE)
 
 
 def _is_tracker(pid: int) -> bool:

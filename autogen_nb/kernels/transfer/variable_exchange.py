@@ -14,7 +14,6 @@ from typing import Any
 from autogen_nb.engine import Emit
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.pickles import load
-from autogen_nb.kernels.lifecycle import KernelLifecycle
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.kernels.transfer.decode import decode
@@ -39,10 +38,14 @@ _MAX_COPY = 256 * 2**20
 class VariableExchange(ABC):
     """The methods of `Kernel` that transfer values; they call functions of `service` in the kernel."""
 
-    _life: KernelLifecycle
+    @abstractmethod
+    async def execute(
+        self, code: str, emit: Emit[Output], *, silent: bool = False, changes_state: bool = True
+    ) -> BlockOutcome: ...
 
     @abstractmethod
-    async def execute(self, code: str, emit: Emit[Output], *, silent: bool = False) -> BlockOutcome: ...
+    async def usable(self) -> KernelHandle:
+        """The kernel, started or restored if necessary."""
 
     async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
         """Copies values into the kernel, all of them or none; `put_copy` can repeat this from the folder `copy`."""
@@ -96,7 +99,7 @@ class VariableExchange(ABC):
         return parse_variables(await self._call(await self._python_kernel(), "variables"))
 
     async def _python_kernel(self) -> KernelHandle:
-        kernel = await self._life.start()
+        kernel = await self.usable()
         if not kernel.is_python:
             raise TransferError(
                 f"the agent's kernel runs {kernel.language or 'no Python'}: only a Python kernel has variables "
@@ -114,7 +117,7 @@ class VariableExchange(ABC):
             if isinstance(output, Failure):
                 reason = f"{output.ename}: {output.evalue}"
 
-        outcome = await self.execute(source, note_failure, silent=True)
+        outcome = await self.execute(source, note_failure, silent=True, changes_state=function == "load")
         if not outcome.ok:
             raise TransferError(printable(outcome.note or reason))
         await kernel.files.fetch(reply)

@@ -220,7 +220,7 @@ class Commands:
     def _undo(self, words: Sequence[str]) -> None:
         self._ask("undo", words)
 
-    @_command("redo", "[CHAT]", "brings back what undo took back, as long as the chat has no new cell")
+    @_command("redo", "[CHAT] [--yes]", "brings back what undo took back, as long as the chat has no new cell")
     def _redo(self, words: Sequence[str]) -> None:
         self._ask("redo", words)
 
