@@ -204,7 +204,11 @@ class Checkpoints:
         is_measured = time.monotonic() >= self._measure_at
         while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and len(self._ends) > 1 and self._uses_too_much()):
             numbers = sorted(self._ends)
-            gaps = [(later - earlier, number) for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])]  # noqa: B905
+            # The earlier ones become sparse first.
+            gaps = [
+                ((later - earlier) / (numbers[-1] - number), number)
+                for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])  # noqa: B905
+            ]
             self._drop(min(gaps, default=(0, numbers[0]))[1])
 
     def _uses_too_much(self) -> bool:
