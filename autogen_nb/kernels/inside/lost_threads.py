@@ -11,10 +11,10 @@ import threading
 import time
 from bisect import bisect
 
-# Libraries that start new threads after a fork (OpenBLAS, Arrow) or for each new thread (OpenMP), and ZeroMQ, whose
-# sockets the woken kernel replaces.
-_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|zmq|arrow)")
-_COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)\b|ld-|_zmq|\[|python)")
+# Libraries that start new threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or for each new thread (OpenMP), and
+# ZeroMQ, whose sockets the woken kernel replaces.
+_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|zmq|arrow)|pypocketfft")
+_COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
 _SAFE_CLASSES = ("TMonitor",)
 _STACK_SIZE = 2**16
@@ -22,6 +22,9 @@ _STACK_SIZE = 2**16
 _TRIES = 100
 _PAUSE = 0.001
 _WORD = 8
+# A call instruction of x86-64, which precedes each return address. Other words on the stack may be old.
+_CALL = re.compile(rb"(\xe8.{4}|\xff[\x10-\x17\x50-\x57\x90-\x97\xd0-\xd7].{0,5})\Z", re.DOTALL)
+_CALL_SIZE = 7
 
 _Map = tuple[int, int, str]
 
@@ -91,13 +94,16 @@ def _libraries(thread: int, maps: list[_Map]) -> set[str]:
     try:
         size = min(maps[index][1] - pointer, _STACK_SIZE)
         words = array.array("Q", os.pread(memory, size - size % _WORD, pointer))
+        has_calls = os.uname().machine == "x86_64"
+        libraries = set()
+        for word in words:
+            index = bisect(starts, word - _CALL_SIZE) - 1
+            if index < 0 or not maps[index][2] or word > maps[index][1]:
+                continue
+            if not has_calls or _CALL.search(os.pread(memory, _CALL_SIZE, word - _CALL_SIZE)):
+                libraries.add(maps[index][2])
     except OSError:
         return set()
     finally:
         os.close(memory)
-    libraries = set()
-    for word in words:
-        index = bisect(starts, word) - 1
-        if index >= 0 and maps[index][2] and word < maps[index][1]:
-            libraries.add(maps[index][2])
     return libraries

@@ -1,0 +1,222 @@
+"""Libraries that were in use before a checkpoint: they work in the woken kernel, or there is no checkpoint."""
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.kernels.looping import SharedKernel, shared_kernel
+
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux"),
+]
+
+SECONDS = 60
+LONG = ("joblib with processes",)
+# The module, code that uses it before the checkpoint, and code that prints the same result each time.
+WORK = {
+    "numpy": (
+        "numpy",
+        "import numpy as np\na = np.random.default_rng(0).random((300, 300))\n_ = a @ a",
+        "print(round(float((a @ a).sum()), 3), round(float(np.linalg.inv(a).sum()), 3))",
+    ),
+    "scipy": (
+        "scipy",
+        (
+            "import numpy as np, scipy.linalg, scipy.fft\na = np.random.default_rng(0).random((100, 100))\n"
+            "_ = scipy.linalg.lu(a), scipy.fft.rfft2(a, workers=2)"
+        ),
+        (
+            "print(round(float(abs(scipy.linalg.eigvals(a)).max()), 3),\n"
+            "    round(float(scipy.fft.rfft2(a, workers=2).real.sum()), 3))"
+        ),
+    ),
+    "scikit-learn": (
+        "sklearn",
+        (
+            "from sklearn.cluster import KMeans\nfrom sklearn.datasets import make_blobs\n"
+            "from sklearn.ensemble import HistGradientBoostingClassifier as Boosting\n"
+            "x, y = make_blobs(2000, centers=4, random_state=0)\n"
+            "means = KMeans(4, n_init=1, random_state=0).fit(x)\nboosting = Boosting(max_iter=2).fit(x, y)"
+        ),
+        (
+            "print(round(KMeans(4, n_init=1, random_state=0).fit(x).inertia_, 3), means.predict(x[:9]),\n"
+            "    boosting.score(x, y) == Boosting(max_iter=2).fit(x, y).score(x, y))"
+        ),
+    ),
+    "pandas": (
+        "pandas",
+        (
+            "import pandas as pd\ntable = pd.DataFrame({'a': range(10_000), 'b': ['x', 'y'] * 5_000})\n"
+            "groups = table.groupby('b')"
+        ),
+        "print(groups.a.sum().to_dict(), table.eval('a * 2').sum(), table.merge(table, on='a').shape)",
+    ),
+    "pyarrow": (
+        "pyarrow",
+        (
+            "import io, pyarrow as pa, pyarrow.compute as pc, pyarrow.csv\n"
+            "text = b'n,word\\n' + b''.join(b'%d,x\\n' % n for n in range(300_000))\n"
+            "read = pyarrow.csv.read_csv(io.BytesIO(text))\n"
+            "_ = read.group_by('word').aggregate([('n', 'sum')])"
+        ),
+        (
+            "again = pyarrow.csv.read_csv(io.BytesIO(text))\n"
+            "print(again.group_by('word').aggregate([('n', 'sum')]).to_pydict(), pc.sum(read['n']))"
+        ),
+    ),
+    "joblib with processes": (
+        "joblib",
+        (
+            "import joblib, math\nfrom joblib.externals.loky import get_reusable_executor\n"
+            "def roots():\n    found = joblib.Parallel(2)(joblib.delayed(math.sqrt)(n * n) for n in range(4))\n"
+            "    get_reusable_executor().shutdown(wait=True)\n    return found\nroots()"
+        ),
+        "print(roots())",
+    ),
+    "joblib with threads": (
+        "joblib",
+        "import joblib\njoblib.Parallel(2, 'threading')(joblib.delayed(str)(n) for n in range(4))",
+        "print(joblib.Parallel(2, 'threading')(joblib.delayed(str)(n) for n in range(4)))",
+    ),
+    "multiprocessing": (
+        "multiprocessing",
+        (
+            "import multiprocessing\ndef absolute():\n    with multiprocessing.Pool(2) as pool:\n"
+            "        found = pool.map(abs, [-1, 2])\n    pool.join()\n    return found\nabsolute()"
+        ),
+        "print(absolute())",
+    ),
+    "concurrent.futures": (
+        "concurrent.futures",
+        (
+            "from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor\n"
+            "def both():\n    for kind in (ThreadPoolExecutor, ProcessPoolExecutor):\n"
+            "        with kind(2) as pool:\n            yield list(pool.map(abs, [-1, 2]))\nlist(both())"
+        ),
+        "print(list(both()))",
+    ),
+    "sqlite3": (
+        "sqlite3",
+        (
+            "import sqlite3\n"
+            "connections = [sqlite3.connect(name, check_same_thread=False) for name in (':memory:', 'file.db')]\n"
+            "for each in connections:\n    _ = each.execute('create table if not exists t(n)')"
+        ),
+        (
+            "for each in connections:\n    with each:\n        _ = each.execute('delete from t')\n"
+            "        _ = each.execute('insert into t values (1)')\n"
+            "    print(each.execute('select * from t').fetchall())"
+        ),
+    ),
+    "matplotlib": (
+        "matplotlib",
+        (
+            "import io\nimport matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\naxes.plot([1, 2])\n"
+            "def drawn():\n    file = io.BytesIO()\n    figure.savefig(file)\n    return file.getvalue()\n"
+            "picture = drawn()\nplt.close()"
+        ),
+        "print(drawn() == picture, plt.plot([3, 1])[0].get_ydata(), plt.get_fignums())\nplt.close()",
+    ),
+    "requests": (
+        "requests",
+        "import requests\nsession = requests.Session()\nsession.get(url).text",
+        "print(session.get(url).text)",
+    ),
+    "asyncio": (
+        "asyncio",
+        (
+            "import asyncio\nasync def double(n):\n    await asyncio.sleep(0.001)\n    return 2 * n\n"
+            "done = asyncio.create_task(double(1))\n_ = await asyncio.gather(done, asyncio.to_thread(abs, -1))"
+        ),
+        "print(done.result(), await asyncio.gather(*map(double, range(3)), asyncio.to_thread(abs, -1)))",
+    ),
+}
+# The module, code after which threads go on, and a word of the sentence about them.
+RUNNING = {
+    "joblib": ("joblib", "import joblib\n_ = joblib.Parallel(2)([joblib.delayed(abs)(1)])", "ExecutorManagerThread"),
+    "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_workers"),
+    "queue": ("multiprocessing", "from multiprocessing import Queue\nq = Queue()\nq.put(1)", "QueueFeederThread"),
+    "processes": (
+        "concurrent.futures",
+        "from concurrent.futures import ProcessPoolExecutor\npool = ProcessPoolExecutor(1)\n_ = pool.submit(int)",
+        "the thread 'Thread-",
+    ),
+}
+
+
+class Answers(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name in http.server
+        pass
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that keeps its connections open."""
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "page").write_text("served\n")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Answers, directory=str(folder))) as server:
+        server.block_on_close = False
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/page"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory, url: str) -> Iterator[SharedKernel]:
+    """A kernel in which more and more libraries are in use."""
+    with shared_kernel(tmp_path_factory.mktemp("work"), checkpoints=True) as shared:
+        shared.execute(f"url = {url!r}")
+        yield shared
+
+
+def printed(agent: SharedKernel, code: str) -> str:
+    ran = agent.execute(code, timeout=SECONDS)
+    assert (ran.failures, ran.finished.note) == ([], "")
+    return ran.stdout
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in WORK])
+def test_a_library_works_in_a_woken_kernel(agent: SharedKernel, name: str) -> None:
+    module, before, work = WORK[name]
+    pytest.importorskip(module)
+    printed(agent, before)
+    expected = printed(agent, work)
+    for _ in range(2):
+        assert agent.do(agent.kernel.go_back(agent.kernel.last_block))
+        assert printed(agent, work) == expected != ""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "pool")) for name in RUNNING])
+def test_no_checkpoint_while_a_library_has_threads(name: str, tmp_path: Path) -> None:
+    module, before, thread = RUNNING[name]
+    pytest.importorskip(module)
+    told: list[str] = []
+    with shared_kernel(tmp_path, checkpoints=True) as agent:
+        agent.kernel.tell = told.append
+        printed(agent, before)
+
+        assert agent.do(agent.kernel.take_checkpoint()) == 0
+        assert [thread in each for each in told] == [True]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_no_library_hangs_in_200_woken_kernels(agent: SharedKernel) -> None:
+    work = [code for module, _, code in WORK.values() if pytest.importorskip(module)]
+    for _, before, _ in WORK.values():
+        printed(agent, before)
+    expected = {code: printed(agent, code) for code in work}
+    for _ in range(200):
+        # Each library is at times the last one before the checkpoint, and the first one after it.
+        work.append(work.pop(0))
+        printed(agent, work[0])
+        assert agent.do(agent.kernel.go_back(agent.kernel.last_block))
+        assert {code: printed(agent, code) for code in work} == expected
