@@ -28,6 +28,7 @@ FIELD = "autogen_nb_checkpoint"
 NAME = "checkpoint"
 _IDLE_SECONDS = 0.005
 _PR_SET_PDEATHSIG = 1
+_EVENTS = "anon_inode:[event"
 
 
 class Checkpoints:
@@ -41,6 +42,9 @@ class Checkpoints:
         self._supervisor.connect(path)
         self._threads = threads
         self._copies: set[int] = set()
+        # The descriptors of the kernel itself, as opposed to those that blocks have opened.
+        self._own: set[int] = set()
+        self._inherited: set[int] = set()
         self._is_busy = False
         # The number of the present state's checkpoint, and of the checkpoint to take when the kernel is idle.
         self._taken = self._next = 0
@@ -83,6 +87,8 @@ class Checkpoints:
 
     def _take_in_thread(self, number: int, context: contextvars.Context, state: Any) -> None:
         self._unjudged.add(threading.get_ident())
+        # At the first checkpoint, no block of this kernel has run.
+        self._own = self._own or set(_descriptors()) - self._inherited
         try:
             self._reap()
             if reason := self._threads.unsafe():
@@ -111,6 +117,8 @@ class Checkpoints:
     def _fork(self, number: int) -> bool:
         """Returns True in the kernel, and False in the copy when it wakes."""
         end, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # The block moves the positions in files as soon as the kernel has forked.
+        offsets = _offsets()
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pid = os.fork()
         if pid:
@@ -122,7 +130,7 @@ class Checkpoints:
             return True
         try:
             other_end.close()
-            self._sleep(end)
+            self._sleep(end, offsets)
             end.close()
             # This copy becomes the kernel, and its own copy stays as the checkpoint.
             self._fork(number)
@@ -130,31 +138,44 @@ class Checkpoints:
             os._exit(1)
         return False
 
-    def _sleep(self, end: socket.socket) -> None:
+    def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> None:
         os.setsid()
         self._copies.clear()
         _rename(NAME)
-        offsets = _offsets()
         self._close_connections()
+        self._own, self._inherited = set(), set(_descriptors())
         if not end.recv(16):
             os._exit(0)
         for descriptor, offset in offsets.items():
-            os.lseek(descriptor, offset, os.SEEK_SET)
+            # Functions of `os.register_at_fork` close files in the copy, such as matplotlib's fonts.
+            with suppress(OSError):
+                os.lseek(descriptor, offset, os.SEEK_SET)
         _rename("python")
 
     def _close_connections(self) -> None:
-        """Closes this process's copies of the kernel's connections."""
+        """Closes this process's copies of the kernel's connections, and its loops."""
+        from tornado.ioloop import IOLoop
+
+        loops: Any = list(IOLoop._ioloop_for_asyncio)
+        for loop in loops:
+            if loop._ssock.fileno() in self._own:
+                for each in (loop._selector, loop._ssock, loop._csock):
+                    each.close()
         null = os.open(os.devnull, os.O_RDWR)
         own = self._kernel.parent.ip if self._kernel.parent.transport == "ipc" else "\0"
         for descriptor in _descriptors():
             if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                # Those of ZeroMQ, which does not close them in a copy.
+                if descriptor in self._own and os.readlink(f"/proc/self/fd/{descriptor}").startswith(_EVENTS):
+                    os.close(descriptor)
                 continue
-            each = socket.socket(fileno=os.dup(descriptor))
-            with each:
+            with socket.socket(fileno=os.dup(descriptor)) as each:
                 name = each.getsockname() if each.family == socket.AF_UNIX else ""
                 listens = each.family != socket.AF_UNIX and each.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-            if str(name).startswith(own) or listens:
-                # Objects of the agent's code or of ZeroMQ may still close this number.
+            if str(name).startswith(own) or (listens and descriptor in self._own):
+                os.close(descriptor)
+            elif listens:
+                # The agent's code may still close this number.
                 os.dup2(null, descriptor)
         os.close(null)
 
