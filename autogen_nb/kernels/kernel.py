@@ -26,7 +26,7 @@ from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
-from autogen_nb.kernels.message_decoding import size
+from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, not_carried, size
 from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
@@ -77,6 +77,8 @@ class Kernel(VariableExchange):
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
+        # Names variables that do not work since the last checkpoint woke.
+        self.not_carried = ""
         # The checkpoints of the present state or, if there is none of it, of the state before the last block.
         self._states: tuple[int, ...] = ()
         self.widgets = WidgetComms()
@@ -198,6 +200,7 @@ class Kernel(VariableExchange):
     async def _go_back(self, block: int) -> bool:
         async with self._turn:
             is_back = await self._wake(block)
+            self._lost = self.not_carried if is_back else self._lost
             if not is_back and self._life.handle is not None and not self.alive and self._ending is None:
                 self._lost = f"The kernel could not go back to its checkpoint and was restarted; {LOST}."
             return is_back
@@ -237,6 +240,7 @@ class Kernel(VariableExchange):
             handle = await self._started()
             self._ending = None
             self._blocks += not silent
+            self.not_carried = "" if not silent else self.not_carried
             before = 0
             if is_block or not silent:
                 self.last_block = before = self.last_block + 1
@@ -254,7 +258,7 @@ class Kernel(VariableExchange):
                 silent=silent,
                 permissions=permissions,
                 checkpoints=checkpoints if handle.supervisor_socket else (0, 0),
-                lists_changes=self._takes_checkpoints and handle.is_python and not silent,
+                expressions=CHANGES if self._takes_checkpoints and handle.is_python and not silent else {},
                 **more,
             )
         except BaseException:
@@ -273,7 +277,8 @@ class Kernel(VariableExchange):
             ended = await asyncio.shield(handle.exited)
             reached = await handle.reached_limit()
             why = f"The kernel passed its {reached}" if reached else describe_end(ended)
-            self._lost = self._lost or f"{why} since the last block{await self._recovered()}."
+            result = await self._recovered()
+            self._lost = self._lost or f"{why} since the last block{result}."
         return await self._life.start()
 
     async def _recovered(self) -> str:
@@ -281,7 +286,8 @@ class Kernel(VariableExchange):
         number = 0 if self._ending is not None else await self._wake_latest()
         if not number:
             return f" and was restarted; {LOST}"
-        return f"; {KEPT if number > self.last_block else _BEFORE}"
+        more = f". {self.not_carried}".removesuffix(".") if self.not_carried else ""
+        return f"; {KEPT if number > self.last_block else _BEFORE}{more}"
 
     async def _wake_latest(self) -> int:
         for number in self._states:
@@ -333,6 +339,8 @@ class Kernel(VariableExchange):
         elif request.checkpoints[1]:
             self._states = tuple(dict.fromkeys((request.checkpoints[1], *self._states)))[:2]
         outcome = classify(request, self._ending, reached, is_back=is_back)
+        if is_back and self.not_carried:
+            outcome = replace(outcome, note=f"{outcome.note} {self.not_carried}")
         if request.end == "stuck" and not is_back:
             await self._life.end(grace=0)
         return outcome
@@ -344,6 +352,10 @@ class Kernel(VariableExchange):
             return False
         self._states = (number,)
         self._attach(handle)
+        request = ExecuteRequest(handle, "", grace=self._grace, silent=True, expressions=NOT_CARRIED)
+        await request.wait()
+        names = not_carried(request.reply)
+        self.not_carried = f"These must be opened or started again: {names}." if names else ""
         return True
 
     def _end_turn(self) -> None:

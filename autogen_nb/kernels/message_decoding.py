@@ -10,22 +10,35 @@ from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-# An expression whose value `changes` puts into words.
-CHANGES = {"changes": "__import__('sys').modules['autogen_nb_service'].changes()"}
+# Functions of `service` in `user_expressions`, with the functions here that read their values.
+_SERVICE = "__import__('sys').modules['autogen_nb_service']"
+CHANGES = {"changes": f"{_SERVICE}.changes()"}
+NOT_CARRIED = {"not_carried": f"{_SERVICE}.not_carried()"}
 _MOST_CHANGES = 5
 
 
 def changes(reply: Mapping[str, Any]) -> str:
     """The variables that a block changed, in words; "" if they are unknown."""
     try:
-        text = reply["user_expressions"]["changes"]["data"]["text/plain"]
-        listed = [[str(word) for word in each] for each in json.loads(ast.literal_eval(text))]
+        listed = [[str(word) for word in each] for each in json.loads(_text_of(reply, "changes"))]
         words = [f"{what} `{name:.40}`{_sizes(before, after)}" for what, name, before, after in listed[:_MOST_CHANGES]]
     # The agent's code can replace the expression's function.
     except Exception:  # noqa: BLE001
         return ""
     rest = len(listed) - len(words)
     return ", ".join(words) + (f" and {rest} more" if rest else "")
+
+
+def not_carried(reply: Mapping[str, Any]) -> str:
+    """The variables that do not work after a checkpoint woke, in words; "" if there are none."""
+    try:
+        return f"{_text_of(reply, 'not_carried'):.200}"
+    except Exception:  # noqa: BLE001  # as above
+        return ""
+
+
+def _text_of(reply: Mapping[str, Any], name: str) -> str:
+    return str(ast.literal_eval(reply["user_expressions"][name]["data"]["text/plain"]))
 
 
 def _sizes(before: str, after: str) -> str:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from autogen_nb.kernels.message_decoding import changes
 from autogen_nb.kernels.request import ExecuteRequest
 from autogen_nb.outputs import BACK, Failure
 
@@ -53,7 +54,9 @@ def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, 
         return BlockOutcome(TIMED_OUT, f"The block ran out of time and was interrupted; {result}.")
     if request.interrupted and request.exit_code:
         return BlockOutcome(INTERRUPTED, f"The block was interrupted; {result}.")
-    return BlockOutcome(request.exit_code, f"The block failed; {result}." if is_back else "", changes=request.changes)
+    return BlockOutcome(
+        request.exit_code, f"The block failed; {result}." if is_back else "", changes=changes(request.reply)
+    )
 
 
 def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, is_back: bool) -> BlockOutcome:

@@ -21,13 +21,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
-from autogen_nb.kernels.message_decoding import CHANGES, changes, exit_code, output
+from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
 from autogen_nb.outputs import Failure, Output, Stream
 
@@ -57,7 +58,7 @@ class ExecuteRequest:
         permissions: BlockPermissions = "ours",
         fields: Mapping[str, Any] | None = None,
         checkpoints: tuple[int, int] = (0, 0),
-        lists_changes: bool = False,
+        expressions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.handle = handle
         # The numbers of the checkpoints before this request and after it, or 0.
@@ -100,7 +101,7 @@ class ExecuteRequest:
                 "code": code,
                 "silent": silent,
                 "store_history": not silent,
-                "user_expressions": CHANGES if lists_changes else {},
+                "user_expressions": dict(expressions),
                 "allow_stdin": ask is not None,
                 # With True, the failure of this request would make the kernel drop the requests in its queue.
                 "stop_on_error": False,
@@ -112,9 +113,8 @@ class ExecuteRequest:
         self._identifiers = [request_id]
 
     @property
-    def changes(self) -> str:
-        """The variables that the block changed, in words; "" if they are unknown."""
-        return changes(self._reply or {})
+    def reply(self) -> Mapping[str, Any]:
+        return self._reply or {}
 
     @property
     def exit_status(self) -> int:

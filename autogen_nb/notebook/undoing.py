@@ -50,7 +50,8 @@ async def redo(stage: CellStage, chat: NotebookConversation, *, ask: bool) -> No
 async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str, *, ask: bool) -> None:
     """Says what was done, and runs the blocks again if the variables are not those of the time `when`."""
     if when:
-        stage.view.note(f"{note} The agent's variables are as they were {when}.")
+        not_carried = chat.executor.kernel.not_carried
+        stage.view.note(" ".join(filter(None, (f"{note} The agent's variables are as they were {when}.", not_carried))))
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
     if ask and not await resuming.agrees_to_restore(stage.person, chat.session):

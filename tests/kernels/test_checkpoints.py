@@ -171,6 +171,17 @@ def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKe
     assert agent.execute("print(x, given)").stdout == "1 2\n"
 
 
+def test_what_a_checkpoint_cannot_keep_is_named(agent: SharedKernel) -> None:
+    agent.execute("import asyncio, os, socket, sqlite3\ns = socket.socket()\ndb = sqlite3.connect(':memory:')\nx = 1")
+    agent.execute("task = asyncio.ensure_future(asyncio.sleep(99))")
+    ran = agent.execute("os._exit(1)")
+    agent.do(agent.kernel.go_back(2))
+    after = agent.execute("print(x)")
+
+    assert ran.finished.note.endswith(f"{BACK} These must be opened or started again: `s`, `db`, `task`.")
+    assert after.finished.note == "These must be opened or started again: `s`, `db`."
+
+
 def test_a_copy_that_cannot_wake_is_replaced(agent: SharedKernel) -> None:
     agent.execute("import os, time\nos.register_at_fork(after_in_child=lambda: time.sleep(10**6))")
     agent.execute("x = 1")

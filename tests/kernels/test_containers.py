@@ -60,6 +60,26 @@ class TestForReal:
 
         assert ran(contained(tmp_path, os.environ[IMAGE]), ("python", code)).text == "False [(1, 'lo')]\n"
 
+    def test_a_crash_loses_only_the_block(self, engine: Any, tmp_path: Path) -> None:
+        place = ContainerPlace(cwd=tmp_path, images=[os.environ[IMAGE]])
+        kernel = BlockExecutor(cwd=tmp_path, place=place, checkpoints=True)
+        blocks = ("x = [1]\nnumbers = iter(range(9))", "x.append(next(numbers))\nimport os\nos._exit(1)")
+
+        async def crash() -> list[Any]:
+            try:
+                for code in blocks:
+                    *_, last = [item async for item in kernel.run([CodeBlock("python", code)])]
+                after = [item async for item in kernel.run([CodeBlock("python", "print(x, next(numbers))")])]
+                return [last, *after]
+            finally:
+                await kernel.stop()
+
+        last, printed, _ = asyncio.run(crash())
+        assert last.note.endswith("its variables are as they were before the block.")
+        assert printed.text == "[1] 0\n"
+        names = [Path(path).read_text() for path in Path("/proc").glob("[0-9]*/comm")]
+        assert "checkpoint\n" not in names
+
     def test_the_container_ends_with_the_process(self, engine: Any, tmp_path: Path) -> None:
         program = (
             "import asyncio, os, signal, sys\n"

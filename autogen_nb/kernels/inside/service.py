@@ -18,6 +18,13 @@ _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _DIGEST_SECONDS = 0.2
+_NOT_CARRIED = (
+    ("sqlite3", "Connection"),
+    ("socket", "socket"),
+    ("asyncio", "Future"),
+    ("subprocess", "Popen"),
+    ("threading", "Thread"),
+)
 _DIGEST_SECONDS_OF_BLOCK = 0.05
 
 
@@ -102,6 +109,14 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
         and value is not shell.user_ns_hidden.get(name, absent)
         and not isinstance(value, classes)
     ]
+
+
+def not_carried() -> str:
+    """The variables whose values do not work in a woken kernel, in words."""
+    types = tuple(getattr(sys.modules[module], name) for module, name in _NOT_CARRIED if module in sys.modules)
+    namespace = list(_shell().user_ns.items())
+    names = [name for name, value in namespace if not name.startswith("_") and isinstance(value, types)]
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def changes() -> str:
