@@ -17,8 +17,9 @@ import random
 import signal
 import socket
 import stat
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -41,6 +42,7 @@ class Checkpoints:
         self._supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._supervisor.connect(path)
         self._threads = threads
+        self._streams = sys.stdout, sys.stderr
         self._copies: set[int] = set()
         # The descriptors of the kernel itself, as opposed to those that blocks have opened.
         self._own: set[int] = set()
@@ -186,6 +188,8 @@ class Checkpoints:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
             context.run(self._serve, state)
+        except Exception as error:  # noqa: BLE001  # nobody could see it
+            self._refuse(number, f"the error {error!r}")
         finally:
             atexit._run_exitfuncs()
             os._exit(0)
@@ -194,7 +198,7 @@ class Checkpoints:
         asyncio.set_event_loop(asyncio.new_event_loop())
         app = self._kernel.parent
         # The threads of a started kernel belong to no request.
-        contextvars.Context().run(_connect, app, self._kernel)
+        contextvars.Context().run(_connect, app, self._kernel, self._streams)
         self._threads.begin()
         self._on_wake()
         self._unjudged.clear()
@@ -203,7 +207,7 @@ class Checkpoints:
         app.start()
 
 
-def _connect(app: Any, kernel: Any) -> None:
+def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
     """Gives the application and the kernel new sockets, threads and streams."""
     import zmq
 
@@ -221,7 +225,7 @@ def _connect(app: Any, kernel: Any) -> None:
     app.init_sockets()
     del tornado_handlers[count:]
     app.init_heartbeat()
-    for stream in (kernel._stdout, kernel._stderr):
+    for stream in streams:
         _connect_stream(stream, app.iopub_thread)
     senders = (app.displayhook, kernel.shell.displayhook, kernel.shell.display_pub)
     for sender in senders:
@@ -244,13 +248,14 @@ def _connect_stream(stream: Any, thread: Any) -> None:
     stream._master_pid = os.getpid()
     # Another thread may have held the lock.
     stream._buffer_lock = threading.RLock()
-    stream._buffers.clear()
+    # Containers may have releases before 6.26, with a single buffer.
+    getattr(stream, "_buffers", {}).clear()
     stream._flush_pending = stream._subprocess_flush_pending = False
     if getattr(stream, "_fid", None) is not None:
         # All copies share the old pipe.
         os.close(stream._fid)
         stream._fid, writer = os.pipe()
-        os.dup2(writer, stream._original_stdstream_fd)
+        os.dup2(writer, 2 if stream.name == "stderr" else 1)
         os.close(writer)
         stream.watch_fd_thread = threading.Thread(target=stream._watch_pipe_fd, daemon=True)
         stream.watch_fd_thread.start()
