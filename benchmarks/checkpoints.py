@@ -1,0 +1,134 @@
+"""What a checkpoint costs a block, and how soon a chat goes on after undo, beside running its cells again.
+
+The median of each figure comes first. The rounds of both sides take turns.
+"""
+
+import asyncio
+import statistics
+from collections.abc import Sequence
+from functools import partial
+
+from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.outputs import Output, Stream
+from benchmarks._sizes import sized
+from benchmarks._verdict import Row, judged
+from benchmarks.kernel_roundtrip import seconds
+
+ROUNDS = sized(100, quick=2)
+REPLAYS = sized(5, quick=1)
+LARGE = sized(2**30, quick=2**20)
+CELLS = (
+    "import numpy as np, pandas as pd",
+    (
+        "random = np.random.default_rng(0)\n"
+        "table = pd.DataFrame({'group': random.integers(0, 1000, 1_000_000), 'value': random.random(1_000_000)})"
+    ),
+    "means = table.groupby('group').value.mean()",
+    "joined = table.merge(means.rename('mean'), on='group')",
+    "joined['distance'] = (joined.value - joined['mean']).abs()",
+    "print(round(joined.distance.mean(), 3))",
+)
+# The event at which the kernel takes a checkpoint before a block; the numbers are those of no block.
+TAKES = """
+import sys, time
+def took(number):
+    begun = time.perf_counter()
+    sys.audit("autogen_nb.checkpoint", number)
+    return time.perf_counter() - begun
+print(*[took(1_000_000 + number) for number in range({rounds})])
+"""
+
+
+async def printed(kernel: Kernel, code: str) -> str:
+    texts: list[str] = []
+
+    def keep(output: Output) -> None:
+        texts.append(output.text if isinstance(output, Stream) else "")
+
+    outcome = await kernel.execute(code, keep)
+    if outcome.exit_code or outcome.note:
+        raise SystemExit(f"{code}: {outcome}")
+    return "".join(texts)
+
+
+async def takes(data: int) -> list[float]:
+    """Seconds of each checkpoint in a kernel with so many bytes of data."""
+    kernel = Kernel(checkpoints=True)
+    await printed(kernel, f"data = bytearray(b'x') * {data}")
+    times = [float(each) for each in (await printed(kernel, TAKES.format(rounds=ROUNDS))).split()]
+    await kernel.shutdown()
+    return times
+
+
+async def round_trips() -> tuple[list[float], list[float]]:
+    """Seconds of a block, with and without checkpoints."""
+    kernels = Kernel(checkpoints=True), Kernel()
+    times: tuple[list[float], list[float]] = ([], [])
+    for kernel in kernels:
+        await kernel.start()
+    for _ in range(ROUNDS):
+        for kernel, found in zip(kernels, times, strict=True):
+            found.append(await seconds(partial(kernel.execute, "x = 1")))
+    for kernel in kernels:
+        await kernel.shutdown()
+    return times
+
+
+async def analysed(kernel: Kernel) -> str:
+    return [await printed(kernel, cell) for cell in CELLS][-1]
+
+
+async def undone(kernel: Kernel) -> None:
+    await kernel.go_back(kernel.last_block)
+    await printed(kernel, CELLS[-1])
+
+
+async def replayed() -> None:
+    kernel = Kernel()
+    await analysed(kernel)
+    await kernel.shutdown()
+
+
+async def undos_and_replays() -> tuple[list[float], list[float]]:
+    """Seconds from an undo of the last cell, or from a restart, to the result of the last cell."""
+    kernel = Kernel(checkpoints=True)
+    await analysed(kernel)
+    undos, replays = [], []
+    for number in range(ROUNDS):
+        undos.append(await seconds(partial(undone, kernel)))
+        if number < REPLAYS:
+            replays.append(await seconds(replayed))
+    await kernel.shutdown()
+    return undos, replays
+
+
+def rows(what: str, times: Sequence[float], floors: Sequence[float] = (), limit: float = 0) -> list[Row]:
+    """The median and the 95th percentile, in ms; the limit is of the latter."""
+    found = []
+    for name, rank in (("median", 50), ("p95", 95)):
+        value, floor = (_percentile(each, rank) for each in (times, floors))
+        found.append(Row(f"{what}, {name}", value or 0, floor, limit if rank > 50 else None, absolute=True))  # noqa: PLR2004
+    return found
+
+
+def _percentile(times: Sequence[float], rank: int) -> float | None:
+    return statistics.quantiles([*times, *times], n=100)[rank - 1] * 1e3 if times else None
+
+
+async def measured() -> list[Row]:
+    on, off = await round_trips()
+    undos, replays = await undos_and_replays()
+    return [
+        *rows("take a checkpoint", await takes(0), limit=20),
+        *rows(f"the same with {LARGE / 2**30:.3g} GB of data", await takes(LARGE), limit=20),
+        *rows("block x = 1; floor: no checkpoints", on, off, limit=round((_percentile(off, 95) or 0) + 20)),
+        *rows("undo to first reply; floor: all cells again", undos, replays, limit=250),
+    ]
+
+
+def main() -> None:
+    print(judged(asyncio.run(measured())))
+
+
+if __name__ == "__main__":
+    main()
