@@ -140,7 +140,7 @@ WORK = {
 # The module, code after which threads go on, and a word of the sentence about them.
 RUNNING = {
     "joblib": ("joblib", "import joblib\n_ = joblib.Parallel(2)([joblib.delayed(abs)(1)])", "ExecutorManagerThread"),
-    "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_workers"),
+    "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_"),
     "queue": ("multiprocessing", "from multiprocessing import Queue\nq = Queue()\nq.put(1)", "QueueFeederThread"),
     "processes": (
         "concurrent.futures",

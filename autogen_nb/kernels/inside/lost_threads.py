@@ -45,7 +45,7 @@ class LostThreads:
         self._safe &= unknown
         named = {thread.native_id: thread for thread in threading.enumerate()}
         maps: list[_Map] = []
-        for number in unknown - self._safe:
+        for number in sorted(unknown - self._safe):
             if thread := named.get(number):
                 if not _SAFE_NAMES.match(thread.name) and type(thread).__name__ not in _SAFE_CLASSES:
                     return f"the thread {thread.name!r}"
