@@ -179,7 +179,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory, url: str) -> Iterator[Shared
 
 def printed(agent: SharedKernel, code: str) -> str:
     ran = agent.execute(code, timeout=SECONDS)
-    assert (ran.failures, ran.finished.note) == ([], "")
+    assert (ran.failures, ran.finished.exit_code) == ([], 0)
     return ran.stdout
 
 
