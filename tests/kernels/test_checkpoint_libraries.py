@@ -139,6 +139,7 @@ WORK = {
 }
 # The module, code after which threads go on, and a word of the sentence about them.
 RUNNING = {
+    "zmq": ("zmq", "import zmq\nserver = zmq.Context().socket(zmq.PULL)\n_ = server.bind('inproc://a')", "libzmq"),
     "joblib": ("joblib", "import joblib\n_ = joblib.Parallel(2)([joblib.delayed(abs)(1)])", "ExecutorManagerThread"),
     "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_"),
     "queue": ("multiprocessing", "from multiprocessing import Queue\nq = Queue()\nq.put(1)", "QueueFeederThread"),
@@ -194,7 +195,9 @@ def test_a_library_works_in_a_woken_kernel(agent: SharedKernel, name: str) -> No
         assert printed(agent, work) == expected != ""
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "pool")) for name in RUNNING])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("pool", "zmq"))) for name in RUNNING]
+)
 def test_no_checkpoint_while_a_library_has_threads(name: str, tmp_path: Path) -> None:
     module, before, thread = RUNNING[name]
     pytest.importorskip(module)

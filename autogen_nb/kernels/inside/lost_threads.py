@@ -11,9 +11,8 @@ import threading
 import time
 from bisect import bisect
 
-# Libraries that start new threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or for each new thread (OpenMP), and
-# ZeroMQ, whose sockets the woken kernel replaces.
-_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|zmq|arrow)|pypocketfft")
+# Libraries that start new threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or for each new thread (OpenMP).
+_SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft")
 _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
 _SAFE_CLASSES = ("TMonitor",)
