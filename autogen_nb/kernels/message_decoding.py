@@ -14,19 +14,22 @@ from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 _SERVICE = "__import__('sys').modules['autogen_nb_service']"
 CHANGES = {"changes": f"{_SERVICE}.changes()"}
 NOT_CARRIED = {"not_carried": f"{_SERVICE}.not_carried()"}
-_MOST_CHANGES = 5
+_MOST_CHANGES = 2
+_ROWS = " rows x "
 
 
 def changes(reply: Mapping[str, Any]) -> str:
     """The variables that a block changed, in words; "" if they are unknown."""
     try:
         listed = [[str(word) for word in each] for each in json.loads(_text_of(reply, "changes"))]
+        # Tables come first.
+        listed.sort(key=lambda each: _ROWS not in each[-1])
         words = [f"{what} `{name:.40}`{_sizes(before, after)}" for what, name, before, after in listed[:_MOST_CHANGES]]
     # The agent's code can replace the expression's function.
     except Exception:  # noqa: BLE001
         return ""
     rest = len(listed) - len(words)
-    return ", ".join(words) + (f" and {rest} more" if rest else "")
+    return ", ".join(words) + (f", {rest} more" if rest else "")
 
 
 def not_carried(reply: Mapping[str, Any]) -> str:
@@ -42,8 +45,7 @@ def _text_of(reply: Mapping[str, Any], name: str) -> str:
 
 
 def _sizes(before: str, after: str) -> str:
-    sizes = f"{before:.40} \u2192 {after:.40}" if before and before != after else f"{after:.40}"
-    return f" ({sizes})" if sizes else ""
+    return f" ({before:.40} \u2192 {after:.40})" if _ROWS in before and _ROWS in after and before != after else ""
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:

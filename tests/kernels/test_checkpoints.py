@@ -59,7 +59,7 @@ ENDS = {
     "crashed": ("import ctypes; ctypes.string_at(0)", 139, "The kernel was killed by SIGSEGV while the block ran"),
     "killed": ("os.kill(os.getpid(), 9)", 137, "The kernel was killed by SIGKILL while the block ran"),
 }
-MANY = ", ".join(f"new `{name}` (int)" for name in "abcde") + " and 2 more"
+MANY = ", ".join(f"new `{name}`" for name in "ab") + ", 5 more"
 OWNER = """
 import asyncio, os, sys
 from autogen_nb.kernels.kernel import Kernel
@@ -417,11 +417,12 @@ def test_an_interrupted_block_is_taken_back_on_demand(agent: SharedKernel) -> No
 @pytest.mark.parametrize(
     ("code", "changes"),
     [
-        ("x.append(2)", "changed `x` (1 item \u2192 2 items)"),
-        ("x[0] = 2", "changed `x` (1 item)"),
+        ("x.append(2)", "changed `x`"),
+        ("x[0] = 2", "changed `x`"),
+        ("import pandas\ntable = pandas.DataFrame({'a': [1, 2]})\ny = 1\nz = 2", "new `table`, new `y`, 1 more"),
         ("x = list(x)", ""),
         ("print(x)", ""),
-        ("del x\nt = 'a'", "new `t` (1 character), deleted `x`"),
+        ("del x\nt = 'a'", "new `t`, deleted `x`"),
         ("a = b = c = d = e = f = g = 1", MANY),
         ("import sys\ndel sys.modules['autogen_nb_service']", ""),
     ],
@@ -436,4 +437,12 @@ def test_copied_variables_are_no_changes_of_the_next_block(agent: SharedKernel) 
     agent.do(agent.kernel.put({"given": [1]}))
 
     assert agent.execute("pass").finished.changes == ""
-    assert agent.execute("given.append(2)").finished.changes == "changed `given` (1 item \u2192 2 items)"
+    assert agent.execute("given.append(2)").finished.changes == "changed `given`"
+
+
+def test_a_changed_table_is_named_with_its_sizes(agent: SharedKernel) -> None:
+    pytest.importorskip("pandas")
+    agent.execute("import pandas\ntable = pandas.DataFrame({'a': [1, 2]})")
+
+    changes = agent.execute("table['b'] = 0").finished.changes
+    assert changes == "changed `table` (2 rows x 1 columns \u2192 2 rows x 2 columns)"
