@@ -377,7 +377,7 @@ class Kernel(VariableExchange):
     async def _kill_idle(self, limit: str) -> None:
         async with self._turn:
             self._lost = f"The kernel passed its {limit} between blocks; it was killed{await self._recovered()}."
-            if "restarted" in self._lost:
+            if self._lost.endswith(f"{LOST}."):
                 await self._life.end(grace=0)
 
     async def _launch(self) -> KernelHandle:

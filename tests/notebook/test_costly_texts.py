@@ -16,7 +16,7 @@ from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.sanitize import clean_html
 
 LENGTH = 400_000
-MOST_SECONDS = 30
+MOST_SECONDS = 5
 """Of processor time; each of them took minutes, or hours."""
 
 
