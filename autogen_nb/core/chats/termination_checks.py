@@ -15,7 +15,7 @@ END_WORD = "TERMINATE"
 """The word with which an agent ends the chat; views hide it."""
 
 _SIGNS = "*_`.! \t\r"
-_PIECES = re.compile(r"[^\n]*\n|[^\n]+")
+_PIECES = re.compile(r"(?<=\n)\n+|[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 _RECENT = 120
