@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from keyword import iskeyword
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
 
 from traitlets import Bool, CFloat, CInt, Enum, List, TraitError, TraitType, Unicode
 from traitlets.config import Configurable
@@ -244,6 +245,24 @@ class Settings(Configurable):
             return checked(name, text, f"{variable}: ")
         value = getattr(self, name)
         return checked(name, value, f"%config AutogenMagics.{name}: ") if value else value
+
+    def unattended(self) -> "Settings":
+        """The options with a `confirm` that needs no person; ConfigError if there is none."""
+        where = self.target(Settings().where)
+        confirm = self.confirm or ("risky" if where.kind.wall else None)
+        if confirm is None:
+            raise ConfigError(
+                "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
+                "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
+            )
+        if confirm == "always":
+            way_out = "choose risky or never, or use autogen-nb chat"
+            raise ConfigError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
+        address = urlsplit(self.kernel)
+        if address.scheme in ("http", "https") and ("token" in address.query or address.username):
+            way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
+            raise ConfigError(f"the address of --kernel has a token, which would be saved: {way_out}")
+        return self.changed(confirm=confirm)
 
     def to_json(self) -> dict[str, Any]:
         """The values that apply to a cell, for `from_json`."""

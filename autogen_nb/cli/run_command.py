@@ -8,7 +8,6 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import click
@@ -45,7 +44,7 @@ def run(
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
     _check_path(out, force=force)
-    notebook = _new_notebook(task, data, _checked(Settings.from_options(task, **values)), out.parent)
+    notebook = _new_notebook(task, data, Settings.from_options(task, **values).unattended(), out.parent)
     script = Transcript(click.open_file(os.devnull, "w") if quiet else sys.stdout)
     environ = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
     end = asyncio.run(execute(notebook, cwd=out.parent, environment=environ, transcript=script, seconds=timeout))
@@ -62,24 +61,6 @@ def run(
     if elsewhere:
         click.echo(f"autogen-nb run: {elsewhere}, so the notebook is {place}", err=True)
     return end.code or (exit_codes.FAILED if elsewhere else exit_codes.ANSWERED)
-
-
-def _checked(options: Settings) -> Settings:
-    where = options.target(Settings().where)
-    confirm = options.confirm or ("risky" if where.kind.wall else None)
-    if confirm is None:
-        raise click.UsageError(
-            "nobody is here to read the code before it runs: choose a sandbox (--sandbox bwrap or docker), "
-            "or --confirm risky (refuses code that is not clearly harmless) or --confirm never (runs all code)"
-        )
-    if confirm == "always":
-        way_out = "choose risky or never, or use autogen-nb chat"
-        raise click.UsageError(f"the run is unattended, so --confirm always would refuse all code: {way_out}")
-    address = urlsplit(options.kernel)
-    if address.scheme in ("http", "https") and ("token" in address.query or address.username):
-        way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
-        raise click.UsageError(f"the address of --kernel has a token, which would be saved in the notebook: {way_out}")
-    return options.changed(confirm=confirm)
 
 
 def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: Path) -> Any:

@@ -34,10 +34,11 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The reason for the next retry of a request, and the seconds before it."""
+    """The reason for the next retry of a request, the seconds before it, and the HTTP status of the response."""
 
     reason: str
     wait: float
+    status: int | None = None
 
 
 Part: TypeAlias = str | Reasoning | Retry | Completion

@@ -171,7 +171,7 @@ class OpenAIModel:
             if self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error):
                 self._include_usage = False
             elif wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
-                yield Retry(str(error), wait)
+                yield Retry(str(error), wait, error.status)
                 await asyncio.sleep(wait)
                 retries, spent = retries + 1, usage
             else:
