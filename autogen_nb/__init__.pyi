@@ -79,6 +79,7 @@ from .executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor as Embe
 from .executors.jupyter_code_executor import JupyterCodeExecutor as JupyterCodeExecutor
 from .executors.jupyter_code_executor import JupyterConnectionInfo as JupyterConnectionInfo
 from .executors.jupyter_code_executor import LocalJupyterServer as LocalJupyterServer
+from .many.dask_map import map as map  # noqa: A004 - nothing here uses the built-in one
 from .messages import CodeBlock as CodeBlock
 from .models.client_types import AssistantMessage as AssistantMessage
 from .models.client_types import CreateResult as CreateResult

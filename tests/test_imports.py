@@ -17,6 +17,7 @@ ROWS = (
     ("models", "executors", "human", "views", "sessions"),
     ("agents", "testing"),
     ("settings",),
+    ("many",),
     ("notebook", "cli", *DOORS),
 )
 """The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
@@ -34,6 +35,7 @@ ROOMS = {
         # The two files run inside the agent's kernel, which is an IPython.
         ("notebook/", "kernels/inside/service.py", "kernels/inside/kernel_main.py"),
     ),
+    **dict.fromkeys(("dask", "distributed"), ("many/",)),
     "traitlets": ("notebook/", "cli/task_options.py", "settings.py"),
 }
 """Where a library may be imported: files, and folders."""
@@ -226,6 +228,7 @@ BY_NAME = {
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
     "executors/block_executor.py": "the working directory itself",
     "executors/handed_functions.py": "the working directory itself",
+    "many/dask_map.py": "the folder of journals, the person's own data, which no sandbox writes",
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",
     "notebook/chat_folders.py": "a folder of our own in the temporary one, which no sandbox writes",

@@ -1,0 +1,311 @@
+"""`map`: one chat for each row of a table, on a Dask cluster.
+
+1. A row counts when its result is in the call's journal, a file that the same call reads later.
+2. Dask runs the rows of a worker that died on other workers.
+3. Neither the arguments of a row nor the journal have keys: workers read them from their own environment.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from autogen_nb import run
+from autogen_nb.errors import ConfigError, ExecutionError, SessionError
+from autogen_nb.many.rows import digest, fill_template, read_rows, row_keys
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.budget import Budget, budgeted
+from autogen_nb.sessions.log_file import LogFile
+from autogen_nb.settings import Settings, checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from distributed import Client, Future
+
+    from autogen_nb.many.row_chat import RowCall
+
+RESULTS = ("status", "answer", "tokens", "cost", "seconds", "error", "session")
+_DIGITS = 8
+_RETRIES = 2
+"""How often another worker takes over a row, in a cluster of our own."""
+
+
+def map(  # noqa: A001 - the name says it, and it is the package's
+    task: str,
+    rows: Any,
+    *,
+    client: "Client | None" = None,
+    workers: int | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    outputs: Iterable[str] = (),
+    model: str | None = None,
+    confirm: str | None = None,
+    budget: str | None = None,
+    sandbox: str | None = None,
+    net: bool | None = None,
+    kernel: str | None = None,
+    max_turns: int | None = None,
+    block_timeout: float | None = None,
+    share: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    on_row: Callable[[dict[str, Any], int, int], object] | None = None,
+) -> "pd.DataFrame":
+    """Runs one chat for each row, on a Dask cluster, and returns a table of the results.
+
+    Each result is stored when its row ends, and the same call again runs only the rows that are missing. A script needs
+    ``if __name__ == "__main__":`` around the call, since the workers are new processes.
+
+    Parameters
+    ----------
+    task
+        The task of each row; ``{column}`` is replaced by the row's value.
+    rows
+        A DataFrame, dicts, or the path of a CSV file.
+    client
+        The client of a Dask cluster that has `autogen_nb`, and the models' keys in its environment. By default, a
+        cluster on this machine runs until the call ends.
+    workers
+        The number of workers in the cluster on this machine; by default one for each processor.
+    inputs
+        Values that the kernel of each row gets, by name.
+    outputs
+        Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
+        becomes a list of its rows.
+    model, confirm, budget, sandbox, net, kernel, max_turns, block_timeout, share
+        The options of a cell. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows
+        together, and for the same call before; when it is reached, later rows have the status "not run".
+    out
+        A new file for the table, ``.csv`` or ``.parquet``; the journal of the results is beside it.
+    retry_failed
+        Whether the same call again also runs the rows that failed.
+    on_row
+        Gets the row with its result, and the numbers of rows that have ended and of all rows.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the rows, then ``status`` ("done", "failed" or "not run"), ``answer``, the outputs, ``tokens``,
+        ``cost`` (US dollars, None if it is unknown), ``seconds``, ``error`` and ``session``.
+
+    Raises
+    ------
+    ConfigError
+        If an option, a row or the task cannot be used; nothing has started.
+    SessionError
+        If another call uses the journal, or if it is damaged.
+    """
+    table = read_rows(rows)
+    tasks = [fill_template(task, row) for row in table]
+    names = checked("outputs", list(outputs), "map: ")
+    options, settings = _options(
+        model=model, confirm=confirm, budget=budget, sandbox=sandbox, net=net, kernel=kernel, max_turns=max_turns,
+        block_timeout=block_timeout, share=share,
+    )  # fmt: skip
+    _check_columns(table, names)
+    path = None if out is None else _checked_out(Path(out).expanduser())
+    _check_dask()
+    if client is None:
+        _check_here(settings)
+    from autogen_nb.many.row_chat import RowCall
+
+    handed = dict(inputs or {})
+    matters = [settings.model, options, names, _token(handed)]
+    name = f"map-{digest(task, matters)[:_DIGITS]}"
+    keys = row_keys(tasks, table, matters)
+    with _journal(path, name) as journal:
+        ours = set(keys)
+        records = [record for _, record in journal.values if record["key"] in ours]
+        results = {record["key"]: record for record in records}
+        over = ("done",) if retry_failed else ("done", "failed")
+        missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in over]
+        call = RowCall(name, f"{name}-{uuid4().hex}", options, tuple(names), settings.budget)
+        spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
+        done = len(keys) - len(missing)
+        rows_left = [(at, keys[at], tasks[at]) for at in missing]
+        with closing(_run(call, handed, rows_left, client, workers, spent)) as ended:
+            for at, result in ended:
+                results[keys[at]] = record = {"key": keys[at], **result}
+                journal.append(record)
+                done += 1
+                if on_row is not None:
+                    on_row(_columns(table[at], record, names), done, len(keys))
+    return _write([_columns(row, results[key], names) for row, key in zip(table, keys, strict=True)], path)
+
+
+def _options(**values: Any) -> tuple[dict[str, Any], Settings]:
+    """The options for the workers, and the settings that follow from them here."""
+    if values["model"] is not None and not isinstance(values["model"], str):
+        raise ConfigError("map: model is not a name; a configuration may have a key: put it into OAI_CONFIG_LIST")
+    options = Settings.from_options("", "map: ", **values).unattended()
+    wall = options.target(Settings().where).kind.wall
+    settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
+    if options.confirm == "never" and not wall:
+        raise ConfigError("map: confirm='never' needs a sandbox (sandbox='bwrap' or 'docker'), or choose 'risky'")
+    for_workers = {name: value for name, value in options.options.items() if name != "budget"}
+    return for_workers | ({"model": settings.model} if settings.model else {}), settings
+
+
+def _check_here(settings: Settings) -> None:
+    """Checks what workers on this machine would fail at."""
+    settings.target(Settings().where).check(Path.cwd())
+    spec = model_connection.choose(settings.model or None, None, os.environ)
+    if spec is None:
+        raise ConfigError(model_connection.NO_MODEL)
+    if settings.budget:
+        budgeted(model_for(spec), Budget.parse(settings.budget))
+
+
+def _check_columns(table: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+    taken = sorted({*RESULTS, *names} & {name for row in table for name in row}) + sorted({*RESULTS} & {*names})
+    if taken:
+        raise ConfigError(f"map: {taken[0]!r} is the name of a column of the results; rename the row's or the output")
+
+
+def _checked_out(path: Path) -> Path:
+    if path.suffix not in (".csv", ".parquet"):
+        raise ConfigError(f"map: out is {str(path)!r}; it must end in .csv or .parquet")
+    if not path.parent.is_dir():
+        raise ConfigError(f"map: the folder of {str(path)!r} does not exist")
+    if path.exists() and not _beside(path).exists():
+        raise ConfigError(f"map: {str(path)!r} already exists, and is not the table of an earlier call")
+    return path
+
+
+def _beside(out: Path) -> Path:
+    return out.with_name(f"{out.name}.rows.jsonl")
+
+
+def _check_dask() -> None:
+    try:
+        import cryptography  # noqa: F401
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("map needs Dask: pip install 'autogen-nb[many]'") from error
+
+
+def _token(values: Mapping[str, Any]) -> str:
+    from dask.tokenize import tokenize
+
+    return tokenize(values) if values else ""
+
+
+@contextmanager
+def _journal(out: Path | None, name: str) -> Iterator[LogFile]:
+    if out is not None:
+        path = _beside(out)
+    else:
+        import platformdirs
+
+        path = platformdirs.user_data_path("autogen_nb", appauthor=False) / "many" / f"{name}.jsonl"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        journal = LogFile(path)
+    except SessionError as error:
+        raise SessionError(f"the journal {str(path)!r} cannot be used; another call may use it ({error})") from error
+    with closing(journal):
+        yield journal
+
+
+def _run(
+    call: "RowCall",
+    inputs: Mapping[str, Any],
+    rows: Sequence[tuple[int, str, str]],
+    client: "Client | None",
+    workers: int | None,
+    spent: tuple[int, float],
+) -> Generator[tuple[int, dict[str, Any]]]:
+    """Yields the indices and the results of the rows, as they end."""
+    if not rows:
+        return
+    from distributed import as_completed
+
+    from autogen_nb.many.row_chat import end_kernels, run_row
+    from autogen_nb.many.shared_limits import SharedLimits
+
+    with ExitStack() as stack:
+        if client is None:
+            client = stack.enter_context(_own_cluster(min(workers or os.cpu_count() or 1, len(rows))))
+        limits = SharedLimits(call.limits, client)
+        limits.begin(*spent)
+        # In the graph, not scattered: the values outlive the worker that holds them.
+        handed: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
+        futures: dict[Future[Any], int] = {
+            client.submit(run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False): at
+            for at, key, task in rows
+        }
+        try:
+            for future in as_completed(list(futures)):
+                yield futures.pop(future), _result(future)
+        finally:
+            # Without the limits, rows that still run send no further request.
+            with suppress(Exception):
+                client.cancel(list(futures))
+                limits.end()
+                client.run(end_kernels, call.limits, on_error="ignore")
+
+
+@contextmanager
+def _own_cluster(workers: int) -> Iterator["Client"]:
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": _RETRIES}),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            # Without certificates, every user of this machine could run code in the workers.
+            security=True,
+            scheduler_kwargs={"dashboard": False},
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def _result(future: "Future[dict[str, Any]]") -> dict[str, Any]:
+    from distributed import KilledWorker
+
+    from autogen_nb.many.row_chat import not_run
+
+    if future.status == "finished":
+        return future.result()
+    if future.status == "cancelled":
+        return not_run("the cluster was restarted")
+    error = future.exception()
+    if isinstance(error, KilledWorker):
+        return not_run("each worker that ran this row died") | {"status": "failed"}
+    return not_run(f"the worker cannot run it: {type(error).__name__}: {error}")
+
+
+def _columns(row: Mapping[str, Any], record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    first, rest = RESULTS[:2], RESULTS[2:]
+    return {
+        **row,
+        **{name: record[name] for name in first},
+        **{name: record["outputs"].get(name) for name in names},
+        **{name: record[name] for name in rest},
+    }
+
+
+def _write(table: list[dict[str, Any]], path: Path | None) -> "pd.DataFrame":
+    import pandas as pd
+
+    frame = pd.DataFrame(table)
+    try:
+        if path is not None and path.suffix == ".csv":
+            frame.to_csv(path, index=False)
+        elif path is not None:
+            frame.to_parquet(path, index=False)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise ExecutionError(
+            f"{path} cannot be written: {error}; the results are in its journal, and the same call tries again"
+        ) from error
+    return frame

@@ -1,0 +1,274 @@
+"""What a worker does: one chat for one row, without a person.
+
+1. Each thread of a worker has one kernel, which runs the code of one row at a time.
+2. Before the next row, the kernel goes back to its checkpoint before the first block of the last row; without this
+   checkpoint, a new kernel starts.
+3. The result of a row is a dict of JSON values. An error is a part of it, never an exception.
+"""
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from distributed import get_client
+
+from autogen_nb import run, sessions
+from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.parts.agent_config import CodeConfig
+from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.core.chats.termination_checks import END_WORD, WithoutCode, without
+from autogen_nb.effects import EffectJudged
+from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
+from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded, Said
+from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
+from autogen_nb.human.rules_file import RulesFile
+from autogen_nb.kernels.places.writable import Writable, make_folder
+from autogen_nb.kernels.transfer.describe import describe, variables_text
+from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, shared
+from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.model_selection import model_for
+from autogen_nb.models.wrappers.budget import Budget, budgeted
+from autogen_nb.settings import Settings
+from autogen_nb.trusted.held_folder import HeldFolder
+
+FILES = "autogen_files"
+_FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
+_REFUSED = "it has code that needs a person's approval, and nobody is there ({}); confirm='never' in a sandbox runs it"
+
+
+@dataclass(frozen=True, slots=True)
+class RowCall:
+    """What all rows of a call share; Dask's graph contains it, so it has no keys.
+
+    `name` begins the names of sessions and folders, and `limits` is the name of the shared limits.
+    """
+
+    name: str
+    limits: str
+    options: Mapping[str, Any]
+    outputs: tuple[str, ...] = ()
+    budget: str = ""
+
+
+def not_run(error: str) -> dict[str, Any]:
+    """The result of a row whose chat has not begun."""
+    return {
+        "status": "not run", "answer": "", "outputs": {}, "tokens": 0, "cost": 0.0, "seconds": 0.0, "error": error,
+        "session": "",
+    }  # fmt: skip
+
+
+def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, task: str) -> dict[str, Any]:
+    """The result of one row.
+
+    Its status is "done", "failed", or "not run" if the model has not answered or the budget is reached.
+    """
+    result, started, log = not_run(""), time.monotonic(), list[Recorded]()
+    try:
+        slot = _slot(call, inputs)
+        if reached := slot.limits.read()["reached"]:
+            return not_run(reached)
+        with sessions.recording(f"{call.name}-{number}") as session:
+            result["session"] = session.name
+            try:
+                slot.chat(key, number, task)
+            finally:
+                log = session.events
+        result["answer"] = _answer(log)
+        _check_finished(log)
+        result["outputs"] = slot.outputs()
+        result["status"] = "done"
+    except BudgetReached as error:
+        result["error"] = f"the budget is reached: {error.spent} are spent"
+        result["status"] = "not run" if slot.limits.read()["reached"] else "failed"
+    # Whatever fails here, the other rows go on.
+    except Exception as error:  # noqa: BLE001
+        result["error"] = _sentence(error)
+        result["status"] = "failed" if any(isinstance(event, ModelReplied) for event in log) else "not run"
+    replies = [event for event in log if isinstance(event, ModelReplied) and not event.cached]
+    costs = [reply.cost for reply in replies]
+    result["tokens"] = sum(reply.usage.total_tokens for reply in replies if reply.usage)
+    result["cost"] = None if None in costs else sum(filter(None, costs))
+    result["seconds"] = round(time.monotonic() - started, 3)
+    return result
+
+
+async def end_kernels(limits: str) -> None:
+    """Ends the kernels of a call on this worker."""
+    slots = {thread: slot for thread, slot in _slots.items() if slot.call.limits == limits}
+    for thread in slots:
+        del _slots[thread]
+    await asyncio.gather(*[asyncio.wrap_future(run.engine.submit(slot.end())) for slot in slots.values()])
+
+
+class _Slot:
+    """The kernel and the model of one thread of a worker."""
+
+    def __init__(self, call: RowCall, inputs: Mapping[str, Any]) -> None:
+        self.call = call
+        self._inputs = inputs
+        options = Settings.from_options("", **call.options)
+        where = options.target(Settings().where)
+        self._cwd = Path.cwd()
+        where.check(self._cwd)
+        self._settings = Settings().for_cell(options, attended=False, sandboxed=where.kind.wall, policy=run.policy())
+        self.limits = SharedLimits(call.limits, get_client())
+        self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
+        spec = model_connection.choose(self._settings.model or None, None, os.environ)
+        if spec is None:
+            raise ConfigError(f"on this worker, {model_connection.NO_MODEL}")
+        self._spec = spec
+        self._model = shared(model_for(spec, empty_reply="refuse"), self.limits, self._budget)
+        self._folder = f"{FILES}/{call.name}"
+        writable = Writable(lambda: self._folder, lambda: False)
+        self.executor = where.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
+        # The first block since the kernel was as new; 0 before the start.
+        self._first = 0
+
+    def chat(self, key: str, number: int, task: str) -> None:
+        run.engine.call(self._renew())
+        if self._budget is not None:
+            self._budget.row = key
+        model = self._model
+        if self._settings.policy_budget:
+            model = budgeted(model, Budget.parse(self._settings.policy_budget))
+        with _folder(self._cwd, f"{self._folder}/{number}") as folder:
+            settings = self._settings
+            code = CodeConfig(
+                self.executor,
+                confirm=settings.confirm or "risky",
+                output_dir=self._cwd / folder,
+                pictures=model_connection.accepts_images(self._spec),
+                timeout=settings.block_timeout,
+            )
+            role = ASSISTANT + _FOLDER.format(folder=folder)
+            assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
+            user = UserProxyAgent(
+                "user",
+                WithoutCode(),
+                settings.max_turns - 1,
+                "NEVER",
+                code_execution_config=code,
+                default_auto_reply=None,
+            )
+            message = task + variables_text([describe(*item, share=settings.share) for item in self._inputs.items()])
+            nobody = _Nobody()
+            human = RuleBasedApprover(nobody, RulesFile(), scope=code.scope, tell=lambda _: None)
+            chat = TwoAgentChat(user, assistant, ChatOptions(message, silent=True), waits="sync", human=human)
+            run.run_to_completion(chat.hold())
+            if nobody.refused:
+                raise NobodyThere(_REFUSED.format(nobody.refused))
+
+    def outputs(self) -> dict[str, Any]:
+        return {name: as_json(name, run.engine.call(self.executor.get(name))) for name in self.call.outputs}
+
+    async def _renew(self) -> None:
+        """Starts the kernel, or takes it back to its state before the last row."""
+        kernel = self.executor.kernel
+        if not self._first:
+            await self.executor.start()
+        elif kernel.last_block < self._first or await kernel.go_back(self._first):
+            self._first = kernel.last_block + 1
+            return
+        else:
+            await self.executor.restart()
+        if self._inputs:
+            await self.executor.put(self._inputs)
+        self._first = kernel.last_block + 1
+
+    async def end(self) -> None:
+        await self.executor.stop()
+        for folder in (self._folder, FILES):
+            _remove_empty(self._cwd, folder)
+
+
+_slots: dict[int, _Slot] = {}
+
+
+def _slot(call: RowCall, inputs: Mapping[str, Any]) -> _Slot:
+    thread = threading.get_ident()
+    slot = _slots.get(thread)
+    if slot is None or slot.call != call:
+        if slot is not None:
+            run.engine.call(slot.end())
+        _slots[thread] = slot = _Slot(call, inputs)
+    return slot
+
+
+class _Nobody(NobodyToAsk):
+    """Ends the chat at a question about code; `refused` has the reason for the question."""
+
+    refused = ""
+
+    def approve(self, question: ApprovalAsked) -> NoReturn:
+        raise NobodyThere(_REFUSED.format("; ".join(question.reasons)))
+
+    def allow(self, question: EffectAsked) -> EffectJudged:
+        self.refused = question.effect.words
+        return EffectJudged(allowed=False, reason="nobody is there to be asked", stop=True)
+
+
+@contextmanager
+def _folder(cwd: Path, folder: str) -> Iterator[str]:
+    make_folder(cwd, folder)
+    try:
+        yield folder
+    finally:
+        _remove_empty(cwd, folder)
+
+
+def _remove_empty(cwd: Path, folder: str) -> None:
+    with suppress(OSError), HeldFolder(cwd) as held:
+        held.remove_empty(folder)
+
+
+def _answer(log: list[Recorded]) -> str:
+    texts = [event.message.text for event in log if isinstance(event, Said) and event.sender == "assistant"]
+    return without(END_WORD, texts[-1]) if texts else ""
+
+
+def _check_finished(log: list[Recorded]) -> None:
+    last = log[-1] if log else None
+    if not isinstance(last, Ended) or last.reason not in ("answered", "terminated"):
+        raise ChatUnfinished(last.detail if isinstance(last, Ended) else "the chat has not ended")
+    if [event.finish_reason for event in log if isinstance(event, ModelReplied)][-1:] == [INCOMPLETE]:
+        raise ChatUnfinished("blocks failed or plots are missing, as the answer says")
+
+
+def as_json(name: str, value: Any) -> Any:
+    """A value for a table: text, a number, or lists and dicts of these; a table becomes a list of its rows."""
+    if hasattr(value, "columns") and hasattr(value, "to_dict"):
+        value = value.to_dict("records")
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    try:
+        return json.loads(json.dumps(value, default=_plain))
+    except (TypeError, ValueError) as error:
+        raise TransferError(
+            f"`{name}` is a {type(value).__name__}, which is no value for a table: make it text, a number, a list, "
+            "a dict or a DataFrame"
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError
+
+
+def _sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if isinstance(error, AutogenError) else f"{type(error).__name__}: {text}"

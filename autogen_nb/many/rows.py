@@ -1,0 +1,66 @@
+"""The rows of a call of `map`: their tasks, and the keys by which the call's journal knows them."""
+
+import difflib
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from autogen_nb.errors import ConfigError
+
+Row: TypeAlias = Mapping[str, Any]
+
+
+def read_rows(rows: Any) -> list[dict[str, Any]]:
+    """The rows of a DataFrame, of an iterable of mappings, or of the CSV file with this path."""
+    if isinstance(rows, str | PathLike):
+        import pandas as pd
+
+        try:
+            rows = pd.read_csv(Path(rows).expanduser())
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"the rows cannot be read from {str(rows)!r}: {error}") from error
+    if hasattr(rows, "columns") and hasattr(rows, "to_dict"):
+        rows = rows.to_dict("records")
+    table = list(rows)
+    for number, row in enumerate(table):
+        if not isinstance(row, Mapping):
+            raise ConfigError(f"row {number} is a {type(row).__name__}; give a DataFrame, dicts or a CSV file's path")
+    if not table:
+        raise ConfigError("there are no rows")
+    return [{str(name): value for name, value in row.items()} for row in table]
+
+
+def fill_template(task: str, row: Row) -> str:
+    """Replaces each ``{column}`` in the task with the row's value."""
+
+    def value(match: re.Match[str]) -> str:
+        text, name = match[0], match[1]
+        if text in ("{{", "}}"):
+            return text[0]
+        if name in row:
+            return str(row[name])
+        near = difflib.get_close_matches(name or "", row, n=1)
+        hint = f"did you mean {{{near[0]}}}?" if near else f"the columns are {', '.join(map(repr, row))}"
+        raise ConfigError(f"the task has {text!r}, and a row has no such column; {hint} (Write {{{{ for a brace.)")
+
+    return re.sub(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]", value, task)
+
+
+def row_keys(tasks: Sequence[str], rows: Iterable[Row], options: Any) -> list[str]:
+    """A hash of each task, its row and the options; equal rows have different keys."""
+    counts: Counter[str] = Counter()
+    keys = []
+    for task, row in zip(tasks, rows, strict=True):
+        key = digest(task, row, options)
+        counts[key] += 1
+        keys.append(key if counts[key] == 1 else f"{key}-{counts[key]}")
+    return keys
+
+
+def digest(*values: Any) -> str:
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
