@@ -21,7 +21,7 @@ from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.chats.termination_checks import WithoutCode, without
+from autogen_nb.core.chats.termination_checks import END_WORD, WithoutCode, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import (
     AnswerIncomplete,
@@ -192,7 +192,7 @@ class ChatCell:
         return cell_run
 
     async def _begin(self, chat: NotebookConversation, task: str, inputs: dict[str, Any]) -> CellRun:
-        instead = await self._take_back_earlier(chat, task)
+        await self._take_back_earlier(chat, task)
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
@@ -203,13 +203,13 @@ class ChatCell:
         message = task + variables_text(
             [describe(name, value, share=self._settings.share) for name, value in inputs.items()]
         )
-        return chat.begin(self._stage.origin, task, message, self._settings, instead=instead)
+        return chat.begin(self._stage.origin, task, message, self._settings)
 
-    async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> bool:
-        """Takes back the earlier run of this cell and what came after it; True if `redo` can bring them back."""
+    async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> None:
+        """Takes back the earlier run of this cell and what came after it."""
         index = chat.index_of(self._stage.origin, task)
         if index is None:
-            return False
+            return
         runs = chat.runs[index:]
         more = f" and {_later_runs(runs[1:])}" if runs[1:] else ""
         is_back = await self._on_engine(chat.undo(index))
@@ -218,7 +218,6 @@ class ChatCell:
             chat.drop(index)
             result = "The agent's kernel keeps its variables." if chat.alive else ""
         self._view.note(f"This cell was run again: this run replaces the earlier run{more}. {result}")
-        return is_back
 
     async def _converse(self, chat: NotebookConversation, cell_run: CellRun, model: Model) -> ChatResult:
         self._view.hide(cell_run.message)
@@ -324,11 +323,7 @@ class ChatCell:
     async def _return_variables(self, chat: NotebookConversation, cell_run: CellRun, done: ChatResult) -> None:
         namespace = self._notebook.namespace
         if self._settings.answer:
-            answers = [
-                "",
-                *(statement.message.text for statement in cell_run.statements if statement.sender == "assistant"),
-            ]
-            namespace[self._settings.answer] = without("TERMINATE", answers[-1] or done.summary)
+            namespace[self._settings.answer] = cell_run.answer or without(END_WORD, done.summary)
         if not (names := self._settings.outputs):
             return
         unpickle = self._settings.unpickle

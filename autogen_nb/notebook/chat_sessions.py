@@ -75,6 +75,17 @@ class ChatSessions:
             session.problem = f"{getattr(error, 'strerror', None) or error} ({self.store.folder})"
             return session
 
+    def branch(self, session: Session, chat: str) -> Session:
+        """A copy of a session for a new chat; raises ConfigError if the session is not stored."""
+        if not session.is_stored:
+            raise ConfigError(
+                f"chat {session.head.get('chat')!r} is not stored, so it cannot be copied; "
+                "`%config AutogenMagics.session_days = 30` stores later chats"
+            )
+        self._reminded.add(chat)
+        title = "-".join(filter(None, (Path(self._notebook()).stem, chat)))
+        return self.store.copy(session, title, chat=chat, notebook=self._notebook(), kernel=self._kernel)
+
     def team_log(self, team: str, task: str) -> RunLog:
         """The log of a run of a team, whose runs in this notebook share a session."""
         if team not in self._teams:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
@@ -75,6 +76,12 @@ class CellRun:
     @property
     def statements(self) -> list[Said]:
         return [event for event in self.log if isinstance(event, Said)]
+
+    @property
+    def answer(self) -> str:
+        """The assistant's last message; "" without one."""
+        texts = [statement.message.text for statement in self.statements if statement.sender == "assistant"]
+        return without(END_WORD, texts[-1]) if texts else ""
 
     @property
     def replies(self) -> list[ModelReplied]:
@@ -328,8 +335,11 @@ class NotebookConversation:
         run.origin, run.restored = origin, False
         return run, self.drop(index + 1)
 
-    def begin(self, origin: Origin, task: str, message: str, settings: Settings, *, instead: bool = False) -> CellRun:
-        """Starts a run; `instead` of the runs that were taken back last, which can still come back."""
+    def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> CellRun:
+        """Starts a run; runs that were taken back can still come back if they began with the same cell."""
+        last = self.taken_back[-1] if self.taken_back else None
+        earlier = last.runs[0] if last is not None and last.index == len(self.runs) else None
+        instead = earlier is not None and (origin.repeats(earlier.origin) or earlier.task == task)
         if not instead:
             self.taken_back.clear()
         log = self.session.begin(task, message, asdict(origin), settings.to_json(), instead=instead).log

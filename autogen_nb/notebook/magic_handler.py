@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import shlex
 import sys
-from collections.abc import Awaitable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
@@ -30,7 +32,7 @@ from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
 from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
-from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, words_of
+from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, whole_number, words_of
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
@@ -38,7 +40,8 @@ from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.team_cell import run_team, team_of
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
-from autogen_nb.settings import Settings
+from autogen_nb.sessions.session import Session
+from autogen_nb.settings import Settings, checked
 
 
 class _OneLine(BaseException):
@@ -86,6 +89,8 @@ class MagicHandler:
             "model": self._choose_model,
             "undo": self._undo,
             "redo": self._redo,
+            "branch": self._branch,
+            "retry": self._retry,
         }
         self._commands = Commands(
             shell, self._notebook, lambda name, words: run.run_to_completion(self._asking[name](words, "sync"))
@@ -144,28 +149,39 @@ class MagicHandler:
         name, options = name_and_options("resume", words)
         if len(options) > 1:
             raise ConfigError("%autogen resume takes --yes or --fresh, not both")
-        session, chat = self._sessions.reopen(name), None
-        try:
-            if "--yes" not in options:
-                resuming.take_back_approvals(session)
-            runs = runs_of(session)
-            open_run = runs[-1] if runs and runs[-1].resumable else None
-            show_command.show_runs([each for each in runs if each is not open_run], _new_view(self._channel(waits)))
-            with self._stage(waits) as stage:
-                fresh = "--fresh" in options or not (
-                    "--yes" in options or await resuming.agrees_to_restore(stage.person, session)
-                )
-                chat = self.conversations.restore(session, runs, self._defaults.where)
-                await resuming.restore(stage, chat, fresh=fresh)
-                if open_run is None:
-                    stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
-        except BaseException:
-            session.close()
-            if chat is not None:
-                self.conversations.remove(chat)
-            raise
+        session = self._sessions.reopen(name)
+        async with self._bringing_back(session, options, waits, show=True) as (stage, chat):
+            open_run = chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
+            if open_run is None:
+                stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
         if open_run is not None:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
+
+    async def _branch(self, words: Sequence[str], waits: run.Waits) -> None:
+        rest, chat = self._commands.split_chat_option(words)
+        rest, at = take_option(rest, "--at")
+        name, options = name_and_options("branch", rest)
+        count = len(chat.runs) if at is None else whole_number("branch --at", at)
+        session = undoing.branched(self._notebook, chat, checked("chat", name), count)
+        try:
+            async with self._bringing_back(session, options, waits) as (stage, branch):
+                way = f"`%%autogen -c {shlex.quote(branch.name)}` continues it"
+                stage.view.note(f"The chat `{name}` goes on after cell {count} of `{chat.name}`: {way}.")
+        except BaseException:
+            self._sessions.store.remove(session.name)
+            raise
+
+    async def _retry(self, words: Sequence[str], waits: run.Waits) -> None:
+        rest, chat = self._commands.split_chat_option(words)
+        rest, model = take_option(rest, "-m", "--model")
+        name_and_options("retry", rest)
+        changes = {} if model is None else {"model": checked("model", model)}
+        with self._stage(waits) as stage:
+            earlier = await undoing.take_back_for_retry(stage, chat)
+        settings = earlier.settings.changed(chat=chat.name, new=False, **changes)
+        await self._run(settings, waits, resumed_cell=earlier.origin.cell or "")
+        with self._stage(waits) as stage:
+            undoing.compare(stage, earlier, chat.runs[-1])
 
     async def _export(self, words: Sequence[str], waits: run.Waits) -> None:
         rest, chat = self._commands.split_chat_option(words)
@@ -181,10 +197,8 @@ class MagicHandler:
         rest, chat = self._commands.split_chat_option(words)
         rest, first = take_option(rest, "--from")
         number, options = name_and_options("undo", rest)
-        for each in filter(None, (number, first)):
-            if not each.isdecimal() or not int(each):
-                raise ConfigError(f"%autogen undo takes a number of cells, not {each!r}")
-        index = int(first) - 1 if first else max(0, len(chat.runs) - int(number or 1))
+        last = max(0, len(chat.runs) - whole_number("undo", number or "1"))
+        index = last if first is None else whole_number("undo --from", first) - 1
         with self._stage(waits) as stage:
             await undoing.undo(stage, chat, index, ask="--yes" not in options)
 
@@ -192,6 +206,32 @@ class MagicHandler:
         chat, options = self._commands.chat_and_options("redo", words)
         with self._stage(waits) as stage:
             await undoing.redo(stage, chat, ask="--yes" not in options)
+
+    @asynccontextmanager
+    async def _bringing_back(
+        self, session: Session, options: AbstractSet[str], waits: run.Waits, *, show: bool = False
+    ) -> AsyncIterator[tuple[CellStage, NotebookConversation]]:
+        """Continues a session, and restores its variables in a new kernel; an error ends the chat."""
+        chat = None
+        try:
+            if "--yes" not in options:
+                resuming.take_back_approvals(session)
+            runs = runs_of(session)
+            if show:
+                finished = [each for each in runs if each is not runs[-1] or not each.resumable]
+                show_command.show_runs(finished, _new_view(self._channel(waits)))
+            with self._stage(waits) as stage:
+                fresh = "--fresh" in options or not (
+                    "--yes" in options or await resuming.agrees_to_restore(stage.person, session)
+                )
+                chat = self.conversations.restore(session, runs, self._defaults.where)
+                await resuming.restore(stage, chat, fresh=fresh)
+                yield stage, chat
+        except BaseException:
+            session.close()
+            if chat is not None:
+                self.conversations.remove(chat)
+            raise
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:

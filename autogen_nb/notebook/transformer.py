@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_ASKING = ("show", "resume", "export", "undo", "redo")
+_ASKING = ("show", "resume", "export", "undo", "redo", "branch", "retry")
 _CALLS = (
     "get_ipython().run_cell_magic('autogen', ",
     *(f"get_ipython().run_line_magic('autogen', '{name}" for name in (*_ASKING, "model")),

@@ -1,6 +1,6 @@
-"""``%autogen undo`` and ``%autogen redo``: take back the last runs of a chat, with the variables of its kernel.
+"""``%autogen undo``, ``redo``, ``retry`` and ``branch``: earlier states of a chat and of the variables of its kernel.
 
-Without a checkpoint of the variables, the earlier blocks run again in a new kernel.
+Without a checkpoint of the variables, and for a branch, the earlier blocks run again in a new kernel.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence
@@ -11,8 +11,11 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
 from autogen_nb.notebook import resuming, variable_choice
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
-from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.notebook import CellStage, Notebook
+from autogen_nb.notebook.rendering.tables_html import table
 from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.sessions.session import Session
 
 _LISTED = 8
 _REDO = "`%autogen redo` brings {} back."
@@ -59,6 +62,52 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
         return
     await run.result(chat.executor.restart(), waits=stage.waits)
     await resuming.restore(stage, chat, fresh=False)
+
+
+async def take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> CellRun:
+    """Takes back the last run, which must have a checkpoint, and returns it."""
+    check_idle(chat)
+    if not chat.runs or chat.runs[-1].resumable:
+        problem = "its last cell has not ended" if chat.runs else "it has no cell"
+        raise ConfigError(f"chat {chat.name!r} has no answer to retry: {problem}")
+    earlier, index = chat.runs[-1], len(chat.runs) - 1
+    if not await run.result(chat.undo(index), waits=stage.waits):
+        raise ConfigError(
+            f"the variables before the last cell of chat {chat.name!r} have no checkpoint; "
+            f"`%autogen branch NAME --at {index}` restores them in a new chat"
+        )
+    stage.view.note(f"This runs {named([earlier])} again. {_REDO.format('its earlier answer')}")
+    return earlier
+
+
+def compare(stage: CellStage, earlier: CellRun, later: CellRun) -> None:
+    """Shows two answers side by side."""
+    heads = [
+        f"{when}: {each.replies[-1].model if each.replies else 'no reply'}"
+        for when, each in (("earlier", earlier), ("new", later))
+    ]
+    answers = [earlier.answer, later.answer]
+    if isinstance(stage.view, PlainCellView):
+        for head, answer in zip(heads, answers, strict=True):
+            stage.view.line(f"{head}\n{answer}")
+    else:
+        stage.view.add(*table(heads, [answers], kind="answers", prose=set(heads)))
+    stage.view.note(f"The new answer is kept. {_REDO.format('the earlier one')}")
+
+
+def branched(notebook: Notebook, chat: NotebookConversation, name: str, count: int) -> Session:
+    """A new session `name` with the first `count` runs of a chat."""
+    check_idle(chat)
+    if name in {each.name for each in notebook.conversations}:
+        raise ConfigError(f"there is a chat {name!r} already; choose another name")
+    if not 0 < count <= len(chat.runs):
+        raise ConfigError(f"chat {chat.name!r} has {status_line.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
+    if chat.runs[count - 1].resumable:
+        raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; --at {count - 1} branches before it")
+    session = notebook.sessions.branch(chat.session, name)
+    if count < len(chat.runs):
+        session.undo(count)
+    return session
 
 
 def check_idle(chat: NotebookConversation) -> None:

@@ -131,6 +131,10 @@ class Session:
         return self.folder.name
 
     @property
+    def is_stored(self) -> bool:
+        return self._file is not None
+
+    @property
     def replaced(self) -> list[ModelReplied]:
         """The replies of runs that are not part of the chat any more."""
         runs = [run for each in self.taken_back for run in each.runs]
@@ -155,7 +159,7 @@ class Session:
 
     def open(self, **head: Any) -> None:
         """Records which process uses the session now."""
-        self._add({"head": {"format": FORMAT, "pid": os.getpid(), **head}})
+        self.add({"head": {"format": FORMAT, "pid": os.getpid(), **head}})
 
     def close(self) -> None:
         if self._file is not None:
@@ -163,7 +167,7 @@ class Session:
         self._file = None
 
     def set_chat(self, chat: str) -> None:
-        self._add({"head": {"chat": chat}})
+        self.add({"head": {"chat": chat}})
 
     def begin(
         self,
@@ -176,24 +180,24 @@ class Session:
     ) -> SessionRun:
         """Begins a run; `instead` means that it takes the place of the runs that were taken back last."""
         run = {"task": task, "message": message, "origin": origin, "settings": settings}
-        self._add({"run": run, **({"instead": True} if instead else {})})
+        self.add({"run": run, **({"instead": True} if instead else {})})
         return self.runs[-1]
 
     def undo(self, index: int) -> None:
         """Takes back the runs from this index on, and their steps."""
-        self._add({"undo": index})
+        self.add({"undo": index})
 
     def redo(self) -> None:
         """Brings back the runs that were taken back last, instead of those that took their place."""
-        self._add({"redo": True})
+        self.add({"redo": True})
 
     def drop(self, index: int) -> None:
         """Removes the runs from this index on; the kernel and the next run keep their variables."""
-        self._add({"drop": index})
+        self.add({"drop": index})
 
     def take_back(self, size: int) -> None:
         """Shortens the log of the latest run to its first events."""
-        self._add({"keep": size})
+        self.add({"keep": size})
 
     def new_inputs(self) -> Path | None:
         """A new folder for the pickles of variables that are copied to the kernel; None if nothing is stored."""
@@ -203,10 +207,10 @@ class Session:
 
     def add_inputs(self, names: Sequence[str], folder: Path | None) -> None:
         self.note_kernel()
-        self._add({"inputs": list(names), "folder": folder and folder.name})
+        self.add({"inputs": list(names), "folder": folder and folder.name})
 
     def set_fingerprints(self, fingerprints: Mapping[str, str | None]) -> None:
-        self._add({"fingerprints": dict(fingerprints)})
+        self.add({"fingerprints": dict(fingerprints)})
 
     def set_restored(self) -> None:
         """Records that the present kernel has the variables of the steps."""
@@ -214,10 +218,11 @@ class Session:
 
     def note_kernel(self) -> None:
         if (kernel := self.kernel()) != self._last_kernel and self.steps:
-            self._add({"kernel": "new"})
+            self.add({"kernel": "new"})
         self._last_kernel = kernel
 
-    def _add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Writes a record, and applies it."""
         self.write(record)
         self._apply(record)
 

@@ -41,8 +41,21 @@ class SessionStore:
                 (self.folder / name).mkdir(mode=0o700)
                 break
         session = Session(self.folder / name, file=LogFile(self.folder / name / LOG))
-        session.open(created=round(time.time(), 3), **head)
+        session.open(**head | {"created": round(time.time(), 3)})
         return session
+
+    def copy(self, session: Session, title: str, **head: Any) -> Session:
+        """A new session with the same runs, which belong to no cell."""
+        copied = self.create(title, **session.head | head)
+        for folder in session.folder.glob("inputs-*"):
+            shutil.copytree(folder, copied.folder / folder.name)
+        path = session.folder / LOG
+        for _, record in log_file.parse(path.read_bytes(), path):
+            if "run" in record:
+                record["run"]["origin"] = {}
+            if "head" not in record:
+                copied.add(record)
+        return copied
 
     def names(self) -> list[str]:
         """The names of the sessions, the latest first."""

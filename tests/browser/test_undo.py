@@ -11,6 +11,23 @@ SUM = "%%autogen --confirm never\nWhat is the sum?"
 BEGIN = "import pandas as pd\ndf = pd.DataFrame({'price': [3, 4]})\ndf"
 
 
+def test_two_answers_stand_side_by_side(notebook: NotebookPage, fake: FakeOpenAI) -> None:
+    table = "| price | count |\n|---|---|\n| 3 | 1 |\n| 4 | 1 |\n"
+    fake.add(
+        code(BEGIN), f"There are **two prices**:\n\n{table}", code(BEGIN), f"Each price occurs once. {'See. ' * 60}"
+    )
+    notebook.create(connected(fake), "%%autogen --confirm never\nCount the prices.", "%autogen retry -m another-model")
+    for cell in (0, 1):
+        notebook.run_cell(cell)
+        notebook.await_idle()
+    notebook.run_cell(2)
+    expect(notebook.output(2)).to_contain_text("The new answer is kept.")
+    notebook.screenshot("retry", 2)
+
+    expect(notebook.output(2).locator("td").filter(has_text="two prices")).to_be_visible()
+    expect(notebook.output(2).locator("td").filter(has_text="Each price occurs once")).to_be_visible()
+
+
 def test_a_cell_is_taken_back_by_its_button(notebook: NotebookPage, fake: FakeOpenAI) -> None:
     fake.add(code(BEGIN), "Two prices.", code(SPOILT), "They are stored.", code("print(df.price.sum())"), "It is 7.")
     notebook.create(connected(fake), "%%autogen\nMake a table.", "%%autogen\nStore the prices.", SUM)

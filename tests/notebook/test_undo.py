@@ -184,3 +184,70 @@ def test_a_state_that_was_lost_does_not_come_back_by_redo(front: FrontEnd, model
     assert "as they were then" in redone.text or "There is no checkpoint" in redone.text
     model.add(python(LOOK), "Done.")
     assert front.run(f"{NEVER}Look.", "look").about("stream") == ["['x'] 2\n"]
+
+
+def test_a_cell_is_retried_beside_its_earlier_answer(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = [1]"), "One.", python("x.append(2)"), "**Two**.", python("x.append(3)"), "Three.")
+    front.run(f"{NEVER}First.", "one")
+    front.run(f"{NEVER}Second.", "two")
+    retried = front.run("%autogen retry -m another", "retry")
+    model.add(python(LOOK), "Seen.")
+    looked = front.run(f"{NEVER}Look.", "look")
+
+    assert retried.status == "ok", retried.error
+    assert "The new answer is kept." in retried.text
+    assert re.search(r"earlier: scripted.*new: another.*<strong>Two</strong>.*Three", retried.html(), re.DOTALL)
+    assert tasks(model) == ["First.", "Second.", "Look."]
+    assert looked.about("stream") == ["['x'] [1, 3]\n"]
+
+
+def test_redo_brings_back_the_answer_before_a_retry(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = [1]"), "One.", python("x = [2]"), "Two.", python(LOOK), "Seen.")
+    front.run(f"{NEVER}First.", "one")
+    front.run("%autogen retry", "retry")
+    redone = front.run("%autogen redo", "redo")
+    looked = front.run(f"{NEVER}Look.", "look")
+
+    assert "The agent's variables are as they were then." in redone.text
+    assert looked.about("stream") == ["['x'] [1]\n"]
+
+
+def test_a_branch_has_its_own_kernel_and_conversation(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = [1]"), "One.", python("y = 2"), "Two.")
+    front.run(f"{NEVER}First.", "one")
+    front.run(f"{NEVER}Second.", "two")
+    branched = front.run("%autogen branch what-if --at 1 --yes", "branch")
+    model.add(python("x.append(5); " + LOOK), "Branch.", python(LOOK), "Main.", python(LOOK), "Both.")
+    there = front.run("%%autogen --confirm never -c what-if\nThere.", "there")
+    asked_there = tasks(model)
+    here = front.run(f"{NEVER}Here.", "here")
+    asked_here = tasks(model)
+    again = front.run("%autogen branch what-if --yes", "again")
+
+    assert branched.status == "ok", branched.error
+    assert "The chat what-if goes on after cell 1 of main" in branched.text.replace("`", "")
+    assert there.about("stream") == ["['x'] [1, 5]\n"]
+    assert asked_there == ["First.", "There."]
+    assert here.about("stream") == ["['x', 'y'] [1]\n"]
+    assert asked_here == ["First.", "Second.", "Here."]
+    assert "there is a chat 'what-if' already" in again.error
+
+
+def test_the_first_cell_runs_again_in_its_own_chat(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("x = [1]"), "One.", python("x = [2]"), "Two.", python(LOOK), "Branch.")
+    front.run(f"{NEVER}First.", "one")
+    front.run("%autogen branch what-if --yes", "branch")
+    front.run(f"{NEVER}First.", "one")
+    there = front.run("%%autogen --confirm never -c what-if\nThere.", "there")
+
+    assert there.about("stream") == ["['x'] [1]\n"]
+
+
+def test_a_branch_of_a_cell_without_an_end_is_refused(front: FrontEnd, model: FakeOpenAI) -> None:
+    empty = front.run("%autogen branch what-if --yes", "empty")
+    number = front.run("%autogen branch what-if --at x", "number")
+    nothing = front.run("%autogen retry", "nothing")
+
+    assert "chat 'main' has no cell" in empty.error
+    assert "takes a number of cells, not 'x'" in number.error
+    assert "has no answer to retry: it has no cell" in nothing.error

@@ -87,6 +87,12 @@ def take_option(words: Sequence[str], *options: str) -> tuple[list[str], str | N
     return rest, value
 
 
+def whole_number(command: str, word: str) -> int:
+    if not word.isdecimal() or not int(word):
+        raise ConfigError(f"%autogen {command} takes a number of cells, not {word!r}")
+    return int(word)
+
+
 class Commands:
     """`ask` runs a command that asks questions."""
 
@@ -225,6 +231,25 @@ class Commands:
         self._ask("redo", words)
 
     @_command(
+        "branch",
+        "NAME [--at N] [-c CHAT] [--yes]",
+        "makes a new chat that goes on from here, or from after cell N, in a kernel of its own; the blocks run again\n"
+        "there to restore the variables, and with --yes nobody is asked",
+        needs_words=True,
+    )
+    def _branch(self, words: Sequence[str]) -> None:
+        self._ask("branch", words)
+
+    @_command(
+        "retry",
+        "[-m MODEL] [-c CHAT]",
+        "runs the last cell of a chat again, from the variables before it, and shows both answers side by side;\n"
+        "the new answer is kept, and redo brings back the earlier one",
+    )
+    def _retry(self, words: Sequence[str]) -> None:
+        self._ask("retry", words)
+
+    @_command(
         "export",
         "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
         "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), after its code has run to the\n"
@@ -242,9 +267,7 @@ class Commands:
     def _code(self, words: Sequence[str]) -> None:
         rest, chat = self.split_chat_option(words)
         number, _ = name_and_options("code", rest)
-        if not (number or "0").isdecimal():
-            raise ConfigError(f"%autogen code takes a number of cells, not {number!r}")
-        runs = chat.runs[-int(number or 0) :]
+        runs = chat.runs[-whole_number("code", number) :] if number else chat.runs
         if not (code := script.code_of_parts(part for each in runs for part in script.parts(each.task, each.log))):
             raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
         self._shell.set_next_input(code)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.notebook.rendering import chat_html, styles
 from autogen_nb.notebook.rendering.escaping import escape_plain, escape_text
+from autogen_nb.notebook.rendering.markdown import markdown
 from autogen_nb.notebook.rendering.styles import Tone
 
 DisplayData: TypeAlias = tuple[dict[str, Any], dict[str, Any]]
@@ -25,13 +26,17 @@ def table(
     kind: str,
     numbers: AbstractSet[str] = frozenset(),
     code: AbstractSet[str] = frozenset(),
+    prose: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
-    """Returns a table; all cells are escaped, and deceptive characters become visible."""
+    """Returns a table; deceptive characters become visible, and all cells are escaped, or Markdown in `prose`."""
     visible_rows = [
-        [visible(cell if head in code else " ".join(cell.split())) for head, cell in zip(heads, row, strict=True)]
+        [
+            visible(cell if head in code | prose else " ".join(cell.split()))
+            for head, cell in zip(heads, row, strict=True)
+        ]
         for row in rows
     ]
-    return chat_html.bundle(_html(heads, visible_rows, numbers, code), _text(heads, visible_rows), kind=kind)
+    return chat_html.bundle(_html(heads, visible_rows, numbers, code, prose), _text(heads, visible_rows), kind=kind)
 
 
 def stacked(*parts: DisplayData) -> DisplayData:
@@ -41,15 +46,20 @@ def stacked(*parts: DisplayData) -> DisplayData:
 
 
 def _html(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: AbstractSet[str], code: AbstractSet[str]
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: AbstractSet[str],
+    code: AbstractSet[str],
+    prose: AbstractSet[str],
 ) -> str:
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
         # Words may break anywhere, so a column without a minimum width would break even short words.
         width = "" if head in numbers else ";min-width:4em"
+        width += f";width:{100 // len(heads)}%" if head in prose else ""
         top += f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
-        columns.append((style, _as_code if head in code else escape_text))
+        columns.append((style, _as_code if head in code else markdown if head in prose else escape_text))
     body = ""
     for row in rows:
         cells = zip(columns, row, strict=True)
