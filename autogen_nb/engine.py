@@ -135,16 +135,20 @@ class EngineCall(Generic[T]):
         self._begin()
         return self._value(await self._next())
 
+    def cancel(self) -> None:
+        """Cancels the work; callable from any thread."""
+        engine.call_soon(self._cancel)
+
     def end(self) -> None:
         """Cancels the work and waits briefly until it has ended."""
-        engine.call_soon(self._cancel)
+        self.cancel()
         until = monotonic() + CANCEL_SECONDS
         with contextlib.suppress(Empty):
             while self._runs and self._entries.get(timeout=max(0.0, until - monotonic()))[0] == "item":
                 pass
 
     async def aend(self) -> None:
-        engine.call_soon(self._cancel)
+        self.cancel()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CANCEL_SECONDS):
                 while self._runs and (await self._next())[0] == "item":

@@ -102,6 +102,9 @@ class Settings(Configurable):
     team = Unicode("", help="the team that does the task: a variable of the notebook").tag(
         flags=("--team",), metavar="NAME", check=_one_name, team=True
     )
+    each = Unicode("", help="a table of the notebook: run the task once for each row, with {column} filled in").tag(
+        flags=("--each",), metavar="NAME", check=_one_name
+    )
     new = Bool(False, help="begin a new chat; the old one is kept under another name").tag(flags=("--new",))
     template = Bool(False, help="fill {name} in the task with the notebook's variables").tag(
         flags=("--template",), team=True

@@ -7,6 +7,8 @@
 
 import logging
 import os
+import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from autogen_nb import run
-from autogen_nb.errors import ConfigError, ExecutionError, SessionError
+from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
 from autogen_nb.many.rows import digest, fill_template, read_rows, row_keys
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
@@ -54,6 +56,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     out: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     on_row: Callable[[dict[str, Any], int, int], object] | None = None,
+    on_start: Callable[[Callable[[], None]], object] | None = None,
 ) -> "pd.DataFrame":
     """Runs one chat for each row, on a Dask cluster, and returns a table of the results.
 
@@ -85,6 +88,8 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         Whether the same call again also runs the rows that failed.
     on_row
         Gets the row with its result, and the numbers of rows that have ended and of all rows.
+    on_start
+        Gets a function that stops the rows, from any thread; then this call raises `ChatUnfinished`.
 
     Returns
     -------
@@ -127,7 +132,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
         done = len(keys) - len(missing)
         rows_left = [(at, keys[at], tasks[at]) for at in missing]
-        with closing(_run(call, handed, rows_left, client, workers, spent)) as ended:
+        with closing(_run(call, handed, rows_left, client, workers, spent, on_start)) as ended:
             for at, result in ended:
                 results[keys[at]] = record = {"key": keys[at], **result}
                 journal.append(record)
@@ -218,6 +223,7 @@ def _run(
     client: "Client | None",
     workers: int | None,
     spent: tuple[int, float],
+    on_start: Callable[[Callable[[], None]], object] | None,
 ) -> Generator[tuple[int, dict[str, Any]]]:
     """Yields the indices and the results of the rows, as they end."""
     if not rows:
@@ -234,13 +240,32 @@ def _run(
         limits.begin(*spent)
         # In the graph, not scattered: the values outlive the worker that holds them.
         handed: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
-        futures: dict[Future[Any], int] = {
-            client.submit(run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False): at
-            for at, key, task in rows
-        }
+        futures: dict[Future[Any], int] = {}
+        waiting, completed, stopped = deque(rows), as_completed([]), threading.Event()
+
+        def stop() -> None:
+            stopped.set()
+            client.cancel(list(futures))
+
+        def submit() -> None:
+            # Dask may queue rows at the worker that has their inputs while others are idle, and a row takes long.
+            free = max(1, sum(client.nthreads().values())) - len(futures)
+            for at, key, task in [waiting.popleft() for _ in range(min(free, len(waiting)))]:
+                future = client.submit(run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False)
+                futures[future] = at
+                completed.add(future)
+
+        if on_start is not None:
+            on_start(stop)
         try:
-            for future in as_completed(list(futures)):
-                yield futures.pop(future), _result(future)
+            client.replicate([handed])
+            submit()
+            for future in completed:
+                if stopped.is_set():
+                    raise ChatUnfinished("Stopped: the same call runs the rows that are missing.", reason="stopped")
+                at, result = futures.pop(future), _result(future)
+                submit()
+                yield at, result
         finally:
             # Without the limits, rows that still run send no further request.
             with suppress(Exception):

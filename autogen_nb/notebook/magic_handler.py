@@ -6,10 +6,10 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -34,6 +34,7 @@ from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, whole_number, words_of
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
+from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
 from autogen_nb.notebook.rendering import chat_html
@@ -42,6 +43,9 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import Settings, checked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _OneLine(BaseException):
@@ -268,6 +272,10 @@ class MagicHandler:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
         running = running_origin(self._shell)
+        if options.each:
+            with self._stage(waits) as stage, run.heartbeat(stage.view.tick) if waits == "async" else nullcontext():
+                _publish(await run_each(stage, options))
+            return
         origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
@@ -347,5 +355,5 @@ async def _awaited(work: Coroutine[Any, Any, None]) -> None:
         await work
 
 
-def _publish(result: ChatResult | TaskResult) -> None:
+def _publish(result: "ChatResult | TaskResult | pd.DataFrame") -> None:
     sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # defined in `__init__.py`

@@ -129,7 +129,8 @@ def test_rows_of_a_killed_worker_are_done_elsewhere(client: Client, server: Serv
 
     assert list(table.status) == ["done"] * 12
     assert list(table.result) == [2 * n for n in range(12)]
-    assert len([task for task, count in server.asked.items() if count > 2]) <= 1
+    # The row that ran, and perhaps one whose result the worker still had.
+    assert len([task for task, count in server.asked.items() if count > 2]) <= 2
 
 
 @pytest.mark.slow

@@ -105,6 +105,9 @@ class Person(Human, Protocol):
     def undoing(self, what: str) -> UndoAnswer | Awaitable[UndoAnswer]:
         """Asks whether to take back runs with effects that stay; `what` lists the effects."""
 
+    def stopping(self, what: str) -> Awaitable[object] | None:
+        """Shows a button that stops, and waits for a click; None for a person without buttons."""
+
 
 class AbsentPerson(NobodyToAsk):
     """The unattended case: a notebook executed by a program."""
@@ -121,6 +124,9 @@ class AbsentPerson(NobodyToAsk):
         raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
 
     undoing = restoring
+
+    def stopping(self, what: str) -> None:
+        """Does nothing."""
 
 
 @contextmanager
@@ -191,6 +197,9 @@ class TypingPerson(TerminalHuman):
     def undoing(self, what: str) -> UndoAnswer:
         self._announce()
         return "undo" if _typed(f"{what}\n[y]es, [n]o: ").strip().lower() in ("y", "yes") else "leave"
+
+    def stopping(self, what: str) -> None:
+        """Does nothing: Ctrl-C stops."""
 
 
 def approved_each_block(events: Iterable[Recorded]) -> bool:

@@ -40,6 +40,10 @@ class FootedView:
     def add(self, data: Bundle, metadata: Bundle) -> None:
         self._next_slot().show(data, metadata)
 
+    def live(self) -> Slot:
+        """An output whose content can change."""
+        return self._next_slot()
+
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         self.add(*line(text, tone=tone, kind=kind))
 

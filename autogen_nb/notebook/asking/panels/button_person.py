@@ -23,6 +23,7 @@ from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
 from autogen_nb.notebook.asking.panels.word_panels import (
     COPY,
     RESTORE,
+    STOP,
     UNDO,
     ChoicePanel,
     CodeInputPanel,
@@ -89,6 +90,9 @@ class ButtonPerson:
     async def undoing(self, what: str) -> UndoAnswer:
         answer: UndoAnswer = await self._ask(ChoicePanel(what, UNDO))
         return answer
+
+    async def stopping(self, what: str) -> None:
+        await ChoicePanel(what, STOP).ask(self._view(), self._superseded)
 
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._view(), self._superseded, self._human_timeout)

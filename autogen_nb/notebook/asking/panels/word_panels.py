@@ -87,6 +87,7 @@ RESTORE = (
     ChoiceButton("Stop", None, "Run nothing"),
 )
 
+STOP = (ChoiceButton("Stop", None, "Stop; the same cell goes on with the rows that are missing"),)
 
 UNDO = (
     ChoiceButton("Undo", "undo", "Take back the conversation and the agent's variables", "primary"),

@@ -1,0 +1,198 @@
+"""``%%autogen --each FRAME -o TABLE``: one chat for each row of a table, without a person, on a Dask cluster.
+
+The cell shows one output, which grows: a progress bar, the rows that ended last, and the failed rows behind a click.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sized
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from autogen_nb.engine import EngineCall
+from autogen_nb.errors import ConfigError
+from autogen_nb.notebook import variable_choice
+from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.rendering import chat_html, styles, tables_html
+from autogen_nb.notebook.view import status_line
+from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.notebook.view.slots import Content
+from autogen_nb.settings import OPTIONS, Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PASSED = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns", "block_timeout", "share")
+_OWN = ("each", "inputs", "outputs")
+_LATEST = 8
+_MOST_FAILED = 100
+_MOST_COLUMNS = 4
+_INTERVAL = 0.3
+"""Seconds between two updates of the table."""
+
+_END_SECONDS = 15.0
+"""The time that workers have to end after a stop."""
+
+
+class RowsTable:
+    """What the cell shows of the rows that have ended."""
+
+    def __init__(self, columns: int, total: int) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self._columns = columns
+        self.done, self.total = 0, total
+
+    def add(self, row: dict[str, Any], done: int, total: int) -> None:
+        self.rows.append(row)
+        self.done, self.total = done, total
+
+    @property
+    def summary(self) -> str:
+        counts = [(status, len(self._with(status))) for status in ("failed", "not run")]
+        parts = [f"{self.done} of {self.total} rows", *[f"{count} {status}" for status, count in counts if count]]
+        tokens, costs = sum(row["tokens"] for row in self.rows), [row["cost"] for row in self.rows]
+        parts += [f"{tokens:,} tokens"] if tokens else []
+        parts += [f"${sum(costs):.2f}"] if tokens and None not in costs else []
+        return " · ".join(parts)
+
+    def content(self) -> Content:
+        share = self.done / self.total if self.total else 0
+        bar = (
+            f'<div role="progressbar" aria-valuenow="{share:.0%}" style="height:6px;border-radius:3px;max-width:40em;'
+            f'background:{styles.FAINT}"><div style="width:{share:.1%};height:6px;border-radius:3px;'
+            f'background:var(--jp-brand-color1,#1976d2)"></div></div>'
+        )
+        latest, metadata = self._table(self.rows[-_LATEST:], "each")
+        failed = self._with("failed")[:_MOST_FAILED]
+        more = self._table(failed, "each")[0]["text/html"] if failed else ""
+        count = status_line.counted(len(self._with("failed")), "failed row", "failed rows")
+        head = f"{chat_html.sign('bad')} {escape(count)}"
+        fold = chat_html.opened_by(head, more, style=styles.SUMMARY) if failed else ""
+        html = chat_html.line(self.summary) + bar + latest["text/html"] + fold
+        return {"text/html": html, "text/plain": f"{self.summary}\n{latest['text/plain']}"}, metadata
+
+    def _with(self, status: str) -> list[dict[str, Any]]:
+        return [row for row in self.rows if row["status"] == status]
+
+    def _table(self, rows: list[dict[str, Any]], kind: str) -> Content:
+        if not rows:
+            return chat_html.bundle("", "", kind=kind)
+        names = [*list(rows[0])[: self._columns], "status", "answer"]
+        cells = [
+            [
+                *(status_line.shortened(str(row[name])) for name in names[:-1]),
+                status_line.shortened(str(row["error"] or row["answer"])),
+            ]
+            for row in rows
+        ]
+        return tables_html.table(names, cells, kind=kind)
+
+
+async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
+    """Runs the rows, and sets the variable for their table; a stopped cell sets it to the rows that have ended."""
+    namespace = stage.notebook.namespace
+    rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
+    work, name = _work(stage, options, rows), options.outputs[0]
+    shown = RowsTable(columns=_shown_columns(rows), total=len(rows) if isinstance(rows, Sized) else 0)
+    slot = None if isinstance(stage.view, PlainCellView) else stage.view.live()
+    if slot is not None:
+        slot.show(*shown.content())
+    updated, ended = 0.0, threading.Event()
+    call = EngineCall[Any](partial(work, ended))
+    stopping = stage.person.stopping(f"One chat for each row of `{options.each}` runs, without questions.")
+    stop = None if stopping is None else asyncio.ensure_future(stopping)
+    if stop is not None:
+        stop.add_done_callback(lambda _: call.cancel())
+    try:
+        while isinstance(item := call.get(stage.view.tick) if stage.waits == "sync" else await call.aget(), tuple):
+            shown.add(*item)
+            if slot is None:
+                stage.view.note(f"{shown.done} of {shown.total}: {item[0]['status']}")
+            elif shown.done == shown.total or time.monotonic() - updated > _INTERVAL:
+                slot.show(*shown.content())
+                updated = time.monotonic()
+        frame: pd.DataFrame = item
+    except BaseException:
+        await _end(stage, call, ended)
+        if shown.rows:
+            namespace[name] = _frame(shown.rows)
+            stage.view.note(f"`{name}` has the rows that ended. The same cell runs those that are missing.")
+        raise
+    finally:
+        if stop is not None:
+            stop.cancel()
+            await asyncio.wait([stop])
+    if slot is not None:
+        records: list[Any] = frame.to_dict("records")
+        shown.rows, shown.done, shown.total = records, len(frame), len(frame)
+        slot.show(*shown.content())
+    namespace[name] = frame
+    stage.view.note(f"`{name}` has the table: {shown.summary}.")
+    return frame
+
+
+def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
+    extra = [name for name in options.options if name not in (*_PASSED, *_OWN)]
+    if extra:
+        flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in extra)
+        raise ConfigError(f"%%autogen: not available with --each: {flags}")
+    if not options.outputs:
+        raise ConfigError("%%autogen: --each needs -o NAME, the variable for the table of results")
+    defaults = stage.notebook.defaults
+    changed = {name: getattr(defaults, name) for name in _PASSED if getattr(defaults, name) != _default(name)}
+    values = changed | {name: value for name, value in options.options.items() if name in _PASSED}
+    inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
+    from autogen_nb.many.dask_map import map as map_rows
+
+    async def work(ended: threading.Event, put: Callable[[Any], None]) -> Any:
+        stops: list[Callable[[], None]] = []
+
+        def run() -> Any:
+            try:
+                return map_rows(
+                    options.task,
+                    rows,
+                    inputs=inputs,
+                    outputs=options.outputs[1:],
+                    on_row=lambda *row: put(row),
+                    on_start=stops.append,
+                    **values,
+                )
+            finally:
+                ended.set()
+
+        try:
+            return await asyncio.to_thread(run)
+        except asyncio.CancelledError:
+            for stop in stops:
+                stop()
+            raise
+
+    return work
+
+
+async def _end(stage: CellStage, call: EngineCall[Any], ended: threading.Event) -> None:
+    """Waits until the workers have ended, so that the cell can run again."""
+    call.cancel()
+    if stage.waits == "sync":
+        ended.wait(_END_SECONDS)
+    else:
+        await asyncio.to_thread(ended.wait, _END_SECONDS)
+
+
+def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
+    # Imported late, because it is an extra.
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
+def _default(name: str) -> Any:
+    return OPTIONS[name].default_value
+
+
+def _shown_columns(rows: Any) -> int:
+    first: Any = next(iter(rows), {}) if isinstance(rows, list) else getattr(rows, "columns", ())
+    return min(len(first), _MOST_COLUMNS)

@@ -1,0 +1,70 @@
+"""``%%autogen --each``: one chat for each row of a table, in one cell."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
+from tests.notebook.front_end import FrontEnd
+
+pytestmark = pytest.mark.kernel
+pytest.importorskip("distributed")
+
+TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
+EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"
+
+
+@pytest.fixture
+def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
+    environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="k")
+    with FrontEnd(tmp_path, environ) as front:
+        front.run("%load_ext autogen_nb", "load")
+        front.run(TABLE, "table")
+        yield front
+
+
+@pytest.mark.slow
+def test_each_row_has_its_chat(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("In Europe.", "In Europe.", "In Europe.")
+    cell = front.run(EACH, "each")
+    again = front.run(EACH, "each")
+    tasks = sorted(str(request.body["messages"][-1]["content"]) for request in model.requests)
+
+    assert cell.status == "ok", cell.error
+    assert "3 of 3 rows" in cell.text
+    assert "results has the table" in cell.text.replace("`", "")
+    assert tasks == ["Where is Bern?", "Where is Oslo?", "Where is Rom?"]
+    assert again.status == "ok", again.error
+    assert front.value("list(results.city + results.status + results.answer)") == str(
+        [f"{city}doneIn Europe." for city in ("Rom", "Bern", "Oslo")]
+    )
+
+
+@pytest.mark.slow
+def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("One.", {"content": "Late. " * 200, "piece_delay": 0.2}, {"content": "Late. " * 200, "piece_delay": 0.2})
+    cell = front.start(EACH, "each")
+    front.wait(lambda: "1 of 3 rows" in cell.text and len(model.requests) > 2, "the first row")
+    front.interrupt("message")
+    front.finish(cell)
+    model.add("Two.", "Three.")
+    again = front.run(EACH, "each")
+
+    assert cell.error == "Stopped."
+    assert "results has the rows that ended" in cell.text.replace("`", "")
+    assert again.status == "ok", again.error
+    assert front.value("sorted(results.answer)") == "['One.', 'Three.', 'Two.']"
+
+
+def test_options_that_rows_cannot_have_are_refused(front: FrontEnd) -> None:
+    chat = front.run("%%autogen --each table -o results -c other\nGo.", "chat")
+    unnamed = front.run("%%autogen --each table --confirm risky -m scripted\nGo.", "unnamed")
+    missing = front.run("%%autogen --each tabel -o results\nGo.", "missing")
+    column = front.run("%%autogen --each table -o results -m scripted --confirm risky\nGo to {town}.", "column")
+
+    assert "not available with --each: --chat" in chat.error
+    assert "--each needs -o NAME" in unnamed.error
+    assert "did you mean 'table'?" in missing.error
+    assert "town" in column.error
