@@ -29,7 +29,7 @@ add_modules()
 # `__init__.pyi` lists the exported names and their modules, for `lazy_loader` and for editors.
 _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 
-__all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *_names]  # noqa: PLE0604  # all items are strings
+__all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *(name for name in _names if name != "map")]  # noqa: PLE0604  # all items are strings
 
 last: Any = None
 """The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
