@@ -15,7 +15,7 @@ from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.cli import exit_codes
-from autogen_nb.cli.table_files import tables
+from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
@@ -133,11 +133,9 @@ def _converse(conversation: _Conversation) -> int:
 
 
 def _load(data: tuple[Path, ...]) -> dict[str, Any]:
-    loaded: dict[str, Any] = {}
-    for table in tables(data, Path()):
-        exec(f"import pandas as pd\n{table.source}", {}, loaded)  # noqa: S102 - `tables` generated the source
-        _print_notice(f"{table.path} is `{table.name}`: {len(loaded[table.name]):,} rows.")
-    loaded.pop("pd", None)
+    loaded = load(data)
+    for path, (name, table) in zip(data, loaded.items(), strict=True):
+        _print_notice(f"{path} is `{name}`: {len(table):,} rows.")
     return loaded
 
 

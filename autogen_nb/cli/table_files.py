@@ -53,6 +53,15 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
     return files
 
 
+def load(paths: Sequence[Path]) -> dict[str, Any]:
+    """The tables at the paths, by name."""
+    loaded: dict[str, Any] = {}
+    for table in tables(paths, Path()):
+        exec(f"import pandas as pd\n{table.source}", {}, loaded)  # noqa: S102 - `tables` generated the source
+    loaded.pop("pd", None)
+    return loaded
+
+
 def _check(path: Path, source: str) -> None:
     """Raises `ConfigError` if the source does not create a `table` with rows."""
     namespace: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The options of ``chat`` and ``run``."""
+"""The options of ``chat``, ``run`` and ``map``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +20,7 @@ def task_options(**help_texts: str) -> Callable[[Command], Command]:
     def add_options(command: Command) -> Command:
         for name in reversed(_NAMES):
             command = _option(name, help_texts.get(name))(command)
-        text = "A table for the agent, or 'example'. [may be repeated]"
+        text = help_texts.get("data", "A table for the agent, or 'example'. [may be repeated]")
         return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=text)(command)
 
     return add_options

@@ -40,7 +40,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     task: str,
     rows: Any,
     *,
-    client: "Client | None" = None,
+    client: "Client | str | None" = None,
     workers: int | None = None,
     inputs: Mapping[str, Any] | None = None,
     outputs: Iterable[str] = (),
@@ -70,8 +70,8 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     rows
         A DataFrame, dicts, or the path of a CSV file.
     client
-        The client of a Dask cluster that has `autogen_nb`, and the models' keys in its environment. By default, a
-        cluster on this machine runs until the call ends.
+        The client, or the scheduler's address, of a Dask cluster that has `autogen_nb`, and the models' keys in its
+        environment. By default, a cluster on this machine runs until the call ends.
     workers
         The number of workers in the cluster on this machine; by default one for each processor.
     inputs
@@ -220,7 +220,7 @@ def _run(
     call: "RowCall",
     inputs: Mapping[str, Any],
     rows: Sequence[tuple[int, str, str]],
-    client: "Client | None",
+    where: "Client | str | None",
     workers: int | None,
     spent: tuple[int, float],
     on_start: Callable[[Callable[[], None]], object] | None,
@@ -234,8 +234,10 @@ def _run(
     from autogen_nb.many.shared_limits import SharedLimits
 
     with ExitStack() as stack:
-        if client is None:
+        if where is None:
             client = stack.enter_context(_own_cluster(min(workers or os.cpu_count() or 1, len(rows))))
+        else:
+            client = stack.enter_context(_client(where)) if isinstance(where, str) else where
         limits = SharedLimits(call.limits, client)
         limits.begin(*spent)
         # In the graph, not scattered: the values outlive the worker that holds them.
@@ -271,7 +273,8 @@ def _run(
             with suppress(Exception):
                 client.cancel(list(futures))
                 limits.end()
-                client.run(end_kernels, call.limits, on_error="ignore")
+                # Without a wait, because a block that still runs could prolong it.
+                client.run(end_kernels, call.limits, on_error="ignore", wait=False)
 
 
 @contextmanager
@@ -293,6 +296,15 @@ def _own_cluster(workers: int) -> Iterator["Client"]:
         Client(cluster) as client,
     ):
         yield client
+
+
+def _client(address: str) -> "Client":
+    from distributed import Client
+
+    try:
+        return Client(address)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"map: there is no Dask scheduler at {address!r}: {error}") from error
 
 
 def _result(future: "Future[dict[str, Any]]") -> dict[str, Any]:

@@ -7,6 +7,7 @@ from autogen_nb import __version__
 from autogen_nb.cli.main import main
 
 RUN = ["run", "Which is it?"]
+MAP = ["map", "Add {n}.", "--out", "a.csv"]
 NEVER = ["--confirm", "never"]
 
 
@@ -31,6 +32,14 @@ NEVER = ["--confirm", "never"]
         ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb already exists; --force overwrites it"),
         ([*RUN, "--out", "no/where/a.ipynb", *NEVER], "no/where/a.ipynb cannot be written"),
         ([*RUN, "--out", ".", *NEVER], "is a directory"),
+        (["map", "Add {n}.", "--data", "example"], "Missing option '--out'"),
+        ([*MAP, *NEVER], "give one table of rows with --data"),
+        ([*MAP, "--data", "none.csv", *NEVER], "there is no file none.csv"),
+        (
+            ["map", "Add.", "--out", "a.csv", "--data", "example"],
+            "nobody is here to read the code before it runs: choose a sandbox",
+        ),
+        ([*MAP, "--data", "example", "--confirm", "risky"], "the task has '{n}'"),
         (["run", " ", "--out", "a.ipynb", *NEVER], "the task is empty"),
     ],
 )
@@ -55,7 +64,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
     commands = re.findall(r"^  (\w+) +[A-Z]", capsys.readouterr().out, re.MULTILINE)
-    assert commands == ["chat", "demo", "doctor", "run", "sessions"]
+    assert commands == ["chat", "demo", "doctor", "map", "run", "sessions"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
