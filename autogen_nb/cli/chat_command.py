@@ -9,15 +9,13 @@ from typing import Any
 import click
 
 from autogen_nb import run
-from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.cli import exit_codes
 from autogen_nb.cli.table_files import load
 from autogen_nb.cli.task_options import task_options
-from autogen_nb.core.chats.termination_checks import WithoutCode
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
@@ -58,12 +56,8 @@ class _Conversation:
         model = self._model()
         timeout = self._settings.block_timeout or None
         self._executor = where.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
-        self._assistant = AssistantAgent("assistant", ASSISTANT, model, is_termination_msg=lambda _: False)
         code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
-        turns = self._settings.max_turns - 1
-        self._user = UserProxyAgent(
-            "user", WithoutCode(), turns, "NEVER", code_execution_config=code, default_auto_reply=None
-        )
+        self._user, self._assistant = code_pair(ASSISTANT, model, code, self._settings.max_turns)
         self._tables = ""
         if data:
             run.engine.call(self._executor.put(data))

@@ -20,12 +20,11 @@ from typing import Any, NoReturn
 from distributed import get_client
 
 from autogen_nb import run, sessions
-from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
+from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.chats.termination_checks import END_WORD, WithoutCode, without
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
 from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded, Said
@@ -151,15 +150,7 @@ class _Slot:
                 timeout=settings.block_timeout,
             )
             role = ASSISTANT + _FOLDER.format(folder=folder)
-            assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
-            user = UserProxyAgent(
-                "user",
-                WithoutCode(),
-                settings.max_turns - 1,
-                "NEVER",
-                code_execution_config=code,
-                default_auto_reply=None,
-            )
+            user, assistant = code_pair(role, model, code, settings.max_turns)
             message = task + variables_text([describe(*item, share=settings.share) for item in self._inputs.items()])
             nobody = _Nobody()
             human = RuleBasedApprover(nobody, RulesFile(), scope=code.scope, tell=lambda _: None)
