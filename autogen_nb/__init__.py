@@ -32,7 +32,7 @@ _lazy_getattr, _, _names = lazy_loader.attach_stub(__name__, __file__)
 __all__ = ["last", "load_ipython_extension", "unload_ipython_extension", *(name for name in _names if name != "map")]  # noqa: PLE0604  # all items are strings
 
 last: Any = None
-"""The result of the last ``%%autogen`` cell: a `ChatResult`, or a `TaskResult` of a team."""
+"""The result of the last ``%%autogen`` cell: a `ChatResult`, the `TaskResult` of a team, or the table of ``--each``."""
 
 EXAMPLE: "Path"
 """The path of an example table: measurements of 344 penguins. ``--data example`` in a command means the same table."""
