@@ -7,7 +7,6 @@
 
 import logging
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -228,8 +227,6 @@ def _run(
     """Yields the indices and the results of the rows, as they end."""
     if not rows:
         return
-    from distributed import as_completed
-
     from autogen_nb.many.row_chat import end_kernels, run_row
     from autogen_nb.many.shared_limits import SharedLimits
 
@@ -242,39 +239,77 @@ def _run(
         limits.begin(*spent)
         # In the graph, not scattered: the values outlive the worker that holds them.
         handed: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
-        futures: dict[Future[Any], int] = {}
-        waiting, completed, stopped = deque(rows), as_completed([]), threading.Event()
-
-        def stop() -> None:
-            stopped.set()
-            client.cancel(list(futures))
-
-        def submit() -> None:
-            # Dask may queue rows at the worker that has their inputs while others are idle, and a row takes long.
-            free = max(1, sum(client.nthreads().values())) - len(futures)
-            for at, key, task in [waiting.popleft() for _ in range(min(free, len(waiting)))]:
-                future = client.submit(run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False)
-                futures[future] = at
-                completed.add(future)
-
+        queue = _Queue(
+            client,
+            lambda at, key, task: client.submit(
+                run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False
+            ),
+            rows,
+        )
         if on_start is not None:
-            on_start(stop)
+            on_start(queue.stop)
         try:
             client.replicate([handed])
-            submit()
-            for future in completed:
-                if stopped.is_set():
-                    raise ChatUnfinished("Stopped: the same call runs the rows that are missing.", reason="stopped")
-                at, result = futures.pop(future), _result(future)
-                submit()
-                yield at, result
+            yield from queue.results()
         finally:
             # Without the limits, rows that still run send no further request.
             with suppress(Exception):
-                client.cancel(list(futures))
+                queue.cancel()
                 limits.end()
                 # Without a wait, because a block that still runs could prolong it.
                 client.run(end_kernels, call.limits, on_error="ignore", wait=False)
+
+
+class _Queue:
+    """Submits as many rows as the workers have threads.
+
+    Dask may queue rows at the worker that has their inputs while other workers are idle, and a row takes long.
+    """
+
+    def __init__(
+        self,
+        client: "Client",
+        submit: "Callable[[int, str, str], Future[dict[str, Any]]]",
+        rows: Iterable[tuple[int, str, str]],
+    ) -> None:
+        from distributed import as_completed
+
+        self._client = client
+        self._submit_row = submit
+        self._waiting = deque(rows)
+        self._futures: dict[Future[dict[str, Any]], int] = {}
+        self._completed = as_completed([])
+        self._is_stopped = False
+
+    def results(self) -> Generator[tuple[int, dict[str, Any]]]:
+        """Yields the indices and the results of the rows, as they end; raises ChatUnfinished after `stop`."""
+        self._submit()
+        for future in self._completed:
+            if self._is_stopped:
+                break
+            at, result = self._futures.pop(future), _result(future)
+            self._submit()
+            yield at, result
+        if self._is_stopped:
+            raise ChatUnfinished("Stopped: the same call runs the rows that are missing.", reason="stopped")
+
+    def stop(self) -> None:
+        """Ends the results; callable from any thread."""
+        self._is_stopped = True
+        self.cancel()
+
+    def cancel(self) -> None:
+        self._client.cancel(list(self._futures))
+
+    def _submit(self) -> None:
+        free = max(1, sum(self._client.nthreads().values())) - len(self._futures)
+        for _ in range(0 if self._is_stopped else min(free, len(self._waiting))):
+            at, key, task = self._waiting.popleft()
+            future = self._submit_row(at, key, task)
+            self._futures[future] = at
+            self._completed.add(future)
+        if self._is_stopped:
+            self.cancel()
 
 
 @contextmanager

@@ -148,6 +148,13 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
 
     async def work(ended: threading.Event, put: Callable[[Any], None]) -> Any:
         stops: list[Callable[[], None]] = []
+        is_stopped = False
+
+        def start(stop: Callable[[], None]) -> None:
+            stops.append(stop)
+            # The person may stop the cell while the workers start.
+            if is_stopped:
+                stop()
 
         def run() -> Any:
             try:
@@ -157,7 +164,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
                     inputs=inputs,
                     outputs=options.outputs[1:],
                     on_row=lambda *row: put(row),
-                    on_start=stops.append,
+                    on_start=start,
                     **values,
                 )
             finally:
@@ -166,6 +173,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
         try:
             return await asyncio.to_thread(run)
         except asyncio.CancelledError:
+            is_stopped = True
             for stop in stops:
                 stop()
             raise

@@ -27,6 +27,7 @@ def test_a_stopped_command_goes_on(folder: Path, model: FakeOpenAI) -> None:
     with started(*CALL, cwd=folder, **asked(model)) as process:
         assert process.stderr is not None
         first = process.stderr.readline()
+        assert model.wait_requests(2, TIMEOUT)
         process.send_signal(signal.SIGINT)
         err = process.communicate(timeout=TIMEOUT)[1]
     model.add("The second.")

@@ -262,7 +262,7 @@ def test_a_cluster_of_its_own_ends_with_the_call(server: Server, tmp_path: Path)
 
 
 def test_a_cluster_is_named_by_its_address(client: Client, server: Server) -> None:
-    table = autogen_nb.map("Double {n}.", [{"n": 20}], client=client.scheduler.address, confirm="risky")
+    table = autogen_nb.map("Double {n}.", [{"n": 20}], client=client.scheduler_info()["address"], confirm="risky")
 
     assert list(table.answer) == ["The output is 40."]
     assert client.status == "running"

@@ -58,6 +58,21 @@ def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOp
     assert front.value("sorted(results.answer)") == "['One.', 'Three.', 'Two.']"
 
 
+@pytest.mark.slow
+def test_a_cell_that_is_stopped_at_once_asks_no_model(front: FrontEnd, model: FakeOpenAI) -> None:
+    cell = front.start(EACH, "each")
+    front.wait(lambda: "0 of 3 rows" in cell.text, "the table")
+    front.interrupt("message")
+    front.finish(cell)
+    asked = len(model.requests)
+    model.add("One.", "Two.", "Three.")
+    again = front.run(EACH, "each")
+
+    assert (cell.error, asked) == ("Stopped.", 0)
+    assert again.status == "ok", again.error
+    assert len(model.requests) == 3
+
+
 def test_options_that_rows_cannot_have_are_refused(front: FrontEnd) -> None:
     chat = front.run("%%autogen --each table -o results -c other\nGo.", "chat")
     unnamed = front.run("%%autogen --each table --confirm risky -m scripted\nGo.", "unnamed")
