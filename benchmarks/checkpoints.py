@@ -51,10 +51,10 @@ async def printed(kernel: Kernel, code: str) -> str:
     return "".join(texts)
 
 
-async def takes(data: int) -> list[float]:
-    """Seconds of each checkpoint in a kernel with so many bytes of data."""
+async def takes(data: str = "()") -> list[float]:
+    """Seconds of each checkpoint in a kernel with this data."""
     kernel = Kernel(checkpoints=True)
-    await printed(kernel, f"import numpy; data = numpy.ones({data}, 'u1')")
+    await printed(kernel, f"import numpy; data = {data}")
     times = [float(each) for each in (await printed(kernel, TAKES.format(rounds=ROUNDS))).split()]
     await kernel.shutdown()
     return times
@@ -108,7 +108,7 @@ def rows(what: str, times: Sequence[float], floors: Sequence[float] = (), limit:
     found = []
     for name, rank in (("median", 50), ("p95", 95)):
         value, floor = (_percentile(each, rank) for each in (times, floors))
-        found.append(Row(f"{what}, {name}", value or 0, floor, limit if rank > 50 else None, absolute=True))  # noqa: PLR2004
+        found.append(Row(f"{what}, {name}", value or 0, floor, limit if rank > 50 else None, absolute=True))  # noqa: PLR2004  # the limit is of p95
     return found
 
 
@@ -120,8 +120,9 @@ async def measured() -> list[Row]:
     at_once, idle = await round_trips(0), await round_trips(0.1)
     undos, replays = await undos_and_replays()
     return [
-        *rows("take a checkpoint", await takes(0), limit=20),
-        *rows(f"the same with {LARGE / 2**30:.3g} GB of data", await takes(LARGE), limit=20),
+        *rows("take a checkpoint", await takes(), limit=20),
+        *rows(f"with an array of {LARGE / 2**30:.3g} GB", await takes(f"numpy.ones({LARGE}, 'u1')"), limit=20),
+        *rows(f"with {LARGE / 2**30:.3g} GB in small pages", await takes(f"bytearray(b'x') * {LARGE}"), limit=20),
         *rows("block at once; floor: no checkpoints", *at_once, limit=round((_percentile(at_once[1], 95) or 0) + 20)),
         *rows("block after 0.1 s; floor: no checkpoints", *idle, limit=round((_percentile(idle[1], 95) or 0) + 20)),
         *rows("undo to first reply; floor: all cells again", undos, replays, limit=250),

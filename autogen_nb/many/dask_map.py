@@ -186,8 +186,8 @@ def _beside(out: Path) -> Path:
 
 def _check_dask() -> None:
     try:
-        import cryptography  # noqa: F401
-        import distributed  # noqa: F401
+        import cryptography  # noqa: F401  # for the certificates of a cluster of our own
+        import distributed  # noqa: F401  # only to see that it is there
     except ImportError as error:
         raise ConfigError("map needs Dask: pip install 'autogen-nb[many]'") from error
 

@@ -23,7 +23,7 @@ from autogen_nb import run, sessions
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.parts.agent_config import CodeConfig
-from autogen_nb.agents.parts.prompts import ASSISTANT
+from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
@@ -40,7 +40,6 @@ from autogen_nb.settings import Settings
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
-_FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 _REFUSED = "it has code that needs a person's approval, and nobody is there ({}); confirm='never' in a sandbox runs it"
 
 
@@ -90,7 +89,7 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
         result["error"] = f"the budget is reached: {error.spent} are spent"
         result["status"] = "not run" if slot.limits.read()["reached"] else "failed"
     # Whatever fails here, the other rows go on.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001  # see above
         result["error"] = _sentence(error)
         result["status"] = "failed" if any(isinstance(event, ModelReplied) for event in log) else "not run"
     replies = [event for event in log if isinstance(event, ModelReplied) and not event.cached]
@@ -149,7 +148,7 @@ class _Slot:
                 pictures=model_connection.accepts_images(self._spec),
                 timeout=settings.block_timeout,
             )
-            role = ASSISTANT + _FOLDER.format(folder=folder)
+            role = ASSISTANT + FOLDER.format(folder=folder)
             user, assistant = code_pair(role, model, code, settings.max_turns)
             message = task + variables_text([describe(*item, share=settings.share) for item in self._inputs.items()])
             nobody = _Nobody()

@@ -123,7 +123,7 @@ class Shared(ModelWrapper):
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
         budget = self._budget
         # Another worker may prolong the wait meanwhile, and the scheduler has no event for that.
-        while wait := await asyncio.to_thread(self._limits.remaining):  # noqa: ASYNC110
+        while wait := await asyncio.to_thread(self._limits.remaining):  # noqa: ASYNC110  # see above
             await asyncio.sleep(wait)
         if budget is not None:
             estimate = budget.estimate(request, price=self.price, limit=self.completion_limit)

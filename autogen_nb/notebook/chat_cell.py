@@ -11,17 +11,16 @@ from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.agents.chats.person_tool import register_ask_person
+from autogen_nb.agents.code_pair import code_pair
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.agents.parts.prompts import ASSISTANT
-from autogen_nb.agents.user_proxy import UserProxyAgent
+from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
 from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.chats.termination_checks import END_WORD, WithoutCode, without
+from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import (
     AnswerIncomplete,
@@ -53,7 +52,6 @@ T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
-_FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
 
 _SHORTER = "A new chat (--new) or fewer inputs (-i) make the request shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
@@ -296,7 +294,7 @@ class ChatCell:
             pictures=settings.pictures,
             timeout=settings.block_timeout or None,
         )
-        role = ASSISTANT + _FOLDER.format(folder=conversation.folder)
+        role = ASSISTANT + FOLDER.format(folder=conversation.folder)
         setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
         earlier = conversation.runs[: conversation.runs.index(cell_run)]
         previous = conversation.agents
@@ -355,10 +353,7 @@ class ChatCell:
 def _new_agents(
     role: str, model: Model, config: CodeConfig, max_turns: int, human_input: Mode, asks: bool
 ) -> tuple[ConversableAgent, ConversableAgent]:
-    assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
-    user = UserProxyAgent(
-        "user", WithoutCode(), max_turns - 1, human_input, code_execution_config=config, default_auto_reply=None
-    )
+    user, assistant = code_pair(role, model, config, max_turns, human_input)
     if asks:
         register_ask_person(assistant, user)
     return user, assistant

@@ -58,10 +58,9 @@ class ChatSessions:
         self._reminded.add(chat)
         if not self._days():
             return Session(Path())
-        title = "-".join(filter(None, (Path(self._notebook()).stem, chat)))
         try:
             return self.store.create(
-                title,
+                self._title(chat),
                 chat=chat,
                 team=team,
                 folder=folder,
@@ -83,8 +82,7 @@ class ChatSessions:
                 "`%config AutogenMagics.session_days = 30` stores later chats"
             )
         self._reminded.add(chat)
-        title = "-".join(filter(None, (Path(self._notebook()).stem, chat)))
-        return self.store.copy(session, title, chat=chat, notebook=self._notebook(), kernel=self._kernel)
+        return self.store.copy(session, self._title(chat), chat=chat, notebook=self._notebook(), kernel=self._kernel)
 
     def team_log(self, team: str, task: str) -> RunLog:
         """The log of a run of a team, whose runs in this notebook share a session."""
@@ -132,6 +130,9 @@ class ChatSessions:
             return ""
         first = session.runs[0].origin.get("cell")
         return "" if first and origin and origin.cell == first else _GONE
+
+    def _title(self, chat: str) -> str:
+        return "-".join(filter(None, (Path(self._notebook()).stem, chat)))
 
     def _is_ours(self, name: str) -> bool:
         head = self.store.first_head(name)

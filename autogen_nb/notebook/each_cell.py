@@ -64,9 +64,9 @@ class RowsTable:
             f'background:{styles.FAINT}"><div style="width:{share:.1%};height:6px;border-radius:3px;'
             f'background:var(--jp-brand-color1,#1976d2)"></div></div>'
         )
-        latest, metadata = self._table(self.rows[-_LATEST:], "each")
+        latest, metadata = self._table(self.rows[-_LATEST:])
         failed = self._with("failed")[:_MOST_FAILED]
-        more = self._table(failed, "each")[0]["text/html"] if failed else ""
+        more = self._table(failed)[0]["text/html"]
         count = status_line.counted(len(self._with("failed")), "failed row", "failed rows")
         head = f"{chat_html.sign('bad')} {escape(count)}"
         fold = chat_html.opened_by(head, more, style=styles.SUMMARY) if failed else ""
@@ -76,9 +76,9 @@ class RowsTable:
     def _with(self, status: str) -> list[dict[str, Any]]:
         return [row for row in self.rows if row["status"] == status]
 
-    def _table(self, rows: list[dict[str, Any]], kind: str) -> Content:
+    def _table(self, rows: list[dict[str, Any]]) -> Content:
         if not rows:
-            return chat_html.bundle("", "", kind=kind)
+            return chat_html.bundle("", "", kind="each")
         names = [*list(rows[0])[: self._columns], "status", "answer"]
         cells = [
             [
@@ -87,7 +87,7 @@ class RowsTable:
             ]
             for row in rows
         ]
-        return tables_html.table(names, cells, kind=kind)
+        return tables_html.table(names, cells, kind="each")
 
 
 async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
@@ -141,7 +141,9 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
     if not options.outputs:
         raise ConfigError("%%autogen: --each needs -o NAME, the variable for the table of results")
     defaults = stage.notebook.defaults
-    changed = {name: getattr(defaults, name) for name in _PASSED if getattr(defaults, name) != _default(name)}
+    changed = {
+        name: getattr(defaults, name) for name in _PASSED if getattr(defaults, name) != OPTIONS[name].default_value
+    }
     values = changed | {name: value for name, value in options.options.items() if name in _PASSED}
     inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
     from autogen_nb.many.dask_map import map as map_rows
@@ -195,10 +197,6 @@ def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame(rows)
-
-
-def _default(name: str) -> Any:
-    return OPTIONS[name].default_value
 
 
 def _shown_columns(rows: Any) -> int:

@@ -22,6 +22,8 @@ need to see.
 When the task is done, answer in plain words with the figures that you found, without any code block, and end with \
 TERMINATE on a line of its own.
 """
+FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
+"""The part of the role about the folder of a chat; `ASSISTANT` comes before it."""
 
 REFLECT = (
     "Sum up what the conversation above came to, in a few plain sentences, for someone who has not read it. "

@@ -207,7 +207,8 @@ class Checkpoints:
             # The earlier ones become sparse first.
             gaps = [
                 ((later - earlier) / (numbers[-1] - number), number)
-                for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])  # noqa: B905
+                # Containers may have Python 3.9, whose `zip` has no `strict`.
+                for earlier, number, later in zip(numbers, numbers[1:], numbers[2:])  # noqa: B905  # see above
             ]
             self._drop(min(gaps, default=(0, numbers[0]))[1])
 
