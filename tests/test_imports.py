@@ -35,7 +35,7 @@ ROOMS = {
         # The two files run inside the agent's kernel, which is an IPython.
         ("notebook/", "kernels/inside/service.py", "kernels/inside/kernel_main.py"),
     ),
-    **dict.fromkeys(("dask", "distributed"), ("many/",)),
+    **dict.fromkeys(("dask", "distributed"), ("many/", "kernels/inside/")),
     "traitlets": ("notebook/", "cli/task_options.py", "settings.py"),
 }
 """Where a library may be imported: files, and folders."""

@@ -40,6 +40,9 @@ _EVERYTHING = Permissions(tuple(Effect(kind) for kind in KINDS))
 class GuardClient:
     is_remote: bool = False
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    scheduler: tuple[str, int] | None = None
+    """The host and port of the Dask cluster that the person handed over: connections to it need no permission."""
+
     _number: int = 0
     _scope: PathScope | None = None
 
@@ -49,6 +52,7 @@ class GuardClient:
     def permission_fields(self, permissions: BlockPermissions) -> dict[str, Any]:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
+        content["scheduler"] = self.scheduler
         if permissions is None and self._scope is not None:
             # The guard stays active after an earlier block. With all permissions, this block runs without questions.
             permissions = Guarded(_EVERYTHING, self._scope)

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from autogen_nb import run
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
+from autogen_nb.kernels.transfer.dask_cluster import cluster_of
 from autogen_nb.many.rows import digest, fill_template, read_rows, row_keys
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
@@ -74,7 +75,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     workers
         The number of workers in the cluster on this machine; by default one for each processor.
     inputs
-        Values that the kernel of each row gets, by name.
+        Values that the kernel of each row gets, by name. The rows run on the cluster of a Dask collection.
     outputs
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
@@ -118,6 +119,10 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     from autogen_nb.many.row_chat import RowCall
 
     handed = dict(inputs or {})
+    if client is None and cluster_of(handed) is not None:
+        from distributed import Client
+
+        client = Client.current()
     matters = [settings.model, options, names, _token(handed)]
     name = f"map-{digest(task, matters)[:_DIGITS]}"
     keys = row_keys(tasks, table, matters)

@@ -1,6 +1,6 @@
 """What a worker does: one chat for one row, without a person.
 
-1. Each thread of a worker has one kernel, which runs the code of one row at a time.
+1. Each thread of a worker has a kernel, which runs the code of one row at a time.
 2. Before the next row, the kernel goes back to its checkpoint before the first block of the last row; without this
    checkpoint, a new kernel starts.
 3. The result of a row is a dict of JSON values. An error is a part of it, never an exception.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from distributed import get_client
+from distributed import get_client, secede
 
 from autogen_nb import run, sessions
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
@@ -31,6 +31,7 @@ from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, Mod
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
+from autogen_nb.kernels.transfer.dask_cluster import is_collection
 from autogen_nb.kernels.transfer.describe import describe, variables_text
 from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, shared
 from autogen_nb.models.config import model_connection
@@ -72,18 +73,18 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     """
     result, started, log = not_run(""), time.monotonic(), list[Recorded]()
     try:
-        slot = _slot(call, inputs)
-        if reached := slot.limits.read()["reached"]:
-            return not_run(reached)
-        with sessions.recording(f"{call.name}-{number}") as session:
-            result["session"] = session.name
-            try:
-                slot.chat(key, number, task)
-            finally:
-                log = session.events
-        result["answer"] = _answer(log)
-        _check_finished(log)
-        result["outputs"] = slot.outputs()
+        with _slot(call, inputs) as slot:
+            if reached := slot.limits.read()["reached"]:
+                return not_run(reached)
+            with sessions.recording(f"{call.name}-{number}") as session:
+                result["session"] = session.name
+                try:
+                    slot.chat(key, number, task)
+                finally:
+                    log = session.events
+            result["answer"] = _answer(log)
+            _check_finished(log)
+            result["outputs"] = slot.outputs()
         result["status"] = "done"
     except BudgetReached as error:
         result["error"] = f"the budget is reached: {error.spent} are spent"
@@ -102,14 +103,14 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
 
 async def end_kernels(limits: str) -> None:
     """Ends the kernels of a call on this worker."""
-    slots = {thread: slot for thread, slot in _slots.items() if slot.call.limits == limits}
-    for thread in slots:
-        del _slots[thread]
-    await asyncio.gather(*[asyncio.wrap_future(run.engine.submit(slot.end())) for slot in slots.values()])
+    with _lock:
+        slots = [slot for slot in _slots if slot.call.limits == limits]
+        _slots.difference_update(slots)
+    await asyncio.gather(*[asyncio.wrap_future(run.engine.submit(slot.end())) for slot in slots])
 
 
 class _Slot:
-    """The kernel and the model of one thread of a worker."""
+    """A kernel and a model on a worker, for one row at a time."""
 
     def __init__(self, call: RowCall, inputs: Mapping[str, Any]) -> None:
         self.call = call
@@ -129,6 +130,7 @@ class _Slot:
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
         self.executor = where.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
+        self.is_busy = True
         # The first block since the kernel was as new; 0 before the start.
         self._first = 0
 
@@ -181,17 +183,33 @@ class _Slot:
             _remove_empty(self._cwd, folder)
 
 
-_slots: dict[int, _Slot] = {}
+_slots: set[_Slot] = set()
+_lock = threading.Lock()
 
 
-def _slot(call: RowCall, inputs: Mapping[str, Any]) -> _Slot:
-    thread = threading.get_ident()
-    slot = _slots.get(thread)
-    if slot is None or slot.call != call:
+@contextmanager
+def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
+    """A slot that no other row uses; those of earlier calls end."""
+    if any(map(is_collection, inputs.values())):
+        # The agent's code waits for the cluster, whose threads all could run rows.
+        secede()
+    with _lock:
+        free = [slot for slot in _slots if not slot.is_busy]
+        slot = next((slot for slot in free if slot.call == call), None)
+        old = [slot for slot in free if slot.call != call]
+        _slots.difference_update(old)
         if slot is not None:
-            run.engine.call(slot.end())
-        _slots[thread] = slot = _Slot(call, inputs)
-    return slot
+            slot.is_busy = True
+    for each in old:
+        run.engine.call(each.end())
+    if slot is None:
+        slot = _Slot(call, inputs)
+        with _lock:
+            _slots.add(slot)
+    try:
+        yield slot
+    finally:
+        slot.is_busy = False
 
 
 class _Nobody(NobodyToAsk):

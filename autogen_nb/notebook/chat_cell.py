@@ -36,6 +36,7 @@ from autogen_nb.errors import (
 )
 from autogen_nb.events import INCOMPLETE, Ended, ModelDelta, ReasoningDelta
 from autogen_nb.kernels.places.writable import make_folder
+from autogen_nb.kernels.transfer.dask_cluster import cluster_of
 from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, variables_text
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -53,6 +54,7 @@ T = TypeVar("T")
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 
+_OUTSIDE = "What the agent's code computes on the Dask cluster {} runs outside of the sandbox."
 _SHORTER = "A new chat (--new) or fewer inputs (-i) make the request shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
@@ -196,6 +198,8 @@ class ChatCell:
             self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
             if overwritten := chat.hand(inputs, await self._on_engine(chat.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
+            if chat.where.kind.wall and (cluster := cluster_of(inputs)):
+                self._view.note(_OUTSIDE.format(cluster.address), tone="warning")
         if stale := [name for name in chat.shared.stale(self._notebook.namespace) if name not in inputs]:
             self._view.note(variable_choice.stale_variables_line(stale, self._name_for_commands(chat)), tone="warning")
         message = task + variables_text(

@@ -98,7 +98,7 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
             stage.view.note(f"{variable_choice.quoted(list(values))}: copied from this notebook, as it is now.")
         if missing:
             stage.view.note(
-                f"{variable_choice.quoted(missing)} was too large to be stored, and is not in this notebook.",
+                f"{variable_choice.quoted(missing)} was not stored, and is not in this notebook.",
                 tone="warning",
             )
         work = chat.executor.put(values)

@@ -190,6 +190,7 @@ class _Guard:
         if message["number"] <= self._number or message["permissions"] is None:
             return
         self._number = message["number"]
+        self._process.scheduler = tuple(message["scheduler"] or ())
         if message["permissions"] == "ours":
             # Other threads may still run the agent's code.
             self._own_thread = _get_ident()

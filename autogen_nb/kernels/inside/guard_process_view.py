@@ -47,6 +47,8 @@ class ProcessView:
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._guard_builtins = builtins
+        # The host and port of the Dask cluster that the person handed over.
+        self.scheduler: tuple[Any, ...] = ()
         self.begin(scope)
         # The threads in `_call_unjudged`.
         self.busy: set[int] = set()

@@ -17,6 +17,7 @@ from typing import Any
 _SEPARATE_SIZE = 64 * 1024
 _ALIGNMENT = 64
 _PIECE_BYTES = 2**26
+_CONNECT_SECONDS = 10
 _NOT_DATA = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 
 
@@ -81,8 +82,15 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
         return pickle.load(file, buffers=_map_buffers(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts the file
 
 
-def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
-    """Loads all values or none into `names`; returns the names that had a value before, or the reason of a failure."""
+def load_all(files: dict[str, str], names: dict[str, Any], cluster: str = "") -> dict[str, Any]:
+    """Loads all values or none into `names`; returns the names that had a value before, or the reason of a failure.
+
+    `cluster` is the prefix of the files with the address of a Dask cluster, which Dask's collections need.
+    """
+    try:
+        _connect(*load(cluster)) if cluster else None
+    except Exception as error:  # noqa: BLE001  # Dask and its network
+        return {"cluster": f"{type(error).__name__}: {error}"}
     values = {}
     for name, stem in files.items():
         try:
@@ -119,6 +127,18 @@ def pickler_of(available: Iterable[str]) -> Callable[..., Any]:
             return reduced
 
     return Pickler
+
+
+def _connect(address: str, security: Any) -> None:
+    """Makes a client of this Dask cluster the kernel's default."""
+    from distributed import Client
+
+    try:
+        client = Client.current()
+    except ValueError:
+        client = None
+    if client is None or client.status != "running" or client.scheduler.address != address:
+        Client(address, security=security, timeout=_CONNECT_SECONDS)
 
 
 def _globals_of(code: types.CodeType) -> Iterator[str]:

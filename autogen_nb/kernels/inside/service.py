@@ -44,7 +44,7 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
         variables=lambda: variables(encode.is_data, _digests(fingerprint)),
         save=save_variable(encode.save),
         save_pickled=save_variable(pickles.save),
-        load=lambda files: (pickles.load_all(files, shell.user_ns), _FUNCTIONS["changes"]())[0],
+        load=lambda files, cluster: (pickles.load_all(files, shell.user_ns, cluster), _FUNCTIONS["changes"]())[0],
         changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
     )
     for stream in (sys.stdout, sys.stderr):

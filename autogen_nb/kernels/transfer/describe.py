@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from autogen_nb.kernels.inside.service import shape
+from autogen_nb.kernels.transfer.dask_cluster import cluster_of, is_collection
 
 Share: TypeAlias = Literal["schema", "rows"]
 
@@ -28,6 +29,8 @@ def describe(name: str, value: Any, *, share: Share = "schema") -> str:
     memory = (
         f"; {in_units(size)}" if size is not None and (size >= _MIN_REPORTED_SIZE or _kind(value) in _TABLES) else ""
     )
+    if is_collection(value):
+        return f"`{name}`: {_collection(name, value)}"
     words = ", ".join(word for word in (type(value).__name__, shape(value)) if word)
     rows = _rows(value) if share == "rows" else ""
     return f"`{name}`: {words}{_detail(value)}{memory}{rows}"
@@ -75,6 +78,19 @@ def _detail(value: Any) -> str:
         pairs = [(field.name, getattr(field.type, "__name__", field.type)) for field in fields(value)]
         return _columns(pairs[:_MAX_COLUMNS], len(pairs))
     return ""
+
+
+def _collection(name: str, value: Any) -> str:
+    columns, dtypes = getattr(value, "columns", None), getattr(value, "dtypes", None)
+    pairs = [] if columns is None or dtypes is None else list(zip(columns, dtypes, strict=True))
+    partitions = getattr(value, "npartitions", None)
+    parts = f" of {partitions} partitions" if partitions else ""
+    size = f", {' x '.join(map(str, value.shape))}, {_plain(value.dtype)}" if hasattr(value, "chunks") else ""
+    where = "on a cluster" if cluster_of({name: value}) else "in the kernel"
+    return (
+        f"Dask {type(value).__name__}{parts}{size}{_columns(pairs[:_MAX_COLUMNS], len(pairs))}; "
+        f"computed {where}: call .compute() only for results that fit in memory"
+    )
 
 
 def _estimator(value: Any) -> str:
@@ -132,6 +148,8 @@ def _kind(value: Any) -> str:
 
 
 def _size(value: Any, depth: int) -> int:
+    if is_collection(value):
+        return sys.getsizeof(value)
     kind = _kind(value)
     if kind == "pandas.DataFrame":
         return _of_column(value.index) + sum(_of_column(value.iloc[:, number]) for number in range(value.shape[1]))

@@ -16,8 +16,10 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.pickles import load
 from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.transfer.dask_cluster import Cluster, cluster_of
 from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.variable_transfer import (
+    CLUSTER,
     LIMIT,
     Handed,
     HandedVariable,
@@ -52,9 +54,15 @@ class VariableExchange(ABC):
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
-            await asyncio.to_thread(pack, values, folder, limit=limit)
+            cluster = cluster_of(values)
+            await asyncio.to_thread(pack, values, folder, limit=limit, cluster=cluster)
+            if cluster is not None:
+                # A copy would have the cluster's certificates, and graphs whose cluster has ended.
+                copy = None
+                if kernel.guard is not None:
+                    kernel.guard.scheduler = cluster.endpoint
             stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
-            overwritten = await self._load(kernel, values, folder)
+            overwritten = await self._load(kernel, values, folder, cluster)
         return await asyncio.to_thread(Handed.of, values, overwritten, copy if stored else None)
 
     async def put_copy(self, names: Sequence[str], copy: Path) -> None:
@@ -65,9 +73,12 @@ class VariableExchange(ABC):
             await asyncio.to_thread(shutil.copytree, copy, folder, dirs_exist_ok=True)
             await self._load(kernel, names, folder)
 
-    async def _load(self, kernel: KernelHandle, names: Iterable[str], folder: Path) -> tuple[str, ...]:
+    async def _load(
+        self, kernel: KernelHandle, names: Iterable[str], folder: Path, cluster: Cluster | None = None
+    ) -> tuple[str, ...]:
         await kernel.files.send(folder)
-        reply = await self._call(kernel, "load", files=packed_files(names, folder))
+        connection = "" if cluster is None else str(folder / CLUSTER)
+        reply = await self._call(kernel, "load", files=packed_files(names, folder), cluster=connection)
         await kernel.files.drop(folder)
         return _overwritten(reply)
 
@@ -171,6 +182,11 @@ def _copy_small(folder: Path, copy: Path) -> bool:
 
 def _overwritten(reply: Any) -> tuple[str, ...]:
     fields = reply if isinstance(reply, dict) else {}
+    if "cluster" in fields:
+        raise TransferError(
+            f"the agent's kernel cannot connect to the Dask cluster ({printable(fields['cluster'])}); a sandbox needs "
+            "--net, and a container an address that it can reach; nothing was handed over"
+        )
     if "name" in fields:
         raise TransferError(
             f"`{printable(fields['name'])}` cannot be handed over: the agent's kernel could not load it "

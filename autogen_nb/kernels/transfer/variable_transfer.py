@@ -10,10 +10,14 @@ from typing import Any
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.inside.fingerprints import Fingerprint, fingerprint
 from autogen_nb.kernels.inside.pickles import MissingGlobal, TooLarge, dump
+from autogen_nb.kernels.transfer.dask_cluster import Cluster
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 
 # The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
+
+# The file with the address of a Dask cluster.
+CLUSTER = "cluster"
 
 _MAX_TEXT = 400
 _MAX_LISTED = 8
@@ -60,7 +64,9 @@ def packed_files(names: Iterable[str], folder: Path) -> dict[str, str]:
     return {name: str(folder / str(number)) for number, name in enumerate(names)}
 
 
-def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT) -> None:
+def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT, cluster: Cluster | None = None) -> None:
+    if cluster is not None:
+        dump((cluster.address, cluster.security), str(into / CLUSTER))
     estimated = {name: size_of(value) for name, value in values.items()}
     available = min(limit, shutil.disk_usage(into).free)
     if sum(size or 0 for size in estimated.values()) > available:
