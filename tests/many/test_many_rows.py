@@ -1,0 +1,134 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from distributed import default_client
+
+import autogen_nb
+from autogen_nb.testing import FakeOpenAI
+from autogen_nb.testing.fake_openai import Received
+from tests.processes import gone
+
+pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+
+ROWS = 500
+# The first call ends by Ctrl-C, the second by SIGKILL, the third with the table.
+CALLER = """
+import os, signal, sys
+import autogen_nb, psutil
+
+def on_row(row, done, total):
+    if done in (80, 240):
+        workers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+        workers[0].kill()
+    if done == 160:
+        raise KeyboardInterrupt
+    if done == 320:
+        print(*[child.pid for child in psutil.Process().children(recursive=True)], flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+rows = [{"n": n} for n in range(int(sys.argv[1]))]
+autogen_nb.map(
+    "Double {n}.", rows, workers=2, confirm="risky", outputs=["result"], out="table.parquet", on_row=on_row
+)
+"""
+
+
+class Server:
+    """Answers a task such as "Double 3." with code, and the code's output with a sentence."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[int] = Counter()
+        self.before: Callable[[int], object] = lambda _number: None
+
+    def reply(self, request: Received) -> str:
+        messages = [message["content"] for message in request.body["messages"]]
+        number = int(re.findall(r"\d+", messages[1])[0])
+        self.asked[number] += 1
+        self.before(number)
+        if len(messages) > 2:
+            return f"The output is {messages[-1].split()[-1]}.\nTERMINATE"
+        return f"```python\nprint(result := 2 * {number})\n```"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+    server = Server()
+    with FakeOpenAI(server.reply) as fake:
+        monkeypatch.setenv("OPENAI_BASE_URL", fake.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("AUTOGEN_NB_MODEL", "fake")
+        monkeypatch.chdir(tmp_path)
+        yield server
+
+
+def called() -> tuple[int, list[int]]:
+    """How a call ended, and the processes that it printed."""
+    ran = subprocess.run([sys.executable, "-c", CALLER, str(ROWS)], check=False, stdout=subprocess.PIPE, timeout=600)
+    return ran.returncode, [int(pid) for pid in ran.stdout.split()]
+
+
+def journaled() -> list[int]:
+    """The rows of which the results are stored."""
+    lines = Path("table.parquet.rows.jsonl").read_text().splitlines()
+    return [json.loads(line.partition(" ")[2])["outputs"]["result"] // 2 for line in lines]
+
+
+@pytest.mark.timeout(900)
+def test_no_row_is_lost_or_asked_again_when_workers_and_callers_die(server: Server) -> None:
+    interrupted, _ = called()
+    first, asked_first = journaled(), Counter(server.asked)
+    killed, processes = called()
+    assert gone(processes)
+    second, asked_second = journaled(), Counter(server.asked)
+    completed, _ = called()
+    table = pd.read_parquet("table.parquet")
+
+    assert (interrupted, killed, completed) == (-signal.SIGINT, -signal.SIGKILL, 0)
+    assert (len(first), len(second), len(journaled())) == (160, 320, ROWS)
+    assert [n for n in first if server.asked[n] != asked_first[n]] == []
+    assert [n for n in second if server.asked[n] != asked_second[n]] == []
+    # Two workers had two rows, and perhaps two results, at each of the four deaths.
+    assert len([n for n in range(ROWS) if server.asked[n] != 2]) <= 12
+    assert list(table.status) == ["done"] * ROWS
+    assert list(table.result) == [2 * n for n in range(ROWS)]
+    assert list(table.answer[:3]) == [looped(n) for n in range(3)]
+    assert list(table.answer) == [f"The output is {2 * n}." for n in range(ROWS)]
+
+
+def looped(number: int) -> str:
+    """The answer of the same task in a loop."""
+    assistant = autogen_nb.AssistantAgent("assistant", llm_config={"model": "fake"})
+    user = autogen_nb.UserProxyAgent(
+        "user",
+        human_input_mode="NEVER",
+        code_execution_config={},
+        is_termination_msg=lambda message: "TERMINATE" in message["content"],
+    )
+    chat = user.initiate_chat(assistant, message=f"Double {number}.", silent=True)
+    return str(chat.summary).strip()
+
+
+def test_a_row_whose_workers_die_fails_and_the_others_go_on(server: Server) -> None:
+    server.before = lambda number: _kill_worker_of(number) if number == 3 else None
+
+    table = autogen_nb.map("Double {n}.", [{"n": n} for n in range(8)], workers=2, confirm="risky")
+
+    assert list(table.status) == ["failed" if n == 3 else "done" for n in range(8)]
+    assert table.error[3] == "each worker that ran this row died"
+    assert server.asked[3] == 3
+
+
+def _kill_worker_of(row: int) -> None:
+    client = default_client()
+    processing = client.processing()
+    address = next(worker for worker, keys in processing.items() if any(key.endswith(f"-{row}") for key in keys))
+    os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
