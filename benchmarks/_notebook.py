@@ -2,12 +2,12 @@
 
 import json
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import Any, TypeAlias
 
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
@@ -15,6 +15,7 @@ from jupyter_client.manager import KernelManager
 from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 
 ROOT = Path(__file__).parent.parent
+Reply: TypeAlias = str | Callable[[Received], str]
 _MARK = "measured:"
 
 
@@ -63,8 +64,9 @@ def measured(client: BlockingKernelClient, call: str) -> tuple[Any, list[dict[st
             return value, displays
 
 
-def _serve(pipe: Connection, text: str, pieces: list[str] | None, delay: float) -> None:
-    def answer(_: Received) -> FakeReply:
+def _serve(pipe: Connection, reply: Reply, pieces: list[str] | None, delay: float) -> None:
+    def answer(request: Received) -> FakeReply:
+        text = reply if isinstance(reply, str) else reply(request)
         return FakeReply(text, pieces=pieces, piece_delay=delay) if pieces else FakeReply(text)
 
     with FakeOpenAI(answer) as server:
@@ -73,13 +75,13 @@ def _serve(pipe: Connection, text: str, pieces: list[str] | None, delay: float) 
 
 
 @contextmanager
-def server(text: str, pieces: list[str] | None = None, delay: float = 0.0) -> Iterator[str]:
-    """The address of a fake OpenAI server, in a process of its own, that always gives this reply.
+def server(reply: Reply, pieces: list[str] | None = None, delay: float = 0.0) -> Iterator[str]:
+    """The address of a fake OpenAI server, in a process of its own, that always gives this reply, or a function's.
 
     `delay` is in seconds, before each piece.
     """
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.Process(target=_serve, args=(theirs, text, pieces, delay), daemon=True)
+    process = multiprocessing.Process(target=_serve, args=(theirs, reply, pieces, delay), daemon=True)
     process.start()
     try:
         yield ours.recv()

@@ -33,15 +33,15 @@ def environment(folder: Path, packages: list[str]) -> Path:
 
 def measured(python: Path, kind: str, cwd: Path) -> dict[str, Any]:
     command = [str(python), str(HERE / "_peer.py"), kind]
-    found = _measured(command, kind, cwd)
+    found = printed(command, kind, cwd)
     # AutoGen 0.2's chats block their thread, so they cannot run beside each other.
     if kind != "embedded":
         with server("```python\nx=1\n```") as url:
-            found |= _measured([*command, url], kind, cwd)
+            found |= printed([*command, url], kind, cwd)
     return found
 
 
-def _measured(command: list[str], kind: str, cwd: Path) -> dict[str, Any]:
+def printed(command: list[str], kind: str, cwd: Path) -> dict[str, Any]:
     ran = subprocess.run(command, cwd=cwd, check=False, capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(f"{kind} could not be measured:\n{ran.stderr}")
