@@ -17,7 +17,7 @@ from uuid import uuid4
 from autogen_nb import run
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
 from autogen_nb.kernels.transfer.dask_cluster import cluster_of
-from autogen_nb.many.rows import digest, fill_template, read_rows, row_keys
+from autogen_nb.many.rows import digest, fill_task, read_rows, row_keys
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from autogen_nb.many.row_chat import RowCall
 
+OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns", "block_timeout", "share")
 RESULTS = ("status", "answer", "tokens", "cost", "seconds", "error", "session")
 _DIGITS = 8
 _RETRIES = 2
@@ -44,19 +45,11 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     workers: int | None = None,
     inputs: Mapping[str, Any] | None = None,
     outputs: Iterable[str] = (),
-    model: str | None = None,
-    confirm: str | None = None,
-    budget: str | None = None,
-    sandbox: str | None = None,
-    net: bool | None = None,
-    kernel: str | None = None,
-    max_turns: int | None = None,
-    block_timeout: float | None = None,
-    share: str | None = None,
     out: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
     on_row: Callable[[dict[str, Any], int, int], object] | None = None,
     on_start: Callable[[Callable[[], None]], object] | None = None,
+    **options: Any,
 ) -> "pd.DataFrame":
     """Runs one chat for each row, on a Dask cluster, and returns a table of the results.
 
@@ -79,9 +72,6 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     outputs
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
-    model, confirm, budget, sandbox, net, kernel, max_turns, block_timeout, share
-        The options of a cell. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows
-        together, and for the same call before; when it is reached, later rows have the status "not run".
     out
         A new file for the table, ``.csv`` or ``.parquet``; the journal of the results is beside it.
     retry_failed
@@ -90,6 +80,10 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         Gets the row with its result, and the numbers of rows that have ended and of all rows.
     on_start
         Gets a function that stops the rows, from any thread; then this call raises `ChatUnfinished`.
+    **options
+        The options of a cell: `model`, `confirm`, `budget`, `sandbox`, `net`, `kernel`, `max_turns`, `block_timeout`
+        and `share`. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows together, and for
+        the same call before; when it is reached, later rows have the status "not run".
 
     Returns
     -------
@@ -105,12 +99,9 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         If another call uses the journal, or if it is damaged.
     """
     table = read_rows(rows)
-    tasks = [fill_template(task, row) for row in table]
+    tasks = [fill_task(task, row) for row in table]
     names = checked("outputs", list(outputs), "map: ")
-    options, settings = _options(
-        model=model, confirm=confirm, budget=budget, sandbox=sandbox, net=net, kernel=kernel, max_turns=max_turns,
-        block_timeout=block_timeout, share=share,
-    )  # fmt: skip
+    for_workers, settings = _options(options)
     _check_columns(table, names)
     path = None if out is None else _checked_out(Path(out).expanduser())
     _check_dask()
@@ -123,7 +114,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         from distributed import Client
 
         client = Client.current()
-    matters = [settings.model, options, names, _token(handed)]
+    matters = [settings.model, for_workers, names, _token(handed)]
     name = f"map-{digest(task, matters)[:_DIGITS]}"
     keys = row_keys(tasks, table, matters)
     with _journal(path, name) as journal:
@@ -132,7 +123,7 @@ def map(  # noqa: A001 - the name says it, and it is the package's
         results = {record["key"]: record for record in records}
         over = ("done",) if retry_failed else ("done", "failed")
         missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in over]
-        call = RowCall(name, f"{name}-{uuid4().hex}", options, tuple(names), settings.budget)
+        call = RowCall(name, f"{name}-{uuid4().hex}", for_workers, tuple(names), settings.budget)
         spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
         done = len(keys) - len(missing)
         rows_left = [(at, keys[at], tasks[at]) for at in missing]
@@ -146,9 +137,11 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     return _write([_columns(row, results[key], names) for row, key in zip(table, keys, strict=True)], path)
 
 
-def _options(**values: Any) -> tuple[dict[str, Any], Settings]:
+def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     """The options for the workers, and the settings that follow from them here."""
-    if values["model"] is not None and not isinstance(values["model"], str):
+    if unknown := sorted(values.keys() - {*OPTIONS}):
+        raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
+    if not isinstance(values.get("model") or "", str):
         raise ConfigError("map: model is not a name; a configuration may have a key: put it into OAI_CONFIG_LIST")
     options = Settings.from_options("", "map: ", **values).unattended()
     wall = options.target(Settings().where).kind.wall

@@ -21,13 +21,12 @@ from distributed import get_client, secede
 
 from autogen_nb import run, sessions
 from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
-from autogen_nb.agents.code_pair import code_pair
+from autogen_nb.agents.code_pair import code_pair, last_answer
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
-from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import AutogenError, BudgetReached, ChatUnfinished, ConfigError, NobodyThere, TransferError
-from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded, Said
+from autogen_nb.events import INCOMPLETE, ApprovalAsked, EffectAsked, Ended, ModelReplied, Recorded
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
@@ -41,6 +40,7 @@ from autogen_nb.settings import Settings
 from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
+_REACHED = "the budget is reached: {} are spent"
 _REFUSED = "it has code that needs a person's approval, and nobody is there ({}); confirm='never' in a sandbox runs it"
 
 
@@ -75,19 +75,19 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
     try:
         with _slot(call, inputs) as slot:
             if reached := slot.limits.read()["reached"]:
-                return not_run(reached)
+                return not_run(_REACHED.format(reached))
             with sessions.recording(f"{call.name}-{number}") as session:
                 result["session"] = session.name
                 try:
                     slot.chat(key, number, task)
                 finally:
                     log = session.events
-            result["answer"] = _answer(log)
+            result["answer"] = last_answer(log)
             _check_finished(log)
             result["outputs"] = slot.outputs()
         result["status"] = "done"
     except BudgetReached as error:
-        result["error"] = f"the budget is reached: {error.spent} are spent"
+        result["error"] = _REACHED.format(error.spent)
         result["status"] = "not run" if slot.limits.read()["reached"] else "failed"
     # Whatever fails here, the other rows go on.
     except Exception as error:  # noqa: BLE001  # see above
@@ -239,11 +239,6 @@ def _remove_empty(cwd: Path, folder: str) -> None:
         held.remove_empty(folder)
 
 
-def _answer(log: list[Recorded]) -> str:
-    texts = [event.message.text for event in log if isinstance(event, Said) and event.sender == "assistant"]
-    return without(END_WORD, texts[-1]) if texts else ""
-
-
 def _check_finished(log: list[Recorded]) -> None:
     last = log[-1] if log else None
     if not isinstance(last, Ended) or last.reason not in ("answered", "terminated"):
@@ -254,13 +249,9 @@ def _check_finished(log: list[Recorded]) -> None:
 
 def as_json(name: str, value: Any) -> Any:
     """A value for a table: text, a number, or lists and dicts of these; a table becomes a list of its rows."""
-    if hasattr(value, "columns") and hasattr(value, "to_dict"):
-        value = value.to_dict("records")
-    elif hasattr(value, "tolist"):
-        value = value.tolist()
     try:
         return json.loads(json.dumps(value, default=_plain))
-    except (TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise TransferError(
             f"`{name}` is a {type(value).__name__}, which is no value for a table: make it text, a number, a list, "
             "a dict or a DataFrame"
@@ -268,13 +259,11 @@ def as_json(name: str, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
+    if hasattr(value, "columns") and hasattr(value, "to_dict"):
+        return value.to_dict("records")
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise TypeError
+    return value.tolist() if hasattr(value, "tolist") else value.isoformat()
 
 
 def _sentence(error: Exception) -> str:

@@ -3,13 +3,13 @@
 import difflib
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from autogen_nb.core.text.templates import fill_template
 from autogen_nb.errors import ConfigError
 
 Row: TypeAlias = Mapping[str, Any]
@@ -35,20 +35,17 @@ def read_rows(rows: Any) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table]
 
 
-def fill_template(task: str, row: Row) -> str:
+def fill_task(task: str, row: Row) -> str:
     """Replaces each ``{column}`` in the task with the row's value."""
 
-    def value(match: re.Match[str]) -> str:
-        text, name = match[0], match[1]
-        if text in ("{{", "}}"):
-            return text[0]
+    def value(name: str) -> Any:
         if name in row:
-            return str(row[name])
-        near = difflib.get_close_matches(name or "", row, n=1)
+            return row[name]
+        near = difflib.get_close_matches(name, row, n=1)
         hint = f"did you mean {{{near[0]}}}?" if near else f"the columns are {', '.join(map(repr, row))}"
-        raise ConfigError(f"the task has {text!r}, and a row has no such column; {hint} (Write {{{{ for a brace.)")
+        raise ConfigError(f"the task has '{{{name}}}', and a row has no such column; {hint} (Write {{{{ for a brace.)")
 
-    return re.sub(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]", value, task)
+    return fill_template(task, value)
 
 
 def row_keys(tasks: Sequence[str], rows: Iterable[Row], options: Any) -> list[str]:

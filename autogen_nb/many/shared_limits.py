@@ -67,10 +67,10 @@ class SharedLimits:
         left = min(value["until"] - time.time(), value["wait"])
         return left + random.uniform(0, _SPREAD) * value["wait"] if left > 0 else 0.0  # noqa: S311 - no secret
 
-    def reach(self, why: str) -> None:
+    def reach(self, spent: str) -> None:
         """Records that the budget is reached."""
         with self.change() as value:
-            value["reached"] = value["reached"] or why
+            value["reached"] = value["reached"] or spent
 
 
 class SharedBudget(Budget):
@@ -135,7 +135,7 @@ class Shared(ModelWrapper):
                         await asyncio.to_thread(self._limits.hold, item.wait)
                     yield item
         except BudgetReached as error:
-            await asyncio.to_thread(self._limits.reach, f"the budget is reached: {error.spent} are spent")
+            await asyncio.to_thread(self._limits.reach, error.spent)
             raise
         finally:
             if budget is not None:

@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from autogen_nb.agents.code_pair import last_answer
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
@@ -80,8 +80,7 @@ class CellRun:
     @property
     def answer(self) -> str:
         """The assistant's last message; "" without one."""
-        texts = [statement.message.text for statement in self.statements if statement.sender == "assistant"]
-        return without(END_WORD, texts[-1]) if texts else ""
+        return last_answer(self.log)
 
     @property
     def replies(self) -> list[ModelReplied]:

@@ -24,7 +24,6 @@ from autogen_nb.settings import OPTIONS, Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-_PASSED = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns", "block_timeout", "share")
 _OWN = ("each", "inputs", "outputs")
 _LATEST = 8
 _MOST_FAILED = 100
@@ -134,7 +133,10 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
 
 
 def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
-    extra = [name for name in options.options if name not in (*_PASSED, *_OWN)]
+    from autogen_nb.many import dask_map
+
+    passed = dask_map.OPTIONS
+    extra = [name for name in options.options if name not in (*passed, *_OWN)]
     if extra:
         flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in extra)
         raise ConfigError(f"%%autogen: not available with --each: {flags}")
@@ -142,11 +144,10 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
         raise ConfigError("%%autogen: --each needs -o NAME, the variable for the table of results")
     defaults = stage.notebook.defaults
     changed = {
-        name: getattr(defaults, name) for name in _PASSED if getattr(defaults, name) != OPTIONS[name].default_value
+        name: getattr(defaults, name) for name in passed if getattr(defaults, name) != OPTIONS[name].default_value
     }
-    values = changed | {name: value for name, value in options.options.items() if name in _PASSED}
+    values = changed | {name: value for name, value in options.options.items() if name in passed}
     inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
-    from autogen_nb.many.dask_map import map as map_rows
 
     async def work(ended: threading.Event, put: Callable[[Any], None]) -> Any:
         stops: list[Callable[[], None]] = []
@@ -160,7 +161,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
 
         def run() -> Any:
             try:
-                return map_rows(
+                return dask_map.map(
                     options.task,
                     rows,
                     inputs=inputs,

@@ -9,6 +9,7 @@ from autogen_nb.agents.teams.team_chats import BaseGroupChat
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Model
+from autogen_nb.core.text.templates import fill_template
 from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
@@ -61,7 +62,10 @@ class Notebook:
 
     def task(self, options: Settings) -> str:
         """Returns the task; in a template, the values of the notebook's variables replace their names."""
-        return variable_choice.fill_template(options.task, self.namespace) if options.template else options.task
+        if not options.template:
+            return options.task
+        named = variable_choice.named_variables
+        return fill_template(options.task, lambda name: named([name], self.namespace, "--template")[name])
 
 
 @dataclass(frozen=True, slots=True)

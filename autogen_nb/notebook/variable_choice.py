@@ -69,20 +69,6 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def fill_template(task: str, namespace: Mapping[str, Any]) -> str:
-    """Replaces each ``{name}`` in the task with the text of that variable."""
-
-    def value(match: re.Match[str]) -> str:
-        text = match[0]
-        if text in ("{{", "}}"):
-            return text[0]
-        if not match[1]:
-            raise ConfigError(f"--template: {text!r} is not a variable's name in braces; write {{{{ for a brace")
-        return str(named_variables([match[1]], namespace, "--template")[match[1]])
-
-    return re.sub(r"\{\{|\}\}|\{(\w*)\}|[{}]", value, task)
-
-
 def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) -> tuple[str, str]:
     """Returns a list of the agent's new variables, and a tip on how to copy one."""
     variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from autogen_nb.notebook import variable_choice
 from tests.corpus import sections
@@ -35,15 +34,6 @@ NAMESPACE: dict[str, Any] = {
 @pytest.mark.parametrize(("named", "task"), sections(Path(__file__).with_name("tasks.txt")))
 def test_variables_that_a_task_names(named: str, task: str) -> None:
     assert ", ".join(variable_choice.mentioned_variables(task, NAMESPACE)) == named.replace("nothing", "")
-
-
-def test_a_template_is_no_code() -> None:
-    with pytest.raises(ConfigError, match="not a variable's name in braces"):
-        variable_choice.fill_template("{x.__class__}", NAMESPACE)
-
-
-def test_values_that_hold_braces_are_not_filled_again() -> None:
-    assert variable_choice.fill_template("{one} {two}", {"one": "{two}", "two": "2"}) == "{two} 2"
 
 
 def test_new_variables_in_one_line() -> None:
