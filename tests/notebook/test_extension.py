@@ -27,10 +27,11 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
     found = []
     for child in process.children(recursive=True):
         try:
-            command = " ".join(child.cmdline())
+            command, name = " ".join(child.cmdline()), child.name()
         except psutil.Error:
             continue
-        found += [child] if "kernels/inside/kernel_main.py" in command and "supervisor" not in command else []
+        is_kernel = "kernels/inside/kernel_main.py" in command and "supervisor" not in command
+        found += [child] if is_kernel and name != "checkpoint" else []
     return found
 
 
