@@ -152,6 +152,8 @@ class SocketChannels(KernelChannels):
         for pump in self._pumps:
             pump.cancel()
         self._sockets["iopub"].disable_monitor()
+        # The loop would keep this socket, its descriptor and the chat's context.
+        self._monitor.close(linger=0)
         for socket in self._sockets.values():
             socket.close(linger=0)
 

@@ -227,6 +227,18 @@ def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:
     assert not agent.do(agent.kernel.go_back(99))
 
 
+def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
+    agent.execute("x = 1")
+    agent.execute("x = 2")
+    counts = []
+    for _ in range(6):
+        agent.do(agent.kernel.go_back(2))
+        agent.execute("x += 1")
+        counts.append(len([*Path("/proc/self/fd").iterdir()]))
+
+    assert counts[-1] <= counts[1]
+
+
 def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:
     agent.execute("x = 1")
     agent.execute("x = 2")
