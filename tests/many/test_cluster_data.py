@@ -124,6 +124,7 @@ def test_only_the_scheduler_is_connected_without_a_question(cluster: tuple[Clien
         connect = f"import socket\nsocket.create_connection(('127.0.0.1', {other.getsockname()[1]}))"
 
         assert (ran.stdout, asked) == ("28\n", [])
+        assert "changed" not in ran.finished.changes
         assert kernel.targets(connect) == ["127.0.0.1"]
 
 

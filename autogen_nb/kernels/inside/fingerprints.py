@@ -103,6 +103,10 @@ def fingerprint(value: Any, *, in_any_process: bool = False) -> Fingerprint:
 
 def _read_any(value: Any, into: _Hash) -> None:
     into.text(type(value))
+    if type(value).__module__.startswith("dask."):
+        # The pickle of a collection changes when it is computed.
+        into.text(value.__dask_tokenize__())
+        return
     try:
         into.dump(value, _MAX_BYTES)
     except _Full:

@@ -10,6 +10,7 @@ import dis
 import json
 import mmap
 import pickle
+import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -139,6 +140,9 @@ def _connect(address: str, security: Any) -> None:
         client = None
     if client is None or client.status != "running" or client.scheduler.address != address:
         Client(address, security=security, timeout=_CONNECT_SECONDS)
+        for thread in threading.enumerate():
+            # The person reads the name where a checkpoint is refused.
+            thread.name = "Dask client" if thread.name == "IO loop" else thread.name
 
 
 def _globals_of(code: types.CodeType) -> Iterator[str]:
