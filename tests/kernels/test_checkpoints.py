@@ -137,7 +137,8 @@ def test_the_memory_limit_takes_back_the_block(tmp_path: Path) -> None:
         after = agent.execute("print(len(x), 'y' in globals())")
 
     assert (ran.finished.exit_code, ran.finished.lost) == (LIMITED, False)
-    assert ran.finished.note.endswith(BACK)
+    # The interrupt may come before the system kills the block.
+    assert "passed its memory limit" in ran.finished.note
     assert after.stdout == f"{10 * 2**20} False\n"
 
 
@@ -230,13 +231,19 @@ def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:
 def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
     agent.execute("x = 1")
     agent.execute("x = 2")
-    counts = []
-    for _ in range(6):
-        agent.do(agent.kernel.go_back(2))
-        agent.execute("x += 1")
-        counts.append(len([*Path("/proc/self/fd").iterdir()]))
 
-    assert counts[-1] <= counts[1]
+    def back(times: int) -> None:
+        for _ in range(times):
+            agent.do(agent.kernel.go_back(2))
+            agent.execute("x += 1")
+
+    def count() -> int:
+        return len([*Path("/proc/self/fd").iterdir()])
+
+    back(2)
+    before = count()
+    back(6)
+    assert waited(lambda: count() <= before)
 
 
 def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:
