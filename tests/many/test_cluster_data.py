@@ -114,14 +114,17 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, 
             yield client, model
 
 
-def test_only_the_scheduler_is_connected_without_a_question(cluster: tuple[Client, FakeOpenAI], tmp_path: Path) -> None:
-    frame = small_frame()
-    with guarded_kernel(tmp_path) as kernel, socket.create_server(("127.0.0.1", 0)) as other:
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_only_the_scheduler_is_connected_without_a_question(
+    cluster: tuple[Client, FakeOpenAI], tmp_path: Path, host: str
+) -> None:
+    address = cluster[0].scheduler_info()["address"].replace("127.0.0.1", host)
+    with guarded_kernel(tmp_path) as kernel, socket.create_server(("127.0.0.1", 0)) as other, Client(address):
         kernel.run("1")
-        kernel.shared.do(kernel.shared.kernel.put({"frame": frame}))
+        kernel.shared.do(kernel.shared.kernel.put({"frame": small_frame()}))
         ran = kernel.run("print(frame.a.sum().compute())")
         asked = kernel.asked
-        connect = f"import socket\nsocket.create_connection(('127.0.0.1', {other.getsockname()[1]}))"
+        connect = f"import socket\nsocket.create_connection(({host!r}, {other.getsockname()[1]}))"
 
         assert (ran.stdout, asked) == ("28\n", [])
         assert "changed" not in ran.finished.changes

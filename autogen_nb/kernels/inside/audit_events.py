@@ -167,16 +167,16 @@ def _unquote(path: str) -> str:
 
 def _on_lookup(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     name = _text(arguments[0])
-    is_known = view.is_known_address(name) or name in view.scheduler[:1]
-    if name and not _ADDRESS.fullmatch(name) and not is_known:
+    if name in view.scheduler[:1]:
+        view.resolve_scheduler(arguments)
+    elif name and not _ADDRESS.fullmatch(name) and not view.is_known_address(name):
         yield "network", name, f"connects to {_short(name)}"
 
 
 def _on_connect(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     port = arguments[1][1] if type(arguments[1]) is tuple and len(arguments[1]) > 1 else None
     for host in _peers(arguments[1], view):
-        is_scheduler = type(port) is int and (host, port) == view.scheduler
-        if not (is_scheduler or view.is_known_address(host)):
+        if not (view.is_scheduler(host, port) or view.is_known_address(host)):
             yield "network", host, f"connects to {_socket(host)}"
 
 

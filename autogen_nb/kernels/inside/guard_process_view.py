@@ -49,6 +49,7 @@ class ProcessView:
         self._guard_builtins = builtins
         # The host and port of the Dask cluster that the person handed over.
         self.scheduler: tuple[Any, ...] = ()
+        self._scheduler_addresses: set[str] = set()
         self.begin(scope)
         # The threads in `_call_unjudged`.
         self.busy: set[int] = set()
@@ -160,6 +161,14 @@ class ProcessView:
     def resolve(self, arguments: tuple[Any, ...]) -> None:
         results = self._call_unjudged(_getaddrinfo, *arguments[:2])
         self._addresses |= {str(each[4][0]) for each in results or ()}
+
+    def is_scheduler(self, host: str, port: Any) -> bool:
+        hosts = {*self.scheduler[:1], *self._scheduler_addresses}
+        return host in hosts and type(port) is int and port in self.scheduler[1:]
+
+    def resolve_scheduler(self, arguments: tuple[Any, ...]) -> None:
+        results = self._call_unjudged(_getaddrinfo, *arguments[:2])
+        self._scheduler_addresses |= {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
         """The block's current line number; 0 outside of the block's `thread`."""
