@@ -24,7 +24,8 @@ class Cluster:
 
 def is_collection(value: Any) -> bool:
     dask = sys.modules.get("dask")
-    return dask is not None and bool(dask.is_dask_collection(value))
+    # The type's attribute, because the value's own code may raise any exception.
+    return dask is not None and hasattr(type(value), "__dask_graph__") and bool(dask.is_dask_collection(value))
 
 
 def cluster_of(values: Mapping[str, Any]) -> Cluster | None:
