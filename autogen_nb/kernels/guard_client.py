@@ -41,7 +41,7 @@ class GuardClient:
     is_remote: bool = False
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     scheduler: tuple[str, int] | None = None
-    """The host and port of the Dask cluster that the person handed over: connections to it need no permission."""
+    """The host and port of the Dask scheduler to which the kernel may connect without a question."""
 
     _number: int = 0
     _scope: PathScope | None = None

@@ -1,6 +1,6 @@
 """What a worker does: one chat for one row, without a person.
 
-1. Each thread of a worker has a kernel, which runs the code of one row at a time.
+1. A kernel runs the code of one row at a time, and rows that run together have kernels of their own.
 2. Before the next row, the kernel goes back to its checkpoint before the first block of the last row; without this
    checkpoint, a new kernel starts.
 3. The result of a row is a dict of JSON values. An error is a part of it, never an exception.
@@ -191,7 +191,7 @@ _lock = threading.Lock()
 def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
     """A slot that no other row uses; those of earlier calls end."""
     if any(map(is_collection, inputs.values())):
-        # The agent's code waits for the cluster, whose threads all could run rows.
+        # The agent's code waits for tasks on the cluster, and rows could occupy all of its threads.
         secede()
     with _lock:
         free = [slot for slot in _slots if not slot.is_busy]

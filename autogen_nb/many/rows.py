@@ -43,7 +43,7 @@ def fill_task(task: str, row: Row) -> str:
             return row[name]
         near = difflib.get_close_matches(name, row, n=1)
         hint = f"did you mean {{{near[0]}}}?" if near else f"the columns are {', '.join(map(repr, row))}"
-        raise ConfigError(f"the task has '{{{name}}}', and a row has no such column; {hint} (Write {{{{ for a brace.)")
+        raise ConfigError(f"the task has '{{{name}}}', and a row has no such column; {hint}")
 
     return fill_template(task, value)
 

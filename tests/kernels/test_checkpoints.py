@@ -133,12 +133,14 @@ def test_code_that_does_not_stop_is_taken_back(agent: SharedKernel) -> None:
 def test_the_memory_limit_takes_back_the_block(tmp_path: Path) -> None:
     with shared_kernel(tmp_path, limits=Limits(memory=400 * 2**20), checkpoints=True) as agent:
         agent.execute("x = bytearray(10 * 2**20)")
-        ran = agent.execute("y = x * 100")
+        # Code that the watch has to kill, because no interrupt ends it.
+        ran = agent.execute(
+            "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ny = []\nwhile True:\n    y.append(x * 2)"
+        )
         after = agent.execute("print(len(x), 'y' in globals())")
 
     assert (ran.finished.exit_code, ran.finished.lost) == (LIMITED, False)
-    # The interrupt may come before the system kills the block.
-    assert "passed its memory limit" in ran.finished.note
+    assert ran.finished.note.endswith(BACK)
     assert after.stdout == f"{10 * 2**20} False\n"
 
 
@@ -242,8 +244,9 @@ def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
 
     back(2)
     before = count()
-    back(6)
-    assert waited(lambda: count() <= before)
+    back(10)
+    # A leak leaves one for each time; one or two may be open just now.
+    assert waited(lambda: count() <= before + 2)
 
 
 def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:

@@ -93,6 +93,26 @@ def test_an_arrow_table_is_described() -> None:
     assert rows == ["    {'a': 1, 'b': 'x'}", "    {'a': 2, 'b': None}"]
 
 
+def test_dask_collections_are_described_without_their_data() -> None:
+    dask, dd = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}), npartitions=2)
+    array, bag = pytest.importorskip("dask.array").ones((4, 6), chunks=2), pytest.importorskip("dask.bag")
+    values = frame, frame.a, frame.a.sum(), array, bag.from_sequence([1], npartitions=1), dask.delayed(len)([1])
+    lines = [describe("v", value).removeprefix("`v`: Dask ").partition("; ") for value in values]
+
+    assert [line for line, _, _ in lines] == [
+        "DataFrame of 2 partitions: a (int64), b (float64)",
+        "Series of 2 partitions",
+        "Scalar of 1 partition",
+        "Array of 6 partitions, 4 x 6, float64",
+        "Bag of 1 partition",
+        "Delayed",
+    ]
+    assert {end for _, _, end in lines} == {
+        "computed in the kernel: call .compute() only for results that fit in memory"
+    }
+
+
 def test_a_polars_frame_is_described() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"a": [1, 2], "b": ["x", None]})

@@ -47,7 +47,7 @@ class ProcessView:
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
         self._private = f"{_inside(private, os.path.dirname(private))}/"
         self._guard_builtins = builtins
-        # The host and port of the Dask cluster that the person handed over.
+        # The host and port of the Dask scheduler to which the kernel may connect without a question.
         self.scheduler: tuple[Any, ...] = ()
         self._scheduler_addresses: set[str] = set()
         self.begin(scope)
@@ -159,16 +159,18 @@ class ProcessView:
         return address in self._addresses
 
     def resolve(self, arguments: tuple[Any, ...]) -> None:
-        results = self._call_unjudged(_getaddrinfo, *arguments[:2])
-        self._addresses |= {str(each[4][0]) for each in results or ()}
+        self._addresses |= self._addresses_of(arguments)
 
     def is_scheduler(self, host: str, port: Any) -> bool:
         hosts = {*self.scheduler[:1], *self._scheduler_addresses}
         return host in hosts and type(port) is int and port in self.scheduler[1:]
 
     def resolve_scheduler(self, arguments: tuple[Any, ...]) -> None:
+        self._scheduler_addresses |= self._addresses_of(arguments)
+
+    def _addresses_of(self, arguments: tuple[Any, ...]) -> set[str]:
         results = self._call_unjudged(_getaddrinfo, *arguments[:2])
-        self._scheduler_addresses |= {str(each[4][0]) for each in results or ()}
+        return {str(each[4][0]) for each in results or ()}
 
     def line(self, thread: int) -> int:
         """The block's current line number; 0 outside of the block's `thread`."""

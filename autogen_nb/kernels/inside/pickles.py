@@ -10,7 +10,6 @@ import dis
 import json
 import mmap
 import pickle
-import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -18,7 +17,6 @@ from typing import Any
 _SEPARATE_SIZE = 64 * 1024
 _ALIGNMENT = 64
 _PIECE_BYTES = 2**26
-_CONNECT_SECONDS = 10
 _NOT_DATA = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
 
 
@@ -83,15 +81,8 @@ def load(stem: str, opener: Callable[[str, int], int] | None = None) -> Any:
         return pickle.load(file, buffers=_map_buffers(f"{stem}.buffers", spans, opener))  # noqa: S301 - the caller trusts the file
 
 
-def load_all(files: dict[str, str], names: dict[str, Any], cluster: str = "") -> dict[str, Any]:
-    """Loads all values or none into `names`; returns the names that had a value before, or the reason of a failure.
-
-    `cluster` is the prefix of the files with the address of a Dask cluster, which Dask's collections need.
-    """
-    try:
-        _connect(*load(cluster)) if cluster else None
-    except Exception as error:  # noqa: BLE001  # Dask and its network
-        return {"cluster": f"{type(error).__name__}: {error}"}
+def load_all(files: dict[str, str], names: dict[str, Any]) -> dict[str, Any]:
+    """Loads all values or none into `names`; returns the names that had a value before, or the reason of a failure."""
     values = {}
     for name, stem in files.items():
         try:
@@ -128,21 +119,6 @@ def pickler_of(available: Iterable[str]) -> Callable[..., Any]:
             return reduced
 
     return Pickler
-
-
-def _connect(address: str, security: Any) -> None:
-    """Makes a client of this Dask cluster the kernel's default."""
-    from distributed import Client
-
-    try:
-        client = Client.current()
-    except ValueError:
-        client = None
-    if client is None or client.status != "running" or client.scheduler.address != address:
-        Client(address, security=security, timeout=_CONNECT_SECONDS)
-        for thread in threading.enumerate():
-            # The person reads the name where a checkpoint is refused.
-            thread.name = "Dask client" if thread.name == "IO loop" else thread.name
 
 
 def _globals_of(code: types.CodeType) -> Iterator[str]:

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ _FLUSH_SECONDS = 0.02
 _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _DIGEST_SECONDS = 0.2
+_CONNECT_SECONDS = 10
 _NOT_CARRIED = (
     ("sqlite3", "Connection"),
     ("socket", "socket"),
@@ -40,11 +42,21 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
             else {"missing": [each["name"] for each in variables(encode.is_data) if each["data"]]}
         )
 
+    def load_variables(files: dict[str, str], cluster: str) -> dict[str, Any]:
+        try:
+            if cluster:
+                _connect_to_cluster(*pickles.load(cluster))
+        except Exception as error:  # noqa: BLE001  # Dask and the network may raise any exception
+            return {"cluster": f"{type(error).__name__}: {error}"}
+        result: dict[str, Any] = pickles.load_all(files, shell.user_ns)
+        _FUNCTIONS["changes"]()
+        return result
+
     _FUNCTIONS.update(
         variables=lambda: variables(encode.is_data, _digests(fingerprint)),
         save=save_variable(encode.save),
         save_pickled=save_variable(pickles.save),
-        load=lambda files, cluster: (pickles.load_all(files, shell.user_ns, cluster), _FUNCTIONS["changes"]())[0],
+        load=load_variables,
         changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
     )
     for stream in (sys.stdout, sys.stderr):
@@ -64,6 +76,21 @@ def connect(kernel: Any) -> None:
     """Configures the kernel's sockets and loop, which are new after a checkpoint woke."""
     _queue_without_limit(kernel)
     _wake_on_signals()
+
+
+def _connect_to_cluster(address: str, security: Any) -> None:
+    """Makes a client of this Dask scheduler the kernel's default client."""
+    from distributed import Client
+
+    try:
+        client = Client.current()
+    except ValueError:
+        client = None
+    if client is None or client.status != "running" or client.scheduler.address != address:
+        Client(address, security=security, timeout=_CONNECT_SECONDS)
+        for thread in threading.enumerate():
+            # The person reads the name where a checkpoint is refused.
+            thread.name = "Dask client" if thread.name == "IO loop" else thread.name
 
 
 def import_ahead(name: str) -> None:

@@ -81,11 +81,12 @@ def _detail(value: Any) -> str:
 
 
 def _collection(name: str, value: Any) -> str:
-    columns, dtypes = getattr(value, "columns", None), getattr(value, "dtypes", None)
-    pairs = [] if columns is None or dtypes is None else list(zip(columns, dtypes, strict=True))
     partitions = getattr(value, "npartitions", None)
-    parts = f" of {partitions} partitions" if partitions else ""
-    size = f", {' x '.join(map(str, value.shape))}, {_plain(value.dtype)}" if hasattr(value, "chunks") else ""
+    # A delayed value has every attribute, but none is a number.
+    parts = f" of {partitions} partition{'s' * (partitions != 1)}" if isinstance(partitions, int) else ""
+    is_table = type(value).__name__ == "DataFrame"
+    pairs = list(zip(value.columns, value.dtypes, strict=True)) if is_table else []
+    size = f", {' x '.join(map(str, value.shape))}, {_plain(value.dtype)}" if hasattr(type(value), "chunks") else ""
     where = "on a cluster" if cluster_of({name: value}) else "in the kernel"
     return (
         f"Dask {type(value).__name__}{parts}{size}{_columns(pairs[:_MAX_COLUMNS], len(pairs))}; "
