@@ -192,14 +192,17 @@ class Kernel(VariableExchange):
             self._end_turn()
         return number if is_taken else 0
 
-    async def go_back(self, block: int) -> bool:
-        """Restores the variables as they were before a block; False if there is no checkpoint of that state."""
-        # A wake that is cancelled half way would leave a kernel that nobody follows.
-        return await asyncio.shield(self._in_background(self._go_back(block)))
+    async def go_back(self, block: int, *, only: bool = False) -> bool:
+        """Restores the variables as they were before a block; False if there is no checkpoint of that state.
 
-    async def _go_back(self, block: int) -> bool:
+        With `only`, all other checkpoints end.
+        """
+        # A wake that is cancelled half way would leave a kernel that nobody follows.
+        return await asyncio.shield(self._in_background(self._go_back(block, only=only)))
+
+    async def _go_back(self, block: int, *, only: bool) -> bool:
         async with self._turn:
-            is_back = await self._wake(block)
+            is_back = await self._wake(block, only=only)
             self._lost = self.not_carried if is_back else self._lost
             if not is_back and self._life.handle is not None and not self.alive and self._ending is None:
                 self._lost = f"The kernel could not go back to its checkpoint and was restarted; {LOST}."
@@ -345,10 +348,10 @@ class Kernel(VariableExchange):
             await self._life.end(grace=0)
         return outcome
 
-    async def _wake(self, number: int) -> bool:
+    async def _wake(self, number: int, *, only: bool = False) -> bool:
         """Goes back to the state before a block."""
         handle = self._life.handle
-        if handle is None or not number or not await handle.wake(number):
+        if handle is None or not number or not await handle.wake(number, only=only):
             return False
         self._states = (number,)
         self._attach(handle)

@@ -168,7 +168,7 @@ class _Slot:
         kernel = self.executor.kernel
         if not self._first:
             await self.executor.start()
-        elif kernel.last_block < self._first or await kernel.go_back(self._first):
+        elif kernel.last_block < self._first or await kernel.go_back(self._first, only=True):
             self._first = kernel.last_block + 1
             return
         else:

@@ -230,6 +230,19 @@ def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:
     assert not agent.do(agent.kernel.go_back(99))
 
 
+def test_the_other_checkpoints_end(agent: SharedKernel) -> None:
+    values = []
+    for _ in range(3):
+        agent.execute("x = 'a block'")
+        agent.execute("x = 'another'")
+        assert agent.do(agent.kernel.go_back(agent.kernel.last_block - 1, only=True))
+        values.append(agent.execute("print('x' in dir())").stdout)
+
+    assert values == ["False\n"] * 3
+    assert not agent.do(agent.kernel.go_back(2))
+    assert waited(lambda: len(asleep(agent)) <= 2)
+
+
 def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
     agent.execute("x = 1")
     agent.execute("x = 2")

@@ -27,6 +27,8 @@ from typing import Any
 FIELD = "autogen_nb_checkpoint"
 # The name of a sleeping copy, by which the owner's measurements leave it out.
 NAME = "checkpoint"
+# The message that wakes a copy without a checkpoint of its state.
+ONLY = b"only"
 _IDLE_SECONDS = 0.005
 _PR_SET_PDEATHSIG = 1
 _EVENTS = "anon_inode:[event"
@@ -132,27 +134,31 @@ class Checkpoints:
             return True
         try:
             other_end.close()
-            self._sleep(end, offsets)
+            message = self._sleep(end, offsets)
             end.close()
+            self._taken = 0
             # This copy becomes the kernel, and its own copy stays as the checkpoint.
-            self._fork(number)
+            if message != ONLY and self._fork(number):
+                self._taken = number
         except BaseException:  # noqa: BLE001  # the copy must not return into the kernel's code
             os._exit(1)
         return False
 
-    def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> None:
+    def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> bytes:
         os.setsid()
         self._copies.clear()
         _rename(NAME)
         self._close_connections()
         self._own, self._inherited = set(), set(_descriptors())
-        if not end.recv(16):
+        message = end.recv(16)
+        if not message:
             os._exit(0)
         for descriptor, offset in offsets.items():
             # Functions of `os.register_at_fork` close files in the copy, such as matplotlib's fonts.
             with suppress(OSError):
                 os.lseek(descriptor, offset, os.SEEK_SET)
         _rename("python")
+        return message
 
     def _close_connections(self) -> None:
         """Closes this process's copies of the kernel's connections, and its loops."""
@@ -182,7 +188,7 @@ class Checkpoints:
         os.close(null)
 
     def _wake(self, number: int, context: contextvars.Context, state: Any) -> None:
-        self._is_busy, self._taken = False, number
+        self._is_busy = False
         try:
             _end_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_IGN)

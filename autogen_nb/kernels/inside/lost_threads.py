@@ -51,6 +51,8 @@ class LostThreads:
                 continue
             maps = maps or _maps()
             libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
+            # A stack may still have a word of ZeroMQ, whose own threads have nothing else on theirs.
+            libraries = {library for library in libraries if not library.startswith("libzmq")} or libraries
             if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
                 return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"
             self._safe.add(number)

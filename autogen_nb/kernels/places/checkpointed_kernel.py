@@ -43,8 +43,10 @@ class CheckpointedKernel(KernelHandle):
     async def has_checkpoint(self, number: int) -> bool:
         return self._checkpoints is not None and await self._checkpoints.has(number)
 
-    async def wake(self, number: int) -> bool:
-        if self._checkpoints is None or self._process_exited.done() or not await self._checkpoints.wake(number):
+    async def wake(self, number: int, *, only: bool) -> bool:
+        if self._checkpoints is None or self._process_exited.done():
+            return False
+        if not await self._checkpoints.wake(number, only=only):
             return False
         self._kernel_ended(_KILLED)
         self.channels.close()

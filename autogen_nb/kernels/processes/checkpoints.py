@@ -33,9 +33,12 @@ class Checkpoints:
     async def has(self, number: int) -> bool:
         return bool(await self._ask(b"has %d" % number))
 
-    async def wake(self, number: int) -> int:
-        """Ends the kernel, and wakes a checkpoint; returns the new process id, or 0 if this is not possible."""
-        if kernel := await self._ask(b"wake %d" % number):
+    async def wake(self, number: int, *, only: bool = False) -> int:
+        """Ends the kernel, and wakes a checkpoint; returns the new process id, or 0 if this is not possible.
+
+        With `only`, all other checkpoints end.
+        """
+        if kernel := await self._ask(b"%s %d" % (b"only" if only else b"wake", number)):
             self.kernel = kernel
         return kernel
 

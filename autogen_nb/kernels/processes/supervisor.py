@@ -42,6 +42,8 @@ _SHARE = 4
 # After a measurement that took longer, the supervisor measures less often, so that it uses 5 % of its time at most.
 _SHORT = 0.1
 _COST_FACTOR = 20
+# The measurement waits for this many quiet milliseconds, since a message may ask for a checkpoint meanwhile.
+_QUIET_MS = 50
 _PACKET = 4096
 
 
@@ -78,7 +80,7 @@ def main(
     checkpoints = Checkpoints(path, memory, poll) if path else None
     code = None
     while True:
-        ready = {descriptor for descriptor, _ in poll.poll()}
+        ready = {descriptor for descriptor, _ in poll.poll(None if checkpoints is None else checkpoints.timeout)}
         signals = _read_signals(wake_reader)
         if signal.SIGINT in signals:
             _interrupt(child)
@@ -118,6 +120,8 @@ class Checkpoints:
         self._ends: dict[int, tuple[int, int]] = {}
         self._dropped: set[int] = set()
         self._measure_at = 0.0
+        # Milliseconds until `follow` measures the memory of a new checkpoint.
+        self.timeout: int | None = None
         self.client_is_gone = False
 
     @property
@@ -126,6 +130,9 @@ class Checkpoints:
 
     def follow(self, child: int, ended: dict[int, int], ready: set[int]) -> int:
         """Handles messages and the end of the kernel; returns the kernel's process id, or 0 if it ended."""
+        if not ready:
+            self.timeout = None
+            self._thin(measure=True)
         for number, (_, end) in list(self._ends.items()):
             if end in ready:
                 self._drop(number)
@@ -159,9 +166,11 @@ class Checkpoints:
             if child and child not in _end_all(self.copies):
                 # Rule 5 would end the woken process with its parent, a thread of the old kernel.
                 _await_end(child)
-            os.write(self._ends[number][1], b"wake")
+            os.write(self._ends[number][1], verb)
             pid = self._drop(number)
             self._dropped.clear()
+            for other in list(self._ends) if verb == b"only" else ():
+                self._drop(other)
         self._tell(b"answer %d" % pid)
         return pid or child
 
@@ -191,7 +200,8 @@ class Checkpoints:
             os.set_inheritable(end, False)
             self._poll.register(end, select.POLLIN)
             self._ends[int(number)] = (int(rest[0]), end)
-            self._thin()
+            self.timeout = _QUIET_MS
+            self._thin(measure=False)
         if verb == b"refused":
             self._tell(message)
         elif not message:
@@ -199,9 +209,9 @@ class Checkpoints:
             self._connections.remove(kernel)
         return bool(message)
 
-    def _thin(self) -> None:
+    def _thin(self, *, measure: bool) -> None:
         """Drops checkpoints that are too many or use too much memory, the first one only after those between."""
-        is_measured = time.monotonic() >= self._measure_at
+        is_measured = measure and time.monotonic() >= self._measure_at
         while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and len(self._ends) > 1 and self._uses_too_much()):
             numbers = sorted(self._ends)
             # The earlier ones become sparse first.
