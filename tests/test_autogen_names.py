@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 NAMES: dict[str, str] = json.loads((Path(__file__).parent / "parity" / "names.json").read_text())
+"""What each module of AutoGen 0.2.40 defines and each package re-exports, read from the sources of its wheel."""
+
 PAGE = Path(__file__).parent.parent / "docs" / "autogen.md"
 
 WHY: dict[str, tuple[str, ...]] = {

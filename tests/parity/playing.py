@@ -20,11 +20,11 @@ def played(autogen: Any, name: str) -> Record:
     with FakeOpenAI(answer) as server:
         record = SCENARIOS[name](Stage(autogen, server.base_url, replies))
     if "histories" in record:
-        record["histories"] = _without_mirrors(record["histories"])
+        record["histories"] = without_mirrors(record["histories"])
     return {**record, "asked": {model: _without_repetition(requests) for model, requests in asked.items()}}
 
 
-def _without_mirrors(histories: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, Any]]:
+def without_mirrors(histories: dict[str, dict[str, list[Any]]]) -> dict[str, dict[str, Any]]:
     """Replaces the second record of a conversation by "mirrored" where it differs only by the roles."""
     exchanged = {"user": "assistant", "assistant": "user"}
     written: dict[str, dict[str, Any]] = {}
