@@ -15,6 +15,7 @@ PAIR = """
 import asyncio, json, sys, tracemalloc
 from itertools import count
 from autogen_nb import ConversableAgent, GroupChat, GroupChatManager
+from autogen_nb.agents.chats.initiated_chat import ChatOptions, TwoAgentChat
 from autogen_nb.testing import ScriptedExecutor
 
 WAY, KIND = {way!r}, {kind!r}
@@ -77,8 +78,14 @@ def chat(messages, text="Hello."):
         other = GroupChatManager(group, max_consecutive_auto_reply=10_000)
         del options["max_turns"]
     if WAY == "sync":
-        return one, other, one.initiate_chat(other, **options)
-    return one, other, asyncio.run(one.a_initiate_chat(other, **options))
+        result = one.initiate_chat(other, **options)
+    else:
+        result = asyncio.run(one.a_initiate_chat(other, **options))
+    if KIND == "resumed":
+        again = TwoAgentChat(one, other, ChatOptions(**options), waits="sync", log=list(result.log))
+        assert sum(1 for _ in again.exchange().events()) >= messages
+        result = again.result()
+    return one, other, result
 """
 BOTH_WAYS = pytest.mark.parametrize("way", ["sync", "async"])
 KINDS = [
@@ -91,6 +98,7 @@ KINDS = [
     "own send and receive",
     "own reply",
     "group",
+    "resumed",
 ]
 
 

@@ -166,55 +166,6 @@ def test_endings_run_when_the_process_ends(endings: str, told: str) -> None:
     assert (done.stdout, done.stderr, done.returncode) == (told, "", 0)
 
 
-LONG = """
-import asyncio, sys
-from autogen_nb.core.chats.two_agent_chat import two_agent_chat
-from autogen_nb.core.chats.reply_steps import AgentSpec, check_termination_and_human_reply, generate_oai_reply
-from autogen_nb.core.chats.code_step import RunCode
-from autogen_nb.event_json import to_json
-from autogen_nb.events import CodeRan, Ended, ModelReplied, Said, CodeAsked
-from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, iterate, stream_events
-
-user = AgentSpec("user", (check_termination_and_human_reply, RunCode()), max_auto_replies=10_000,
-             termination=lambda _: False, default_reply=Message("on"))
-assistant = AgentSpec("assistant", (generate_oai_reply,))
-
-def flow():
-    return two_agent_chat(user, assistant, opening=Message("go"), max_turns=2_500)
-
-def world(question):
-    answer = CodeRan(0) if isinstance(question, CodeAsked) else ModelReplied(Message(TEXT))
-    return OnCaller(lambda: answer)
-
-async def main():
-    return [event async for event in stream_events(flow(), world)]
-
-class Counted(list):
-    reads = 0
-    def __getitem__(self, index):
-        Counted.reads += 1
-        return super().__getitem__(index)
-
-next(iterate(stream_events(flow(), world, waits="sync")))
-log = Counted()
-sys.setrecursionlimit(150)
-seen = list(iterate(stream_events(flow(), world, log, waits="sync")))
-assert Counted.reads == 0
-replayed = list(iterate(stream_events(flow(), None, log, waits="sync")))
-assert Counted.reads < 3 * len(log)
-assert seen == replayed == asyncio.run(main())
-print(sum(isinstance(event, Said) for event in seen), seen[-1].reason)
-"""
-
-
-@pytest.mark.parametrize("text", ["'hello'", "'```text\\nx\\n```'"], ids=["prose", "Markdown"])
-def test_long_chat_needs_no_recursion(text: str) -> None:
-    done = in_process(LONG.replace("TEXT", text))
-
-    assert (done.stdout, done.stderr) == ("5000 max_turns\n", "")
-
-
 FORKED = """
 import multiprocessing, sys
 from autogen_nb import AssistantAgent, UserProxyAgent
