@@ -50,29 +50,22 @@ def penguins(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 @pytest.mark.kernel
 @pytest.mark.slow
 class TestOnItsOwnTable:
-    def test_ends_well_and_silently(self, penguins: Ran) -> None:
-        assert (penguins.code, penguins.err) == (0, "")
-
-    def test_shows_each_message_once(self, penguins: Ran) -> None:
-        assert penguins.out.count("I am the offline analyst") == 1
-        assert len(re.findall(r"^Done · .* blocks? run", penguins.out, re.MULTILINE)) == 2
-
-    def test_leaves_the_executed_notebook(self, penguins: Ran) -> None:
+    def test_shows_each_message_once_and_leaves_the_executed_notebook(self, penguins: Ran) -> None:
         path = penguins.build / "01_quickstart.ipynb"
 
+        assert (penguins.code, penguins.err) == (0, "")
+        assert penguins.out.count("I am the offline analyst") == 1
+        assert len(re.findall(r"^Done · .* blocks? run", penguins.out, re.MULTILINE)) == 2
         assert nbformat.read(path, as_version=4).cells[-2].outputs
         assert str(path) in penguins.out
 
-    def test_leaves_a_page_that_holds_every_plot(self, penguins: Ran) -> None:
+    def test_leaves_a_page_that_holds_every_plot_and_needs_no_network(self, penguins: Ran) -> None:
         told = re.search(r"with (\d+) plots?:", penguins.out)
-
-        assert told is not None
-        assert penguins.page.count('src="data:image/png;base64') == int(told[1]) >= 2
-
-    def test_the_page_needs_no_network(self, penguins: Ran) -> None:
         fetched = Fetched()
         fetched.feed(penguins.page)
 
+        assert told is not None
+        assert penguins.page.count('src="data:image/png;base64') == int(told[1]) >= 2
         assert fetched.addresses == []
         assert re.findall(r"@import|url\((?![\"']?data:)", penguins.page) == []
 
