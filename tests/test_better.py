@@ -3,23 +3,8 @@ from typing import Any
 
 from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
-from tests.agents.test_overriding import Typing
 
 CODE = "Here:\n```python\nprint(1)\n```"
-
-
-@BOTH_WAYS
-def test_a_person_is_asked_once_at_the_limit(way: Way) -> None:
-    proxy = user(Typing, human_input_mode="TERMINATE", max_consecutive_auto_reply=1)
-    proxy.words = ["", "", "exit"]
-    teacher = assistant("One.", "Two.", "Three.", "Four.", "Five.")
-
-    result = chat(way, proxy, teacher, message="Begin.")
-
-    assert contents(result) == ["Begin.", "One.", "Go on.", "Two.", "Go on.", "Three.", "Go on.", "Four."]
-    assert len(proxy.prompts) == 3
-    assert result.human_input == ["", "", "exit"]
-    assert teacher.auto_replies[proxy] == 4
 
 
 @BOTH_WAYS

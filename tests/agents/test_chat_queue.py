@@ -6,7 +6,7 @@ import pytest
 from autogen_nb.agents.chats.chat_queue import a_initiate_chats
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import ReplyFunctionReturned, Said
+from autogen_nb.events import Ended, ReplyFunctionReturned, Said
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
 
 
@@ -30,6 +30,8 @@ def test_summaries_are_carried_over() -> None:
     results = proxy.initiate_chats(queue(*agents))
 
     assert [result.summary for result in results] == ["One.", "Two.", "Three."]
+    assert contents(results[0])[0] == "Task 0."
+    assert results[0].log[-1] == Ended("max_turns", "The limit of turns was reached.")
     assert contents(results[2])[0] == "Task 2.\nContext: \nOne.\nTwo."
     assert proxy.get_chat_results() == results
     assert proxy.get_chat_results(1) is results[1]

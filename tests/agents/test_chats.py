@@ -40,36 +40,6 @@ def test_summaries(way: Way, method: Any, summary: str) -> None:
     assert result.summary == summary
 
 
-@BOTH_WAYS
-@pytest.mark.parametrize(
-    ("message", "context", "content"),
-    [
-        ("task", {"carryover": "C1"}, "task\nContext: \nC1"),
-        ("task", {"carryover": ["C1", {"content": "C2"}, 3]}, "task\nContext: \nC1\nC2\n3"),
-        ("task", {"carryover": ""}, "task"),
-        ("task", {"carryover": []}, "task"),
-        ({"content": "d", "name": "bob", "unknown": 1}, {}, "d"),
-        ({"content": "d"}, {"carryover": "C1"}, "d\nContext: \nC1"),
-        (
-            lambda s, r, context: f"{s.name} {r.name} {sorted(context)}",
-            {"carryover": "C", "z": 1},
-            "user assistant ['carryover', 'z']",
-        ),
-        (
-            {"content": [{"type": "text", "text": "T"}]},
-            {"carryover": "C1"},
-            [{"type": "text", "text": "\nContext: \nC1"}, {"type": "text", "text": "T"}],
-        ),
-    ],
-    ids=["text", "list", "empty", "empty-list", "dict", "dict-and-text", "callable", "multimodal"],
-)
-def test_opening_messages(way: Way, message: Any, context: dict[str, Any], content: Any) -> None:
-    result = chat(way, user(max_consecutive_auto_reply=0), assistant("Hi."), message=message, **context)
-
-    assert contents(result)[0] == content
-    assert "unknown" not in result.chat_history[0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -12,7 +12,6 @@ from autogen_nb.testing import ScriptedExecutor
 from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, model_of, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
-CALL = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1}'}}
 
 
 class Typing(UserProxyAgent):
@@ -64,23 +63,6 @@ def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
 
     assert contents(result)[2].endswith("Code output: [one]\n[two]")
     assert executor.blocks == [CodeBlock("python", "x = 1"), CodeBlock("sh", "ls")]
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("kind", ["sync", "async"])
-def test_functions_of_either_kind(way: Way, kind: str) -> None:
-    def add(a: int) -> dict[str, int]:
-        return {"sum": a + 1}
-
-    async def a_add(a: int) -> dict[str, int]:
-        return {"sum": a + 1}
-
-    function_map = {"add": {"sync": add, "async": a_add}[kind]}
-    result = chat(
-        way, user(function_map=function_map, max_consecutive_auto_reply=1), assistant(CALL, "Done."), message="Add."
-    )
-
-    assert contents(result)[2] == '{"sum": 2}'
 
 
 class Polite(ConversableAgent):

@@ -22,9 +22,7 @@ from autogen_nb.events import Answer as AnyAnswer
 from autogen_nb.events import (
     ApprovalGiven,
     CandidatesGiven,
-    ChatStarted,
     CodeRan,
-    Ended,
     FunctionsReturned,
     HumanInputGiven,
     ModelReplied,
@@ -68,23 +66,6 @@ def spoken(events: Sequence[Recorded]) -> list[str]:
 def selected(method: Literal["auto", "function"] = "auto", **more: Any) -> Selection:
     follows = {name: frozenset(ABC) - {name} for name in ABC}
     return Selection("team", ABC, method, follows, None, 1, **more)
-
-
-def test_by_turns() -> None:
-    events = held()
-
-    assert events[0] == ChatStarted("user", "team")
-    assert spoken(events) == ["user", "alice", "bob", "carol", "alice"]
-    assert events[2] == Said("alice", "team", Message("alice"))
-    assert events[-1] == Ended("max_turns", "The limit of turns was reached: 4.")
-
-
-def test_a_second_task_goes_to_the_first_member() -> None:
-    there = TeamState("team")
-    held(there=there, max_turns=2)
-
-    assert spoken(held(there=there, task=None, max_turns=1)) == ["carol"]
-    assert spoken(held(there=there, max_turns=1)) == ["user", "alice"]
 
 
 def test_what_happens_on_the_way_is_watched() -> None:

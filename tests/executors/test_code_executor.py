@@ -130,17 +130,6 @@ def test_a_cancelled_token_begins_nothing(make: Make) -> None:
         asyncio.run(make().execute_code_blocks([], token))
 
 
-@pytest.mark.slow
-@EITHER
-def test_a_run_out_of_time_says_so(make: Make, tmp_path: Path) -> None:
-    with make(work_dir=tmp_path, timeout=5) as executor:
-        found = executor.execute_code_blocks([block("import time\nprint('on', flush=True)\ntime.sleep(99)")])
-
-    assert found.exit_code == 124
-    assert found.output.startswith("on\n")
-    assert "ran out of time" in found.output
-
-
 @pytest.mark.parametrize(
     ("make", "told"),
     [

@@ -1,6 +1,5 @@
-import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +38,6 @@ def test_address_may_hold_the_deployment(server: FakeOpenAI) -> None:
     ask(azure(server, api_key=KEY, azure_endpoint=f"{endpoint(server)}/openai/deployments/other/"))
 
     assert server.requests[0].path.startswith("/openai/deployments/other/chat/completions?")
-
-
-def counting(kind: str) -> Callable[[], Any]:
-    numbers = iter(range(9))
-
-    def sync() -> str:
-        return f"{TOKEN}-{next(numbers)}"
-
-    async def async_() -> str:
-        await asyncio.sleep(0)
-        return sync()
-
-    def awaitable() -> Any:
-        return async_()
-
-    return {"sync": sync, "async": async_, "awaitable": awaitable}[kind]
 
 
 def test_token_that_the_server_echoes_is_not_told(server: FakeOpenAI) -> None:
@@ -135,7 +118,7 @@ def test_default_provider_is_azure_identitys(
     ("settings", "told"),
     [
         ({"api_key": KEY, "azure_ad_token": TOKEN}, "api_key and azure_ad_token"),
-        ({"api_key": KEY, "azure_ad_token_provider": counting("sync")}, "api_key and azure_ad_token_provider"),
+        ({"api_key": KEY, "azure_ad_token_provider": lambda: TOKEN}, "api_key and azure_ad_token_provider"),
         ({"azure_ad_token_provider": TOKEN}, "azure_ad_token"),
         ({"azure_ad_token_provider": 7}, "azure_ad_token"),
         ({"azure_endpoint": "https://a.example", "base_url": "https://b.example"}, "azure_endpoint and base_url"),

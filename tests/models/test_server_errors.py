@@ -1,4 +1,3 @@
-import ssl
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -85,13 +84,6 @@ def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
 
 def test_long_reason_is_cut() -> None:
     assert len(str(of_status(500, "x" * 100_000))) < 600
-
-
-def test_untrusted_certificate_is_reported_with_the_way_out() -> None:
-    certificate = ssl.SSLCertVerificationError(1, "self-signed certificate")
-    certificate.verify_message = "self-signed certificate"
-
-    assert "ca_bundle" in of_connection(certificate)
 
 
 def test_error_inside_a_stream_may_pass_unless_the_request_is_wrong() -> None:

@@ -1,5 +1,3 @@
-import ast
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,30 +8,6 @@ from autogen_nb.testing import ScriptedExecutor, ScriptedModel
 
 # Taken from the package itself, a name also tells where chats are shown; its modules alone do not.
 assert autogen_nb.UserProxyAgent is UserProxyAgent
-
-SIGNATURE = """
-name: str,
-is_termination_msg: Optional[Callable[[Dict], bool]] = None,
-max_consecutive_auto_reply: Optional[int] = None,
-human_input_mode: Optional[str] = "ALWAYS",
-function_map: Optional[Dict[str, Callable]] = None,
-code_execution_config: Optional[Union[Dict, Literal[False]]] = None,
-default_auto_reply: Optional[Union[str, Dict, None]] = "",
-llm_config: Optional[Union[Dict, Literal[False]]] = False,
-system_message: Optional[str] = ""
-"""
-"""The parameters as AutoGen 0.2's reference has them."""
-
-
-def test_signature() -> None:
-    head = ast.parse(f"def f({SIGNATURE}): pass").body[0]
-    assert isinstance(head, ast.FunctionDef)
-    names = [each.arg for each in head.args.args]
-    defaults = [ast.literal_eval(each) for each in head.args.defaults]
-    ours = list(inspect.signature(UserProxyAgent).parameters.values())[: len(names)]
-
-    assert [each.name for each in ours] == names
-    assert [each.default for each in ours][-len(defaults) :] == defaults
 
 
 def test_parameters() -> None:

@@ -96,8 +96,6 @@ def _exchange(
     state: ConversationState, initiator: AgentSpec, recipient: AgentSpec, opening: Opening, max_turns: int | None
 ) -> Asking[Stop]:
     limit_reached = Stop("max_turns").with_detail(recipient.name)
-    if max_turns is not None and max_turns < 1:
-        return limit_reached
     message = yield from _opening(opening, initiator, recipient)
     speaker, listener = initiator, recipient
     turns = 1
