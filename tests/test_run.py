@@ -48,23 +48,16 @@ def here(call: Callable[[], Any]) -> World:
     return lambda _: OnCaller(call)
 
 
-def test_sync_chat_on_the_engine_is_refused() -> None:
-    async def adapter() -> None:
+def test_sync_chat_and_sync_call_on_the_engine_are_refused() -> None:
+    async def chat() -> None:
         driven(flow(), nobody)
 
-    with pytest.raises(ConfigError, match="await its async form"):
-        engine.call(adapter())
+    async def call() -> None:
+        engine.call(asyncio.sleep(0))
 
-
-def test_sync_call_on_the_engine_is_refused() -> None:
-    async def nothing() -> None:
-        return
-
-    async def adapter() -> None:
-        engine.call(nothing())
-
-    with pytest.raises(ConfigError, match="await its async form"):
-        engine.call(adapter())
+    for adapter in (chat, call):
+        with pytest.raises(ConfigError, match="await its async form"):
+            engine.call(adapter())
 
 
 @both

@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -8,8 +7,8 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError
 from autogen_nb.messages import CodeBlock
-from autogen_nb.testing import ScriptedExecutor
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, model_of, user
+from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, heard, user
 
 CODE = "Two blocks:\n```python\nx = 1\n```\n```sh\nls\n```"
 
@@ -66,25 +65,12 @@ def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
 
 
 class Polite(ConversableAgent):
-    seen: list[Any]
-
-    def generate_reply(
-        self,
-        messages: Sequence[Mapping[str, Any]] | None = None,
-        sender: ConversableAgent | None = None,
-        exclude: Any = (),
-    ) -> Any:
-        self.seen = [(message["content"], message["role"]) for message in messages or ()]
-        reply = super().generate_reply(messages, sender, exclude)
-        return None if reply is None else f"{reply} Thanks."
-
-
-def polite(*replies: Any, **more: Any) -> Polite:
-    return Polite("assistant", llm_config=model_of(assistant(*replies)), human_input_mode="NEVER", **more)
+    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+        return f"{super().generate_reply(messages, sender, exclude)} Thanks."
 
 
 def test_usage_of_an_overridden_reply_is_counted() -> None:
-    helper = polite("One.")
+    helper = Polite("assistant", llm_config=ScriptedModel(["One."]), human_input_mode="NEVER")
 
     result = chat("sync", user(max_consecutive_auto_reply=0), helper, message="Begin.")
 

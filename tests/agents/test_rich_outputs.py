@@ -19,14 +19,13 @@ def picture(size: int = 1, sides: tuple[int, int] = (1, 1)) -> str:
 
 
 class Kept:
-    def __init__(self, *, disk: bool = True) -> None:
+    def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
-        self._disk = disk
 
     def save(self, ending: str, content: bytes) -> str:
         name = f"output-{len(self.files) + 1}.{ending}"
         self.files[name] = content
-        return name if self._disk else ""
+        return name
 
 
 def taken(*outputs: Output, kept: Kept | None = None, chat: ShownSize | None = None) -> tuple[list[Output], str]:

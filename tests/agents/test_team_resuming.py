@@ -80,20 +80,6 @@ def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
         assert untimed(log) == untimed(list(whole))
 
 
-def test_awaited_is_waited_for() -> None:
-    waited: Log = []
-    awaited: Log = []
-    logged(selector(), waited)
-
-    async def run() -> None:
-        async for _ in selector().exchange("start", log=awaited).stream_events():
-            pass
-
-    finished(run())
-
-    assert untimed(list(waited)) == untimed(list(awaited))
-
-
 COUNTED = """
 from itertools import cycle
 from autogen_nb import FunctionAgent, MaxMessageTermination, SelectorGroupChat, TextMentionTermination, AssistantAgent

@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step, Stop
-from autogen_nb.core.chats.team_replies import Respond, TeamReply, TeamState
+from autogen_nb.core.chats.reply_steps import AgentSpec, Asking, Step
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.events import Answer, CodeAsked, CodeRan, Question, Recorded, Said
-from autogen_nb.messages import Message
 from autogen_nb.outputs import Stream
 
 T = TypeVar("T")
@@ -42,14 +40,6 @@ def spec(name: str = "user", *steps: Step, **settings: object) -> AgentSpec:
     settings.setdefault("termination", lambda _: False)
     # The settings are those of AgentSpec, which checks none of them.
     return AgentSpec(name, steps, **settings)  # type: ignore[arg-type]
-
-
-def say_always(text: str) -> Respond:
-    def respond(_: TeamState, __: str) -> Asking[TeamReply | Stop]:
-        return TeamReply(Message(text))
-        yield  # a generator that asks nothing
-
-    return respond
 
 
 def echo(question: CodeAsked) -> CodeRan:
