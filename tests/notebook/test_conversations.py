@@ -12,9 +12,7 @@ from autogen_nb.notebook.chat_folders import ChatFolders
 from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin
 from autogen_nb.settings import Settings
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
-from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
+from tests.notebook.scripts import opened, python
 
 ASKED = ApprovalAsked("user", CodeBlock("python", "1"))
 TERMS = Settings().for_cell(Settings.from_options("go"), attended=True)
@@ -40,62 +38,41 @@ def begun(chat: NotebookConversation, cell: str | None, request: str, *events: R
     turn.log.extend(events)
 
 
-@pytest.mark.parametrize("last", [ASKED, WAITING])
-def test_an_open_question_is_gone_on_with(chat: NotebookConversation, last: Recorded) -> None:
-    begun(chat, "a", "1", last)
-
-    resumed = chat.resume(Origin("a", "2"), "go", TERMS)
-
-    assert resumed == (chat.runs[0], [])
-    assert chat.runs[0].origin == Origin("a", "2")
-
-
 @pytest.mark.parametrize(
-    ("origin", "task", "last"),
+    ("origin", "task", "last", "resumed"),
     [
-        (Origin("a", "2"), "go", RUNNING),
-        (Origin("a", "2"), "go", Ended("answered")),
-        (Origin("a", "2"), "go elsewhere", ASKED),
-        (Origin("b", "2"), "go", ASKED),
-        (Origin("a", "1"), "go", ASKED),
+        (Origin("a", "2"), "go", ASKED, True),
+        (Origin("a", "2"), "go", WAITING, True),
+        (Origin("a", "2"), "go", RUNNING, False),
+        (Origin("a", "2"), "go", Ended("answered"), False),
+        (Origin("a", "2"), "go elsewhere", ASKED, False),
+        (Origin("b", "2"), "go", ASKED, False),
+        (Origin("a", "1"), "go", ASKED, False),
     ],
-    ids=["code-was-running", "ended", "other-task", "other-cell", "same-execution"],
+    ids=["asked", "waiting", "code-was-running", "ended", "other-task", "other-cell", "same-execution"],
 )
-def test_anything_else_is_not(chat: NotebookConversation, origin: Origin, task: str, last: Recorded) -> None:
+def test_only_an_open_question_is_gone_on_with(
+    chat: NotebookConversation, origin: Origin, task: str, last: Recorded, resumed: bool
+) -> None:
     begun(chat, "a", "1", last)
 
-    assert chat.resume(origin, task, TERMS) is None
-
-
-def test_a_turn_replaces_its_cells_and_those_after(chat: NotebookConversation) -> None:
-    for cell in "abc":
-        begun(chat, cell, cell, Ended("answered"))
-
-    replaced = chat.drop(chat.index_of(Origin("b", "again"), "go") or 0)
-    chat.begin(Origin("b", "again"), "go", "go", TERMS)
-
-    assert [turn.origin.cell for turn in replaced] == ["b", "c"]
-    assert [turn.origin.cell for turn in chat.runs] == ["a", "b"]
+    assert chat.resume(origin, task, TERMS) == ((chat.runs[0], []) if resumed else None)
 
 
 def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
-    begun(all_of_them.named(), "a", "1")
     old = all_of_them.named()
+    unused = all_of_them.renew()
+    begun(old, "a", "1")
 
     new, kept = all_of_them.renew()
     begun(new, "b", "2")
     _, kept_again = all_of_them.renew()
 
+    assert unused == (old, None)
     assert (kept, kept_again) == ("main-1", "main-2")
     assert all_of_them.named("main-1") is old
     assert [each.name for each in all_of_them] == ["main-1", "main-2", "main"]
     assert len({each.folder for each in all_of_them}) == 3
-
-
-def test_renewing_what_was_not_used_keeps_nothing(all_of_them: Conversations) -> None:
-    chat = all_of_them.named()
-
-    assert all_of_them.renew() == (chat, None)
 
 
 def test_a_chat_without_an_answer_is_not_kept(all_of_them: Conversations) -> None:
@@ -162,14 +139,12 @@ def test_each_chat_has_a_folder(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.kernel
 def test_two_notebooks_in_a_folder(tmp_path: Path, model: FakeOpenAI) -> None:
-    own = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "x", "AUTOGEN_NB_MODEL": "scripted"}
     folders, said = ("one/main", "two/main"), []
-    with ExitStack() as opened:
+    with ExitStack() as both:
         for folder in folders:
-            environ = environment(tmp_path, **own, JPY_SESSION_NAME=f"{Path(folder).parent}.ipynb")
-            front = opened.enter_context(FrontEnd(tmp_path, environ))
+            name = f"{Path(folder).parent}.ipynb"
+            front = both.enter_context(opened(tmp_path, model, JPY_SESSION_NAME=name))
             model.add(python(f"open('autogen_files/{folder}/result.csv', 'x').write({folder!r})"), "Fine.")
-            front.run("%load_ext autogen_nb", "load")
             cell = front.run("%%autogen --confirm never\nWrite.", "write")
             assert cell.status == "ok", cell.error
             said.append(front.run("%autogen chats", "chats").text)

@@ -15,9 +15,10 @@ def asking(front: FrontEnd, cell: Run) -> str:
 
 
 def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(len(table_one))"), "A thousand.")
+    model.add(python("print('table_one' in globals())"), "Fine.", python("print(len(table_one))"), "A thousand.")
 
     notebook.run(TABLE, "values")
+    unattended = notebook.run("%%autogen --confirm never -c other\nLook at table_one.", "other", stdin=False)
     cell = notebook.start("%%autogen --confirm never\nHow many rows has table_one?")
     question = asking(notebook, cell)
     asked_before = len(model.requests)
@@ -25,18 +26,10 @@ def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, mode
     notebook.finish(cell)
 
     assert question == "`table_one` (8.1 KB) lives in your notebook; the agent has its own kernel. Copy it?"
-    assert asked_before == 0
+    assert asked_before == 2
+    assert unattended.about("stream") == ["False\n"]
     assert cell.about("stream") == ["1000\n"]
-    assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[0].body["messages"][-1])
-
-
-def test_unattended_push_copies_nothing(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('long_one' in globals())"), "Fine.")
-
-    fresh.run("long_one = [1]", "values")
-    cell = fresh.run("%%autogen --confirm never\nLook at long_one.", stdin=False)
-
-    assert cell.about("stream") == ["False\n"]
+    assert "`table_one`: DataFrame, 1000 rows x 1 columns: a (int64)" in str(model.requests[2].body["messages"][-1])
 
 
 def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -44,6 +37,7 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
 
     cell = fresh.run("%%autogen --confirm never\nMake.", "one")
     later = fresh.run("%%autogen\nAnd?", "two")
+    missing, unknown, again = (fresh.run(code, code) for code in ("made.sum()", "nowhere.sum()", "made.max()"))
     fresh.run("%autogen pull made other", "pull")
 
     assert cell.about("note")[-1] == (
@@ -51,34 +45,28 @@ def test_new_variables_are_listed_and_can_be_pulled(fresh: FrontEnd, model: Fake
         "`%autogen pull made` copies one here"
     )
     assert later.about("note") == []
+    assert missing.status == "error"
+    hint = "'made' is in the agent's kernel: %autogen pull made copies it here."
+    assert hint in missing.text.splitlines()
+    assert "agent's kernel" not in unknown.text + again.text
     assert fresh.value("list(made['a']), other") == "[1, 2] {1: (2, 3)}"
 
 
-def test_pull_takes_data_only(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(
-        python("class Trap:\n    def __reduce__(self):\n        return (print, ('trapped',))\ntrap_one = Trap()"),
-        "Set.",
-    )
+def test_pull_takes_data_only_unless_told_to_unpickle(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    trap = "class Trap:\n    def __reduce__(self):\n        return (print, ('trapped',))\ntrap = Trap()"
+    model.add(python(f"import fractions\nhalf = fractions.Fraction(1, 2)\n{trap}"), "Fine.")
 
-    notebook.run("%%autogen --confirm never\nSet a trap.", "one")
-    cell = notebook.run("%autogen pull trap_one", "pull")
+    refused = fresh.run("%%autogen --confirm never -o half\nGo.", "one")
+    pulled = fresh.run("%autogen pull trap", "pull")
+    taken = fresh.run("%autogen pull half --unpickle", "unpickle")
 
-    assert cell.status == "error"
-    assert "trap_one" in cell.error
-    assert "trapped" not in cell.text
-
-
-def test_a_missing_name_that_the_agent_has(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("made_there = 1"), "Made.")
-
-    fresh.run("%%autogen --confirm never\nMake.", "one")
-    missing = fresh.run("made_there + 1", "two")
-    unknown, again = fresh.run("made_nowhere + 1", "three"), fresh.run("made_there + 2", "four")
-
-    assert missing.status == "error"
-    hint = "'made_there' is in the agent's kernel: %autogen pull made_there copies it here."
-    assert hint in missing.text.splitlines()
-    assert "agent's kernel" not in unknown.text + again.text
+    assert "`half`" in refused.error
+    assert "(in a cell: --unpickle)" in refused.error
+    assert pulled.status == "error"
+    assert "trap" in pulled.error
+    assert "trapped" not in pulled.text
+    assert taken.status == "ok"
+    assert fresh.value("half") == "1/2"
 
 
 def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -94,15 +82,3 @@ def test_rows_are_shared_where_that_is_reported(fresh: FrontEnd, model: FakeOpen
     assert "blue" in second
     assert schema.about("host")[0].startswith("`127.0.0.1` receives your task, names and types (no rows)")
     assert "names, types and first rows" in rows.about("host")[0]
-
-
-def test_unpickling_is_asked_for(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("import fractions\nhalf = fractions.Fraction(1, 2)"), "Fine.")
-
-    refused = fresh.run("%%autogen --confirm never -o half\nGo.", "one")
-    taken = fresh.run("%autogen pull half --unpickle", "pull")
-
-    assert "`half`" in refused.error
-    assert "(in a cell: --unpickle)" in refused.error
-    assert taken.status == "ok"
-    assert fresh.value("half") == "1/2"

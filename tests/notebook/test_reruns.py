@@ -1,12 +1,10 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
-from tests.notebook.front_end import FrontEnd
-from tests.notebook.scripts import python
+from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.scripts import opened, python
 
 pytestmark = pytest.mark.slow
 
@@ -67,30 +65,25 @@ def test_a_finished_cell_is_replaced_with_what_came_after(fresh: FrontEnd, model
     assert "`%autogen redo` brings back the earlier state" in note
 
 
-def test_a_waiting_cell_run_again_with_another_option_begins_anew(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), python("print('ran')"), "Fine.")
+def test_a_cell_that_goes_on_drops_what_came_after_and_with_another_option_begins_anew(
+    fresh: FrontEnd, model: FakeOpenAI
+) -> None:
+    def stopped_at_its_question() -> Run:
+        cell = fresh.start("%%autogen\nGo.", "one")
+        fresh.asked("Run")
+        fresh.interrupt()
+        return fresh.finish(cell)
 
-    first = fresh.start("%%autogen\nGo.", "one")
-    fresh.asked("Run")
-    fresh.interrupt()
-    fresh.finish(first)
-    again = fresh.run("%%autogen --confirm never\nGo.", "one")
-
-    assert again.error == ""
-    assert again.about("stream") == ["ran\n"]
-
-
-def test_continuing_a_cell_names_the_messages_it_forgets(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('ran')"), "Second.", "Fine.")
-
-    first = fresh.start("%%autogen\nGo.", "one")
-    fresh.asked("Run")
-    fresh.interrupt()
-    fresh.finish(first)
+    model.add(python("print('ran')"), "Second.", python("print('ran')"), "Fine.")
+    stopped_at_its_question()
     fresh.run("%%autogen\nSomething else.", "two")
-    again = fresh.run_clicking("%%autogen\nGo.", "one", click=["Run"])
+    again = stopped_at_its_question()
+    anew = fresh.run("%%autogen --confirm never\nGo.", "one")
 
     assert "drops the run after it" in again.about("note")[0]
+    assert anew.error == ""
+    assert anew.about("stream") == ["ran\n"]
+    assert len(model.requests) == 4
 
 
 def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -108,26 +101,18 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
-@pytest.fixture
-def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
-    with FrontEnd(
-        tmp_path, environment(tmp_path, OPENAI_BASE_URL=model.base_url, AUTOGEN_NB_MODEL="scripted")
-    ) as front:
-        front.run("%load_ext autogen_nb", "load")
-        yield front
-
-
 @pytest.mark.kernel
-def test_follow_up_after_a_restart_says_what_is_gone(front: FrontEnd, model: FakeOpenAI) -> None:
+def test_follow_up_after_a_restart_says_what_is_gone(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add("One.", "Two.", "Three.", "Four.")
-    front.run("%%autogen\nFirst.", "one")
-    front.run("%%autogen\nSecond.", "two")
+    with opened(tmp_path, model) as front:
+        front.run("%%autogen\nFirst.", "one")
+        front.run("%%autogen\nSecond.", "two")
 
-    front.restart()
-    front.run("%load_ext autogen_nb", "load")
-    shown = front.run("%autogen show", "show")
-    followed = front.run("%%autogen\nAnd now?", "three")
-    after = front.run("%%autogen\nAnd then?", "four")
+        front.restart()
+        front.run("%load_ext autogen_nb", "load")
+        shown = front.run("%autogen show", "show")
+        followed = front.run("%%autogen\nAnd now?", "three")
+        after = front.run("%%autogen\nAnd then?", "four")
 
     assert "`%autogen resume` brings it back" in shown.text
     assert "The next %%autogen cell begins a new one." in shown.text
