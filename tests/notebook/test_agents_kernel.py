@@ -65,37 +65,33 @@ CALL = FakeReply(
 )
 
 
-@pytest.mark.slow
 def test_model_asks_and_reads_the_choice(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(CALL, "Blue it is.")
 
     cell = notebook.start("%%autogen --ask-person\nPaint.")
     notebook.asked("blue")
     panel = cell.about("panel")[0]
+    field = notebook.field("Another answer")
     notebook.click("blue")
     notebook.finish(cell)
 
     assert cell.status == "ok", cell.error
     assert panel.startswith("assistant asks: Which colour?")
+    assert field == ""
+    assert cell.decisions == ["Answered · by you"]
     assert model.requests[1].body["messages"][-1]["content"] == "blue"
     assert model.requests[0].body["tools"][0]["function"]["name"] == "ask_person"
     assert cell.about("message")[-1].endswith("Blue it is.")
 
 
-@pytest.mark.slow
-def test_unattended_chat_does_not_ask(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(CALL, "Red, then.")
+def test_model_is_sent_no_tool_unless_told_and_hears_that_nobody_is_there(
+    notebook: FrontEnd, model: FakeOpenAI
+) -> None:
+    model.add("Done.", CALL, "Red, then.")
 
-    cell = notebook.run("%%autogen --ask-person\nPaint.", stdin=False)
-
-    assert cell.status == "ok", cell.error
-    assert "Nobody is there to answer" in str(model.requests[1].body["messages"][-1]["content"])
-
-
-@pytest.mark.slow
-def test_server_that_may_not_know_tools_is_sent_none(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("Done.")
-
-    notebook.run("%%autogen\nPaint.")
+    notebook.run("%%autogen\nPaint.", "one")
+    cell = notebook.run("%%autogen --ask-person\nPaint.", "two", stdin=False)
 
     assert "tools" not in model.requests[0].body
+    assert cell.status == "ok", cell.error
+    assert "Nobody is there to answer" in str(model.requests[2].body["messages"][-1]["content"])

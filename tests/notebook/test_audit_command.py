@@ -39,7 +39,7 @@ HOSTILE = "print('<img src=x onerror=alert(1)>')  # $x$ \u202e"
 @pytest.mark.slow
 def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('one')"), python("1 / 0"), "Done.")
-    nothing = fresh.run("%autogen audit", "before")
+    nothing, unsent = fresh.run("%autogen audit", "before"), fresh.run("%autogen audit --sent", "unsent")
     cell = fresh.start("%%autogen\nGo.")
     fresh.click("Run")
     fresh.wait(lambda: len(cell.decisions) == 1, "the first decision")
@@ -51,6 +51,7 @@ def test_audit_of_a_chat(fresh: FrontEnd, model: FakeOpenAI) -> None:
 
     heads, *lines = audit.text.split("\n")
     assert nothing.text == "Nothing was asked in chat `main`, and no code ran."
+    assert unsent.text == "Nothing went to a model in chat `main`."
     assert heads.split() == "# agent question reasons answer by result code".split()
     assert [each.strip() for each in lines[0].split("  ") if each][-4:] == ["run", "you", "exit code 0", "print('one')"]
     assert "exit code 1" in lines[1]
@@ -95,11 +96,6 @@ def test_pictures_and_calls_are_reported() -> None:
     assert "[call of add: {}]" in text
     assert "AAAA" not in text
     assert "unknown: no reply" in text
-
-
-@pytest.mark.slow
-def test_nothing_sent() -> None:
-    assert requests_table([], "main")[0]["text/plain"] == "Nothing went to a model in chat `main`."
 
 
 def test_code_that_ran_unasked() -> None:

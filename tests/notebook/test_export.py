@@ -111,22 +111,6 @@ def test_times_are_told_apart(fresh: FrontEnd, model: FakeOpenAI, folder: Path) 
     assert export(fresh, "out.ipynb").endswith(f"Block 1 shows other times.\nWritten: `out.ipynb`{SAME}")
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        ("%autogen export", "the command is %autogen export FILE"),
-        ("%autogen export out.txt", "must end in one of .ipynb, .py, .md, .html"),
-        ("%autogen export data.csv.py --loud", "[--force], not 'export data.csv.py --loud'"),
-        ("%autogen export nowhere/out.py", "does not exist"),
-        ("%autogen export there.py", "already exists; --force overwrites it"),
-    ],
-)
-def test_bad_request_is_refused(fresh: FrontEnd, line: str, error: str) -> None:
-    (fresh.cwd / "there.py").touch()
-
-    assert error in fresh.run(line, "export").error
-
-
 def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("table = [1, 2, 3]", "table")
     model.add(python("print(table)"), "Shown.", python("print(sum(table))"), "It is 6.")

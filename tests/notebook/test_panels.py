@@ -10,8 +10,7 @@ WORDS = "Your message to assistant instead"
 REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
 from autogen_nb.effects import Effect
-from autogen_nb.events import EffectAsked, ApprovalAsked, CodeInputAsked, HumanInputAsked
-from autogen_nb.messages import CodeBlock
+from autogen_nb.events import CodeInputAsked, EffectAsked
 from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
@@ -39,54 +38,25 @@ def start(front: FrontEnd, method: str, question: str) -> Run:
     return front.start(ASK.format(method=method, question=question))
 
 
-def shown(cell: Run) -> list[str]:
-    return cell.decisions
-
-
-def test_message_with_code_shows_one_panel(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print(6 * 7)"), "It is 42.")
+def test_message_with_code_shows_one_panel_and_words_may_take_its_place(either: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("print('never seen')"), python("print(6 * 7)", words="Another way:"), "It is 42.")
 
     cell = either.start("%%autogen --human-input always\nMultiply.")
     either.asked("Run")
     labels = [state["description"] for _, state in either.visible() if state.get("_model_name") == "ButtonModel"]
+    either.type("use another way", WORDS)
+    either.click("Send")
+    either.wait(lambda: "Another way:" in cell.text, "the second reply")
+    words = told(model)
     either.click("Run")
-    either.wait(lambda: any("It is 42" in text for text in cell.about("message")), "the second reply")
+    either.wait(lambda: any("It is 42" in text for text in cell.about("message")), "the third reply")
     either.click("Exit")
     either.finish(cell)
 
     assert labels == ["Run", "Edit", "Skip", "Run all from here", "Send", "Exit"]
-    assert shown(cell) == ["run by you", "Ended the chat · by you"]
+    assert words == "use another way"
+    assert cell.decisions == ["Answered · by you", "run by you", "Ended the chat · by you"]
     assert cell.about("stream") == ["42\n"]
-
-
-def test_words_in_the_place_of_code(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('never seen')"), "Then not.")
-
-    cell = either.start("%%autogen --human-input always\nGo.")
-    either.type("use another way", WORDS)
-    either.click("Send")
-    either.wait(lambda: any("Then not." in text for text in cell.about("message")), "the second reply")
-    either.click("Exit")
-    either.finish(cell)
-
-    assert told(model) == "use another way"
-    assert shown(cell) == ["Answered · by you", "Ended the chat · by you"]
-    assert cell.about("stream") == []
-
-
-def test_choices_are_buttons(notebook: FrontEnd) -> None:
-    question = 'HumanInputAsked("user", "assistant", "Which colour?", choices=("red", "blue"))'
-    cell = start(notebook, "input", question)
-    notebook.asked("red")
-    panel = cell.about("panel")[0]
-    field = notebook.field("Another answer")
-    notebook.click("blue")
-    notebook.finish(cell)
-
-    assert panel.startswith("Which colour?")
-    assert field == ""
-    assert "HumanInputGiven(text='blue', by='you')" in cell.text
-    assert shown(cell) == ["Answered · by you"]
 
 
 def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -110,24 +80,28 @@ def test_tips_come_once_and_after_the_outputs(fresh: FrontEnd, model: FakeOpenAI
     assert ["copies one here" in cell.text for cell in cells] == [True, False]
 
 
-def test_run_all_from_here_ends_with_the_cell(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('one')"), {"content": python("print('two')"), "delay": 2}, "Done.")
+def test_nothing_runs_before_a_click_and_run_all_from_here_ends_with_the_cell(
+    either: FrontEnd, model: FakeOpenAI
+) -> None:
+    pressed = either.cwd / "pressed"
+    one = python("open('pressed', 'w').close()\nprint('one')")
+    model.add(one, {"content": python("print('two')"), "delay": 2}, "Done.")
     model.add(python("print('three')"))
 
     cell = either.start("%%autogen --new\nGo.")
     either.asked("Run")
-    before = "runs without asking" in cell.text
+    before = "runs without asking" in cell.text, pressed.exists()
     either.click("Run all from here")
     either.finish(cell)
     said = [UNASKED in message for message in either.messages]
     again = either.run_clicking("%%autogen\nGo on.", "again", click=["Stop"])
 
-    assert not before
+    pressed.unlink()
+    assert before == (False, False)
     assert any(said)
     assert UNASKED not in cell.text
-
     assert cell.about("stream") == ["one\n", "two\n"]
-    assert shown(cell) == ["run by you, together with all later code of this cell", "run by you (run all from here)"]
+    assert cell.decisions == ["run by you, together with all later code of this cell", "run by you (run all from here)"]
     assert again.error == "Not finished. Run this cell again to start over."
 
 
@@ -168,7 +142,10 @@ def test_accepted_rule_lets_the_next_block_run(notebook: FrontEnd, model: FakeOp
 
     assert boxes[0] == f"Always allow writing {path}"
     assert cell.about("stream") == ["one\n", "two\n"]
-    assert shown(cell) == [f"run by you · from now on: always allow writing {path}", f"run by your rule: write {path}"]
+    assert cell.decisions == [
+        f"run by you · from now on: always allow writing {path}",
+        f"run by your rule: write {path}",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +175,7 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     assert panel.startswith("The running code waits: it connects to api.example.org next. Allow it?")
     assert any("requests" in head for head in heads)
     assert answer in cell.text
-    assert shown(cell) == [line]
+    assert cell.decisions == [line]
     assert list(notebook.visible()) == []
 
 
@@ -214,7 +191,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
 
     assert cell.about("stream") == []
     assert cell.text.rstrip().endswith("14")
-    assert shown(cell) == ["Typed for the code (`Password`): a password · by you"]
+    assert cell.decisions == ["Typed for the code (`Password`): a password · by you"]
     assert not [message for message in notebook.messages if "hunter2" in message]
     kept = notebook.run(
         "import ipywidgets\nprint([w for w in ipywidgets.Widget.get_manager_state()['state'].values()"
@@ -250,51 +227,27 @@ def test_running_code_does_not_wait_for_ever(
     cell = notebook.run(code)
 
     assert answer in cell.text
-    assert shown(cell) == [line]
+    assert cell.decisions == [line]
     assert list(notebook.visible()) == []
 
 
-def test_nothing_runs_before_run_is_pressed(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("open('pressed', 'w').close()\nprint(6 * 7)"), "It is 42.")
-
-    cell = either.start("%%autogen\nHow much is six by seven?")
-    either.asked("Run")
-    before = (either.cwd / "pressed").exists()
-    either.click("Run")
-    either.finish(cell)
-
-    after = (either.cwd / "pressed").exists()
-    (either.cwd / "pressed").unlink()
-    assert (before, after) == (False, True)
-    assert "42" in cell.about("stream")[0]
-    assert cell.about("message")[-1].endswith("It is 42.")
-
-
-NAME = "The running code waits for input: Name?"
-
-
-def test_typed_line_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('Hello')\nprint('So you are', input('Name? '))"), "Done.")
+def test_typed_line_or_the_end_of_the_input_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
+    none = "try:\n    input()\nexcept EOFError:\n    print('nothing')"
+    model.add(python(f"print('Hello')\nprint('So you are', input('Name? '))\n{none}"), "Done.")
 
     cell = either.start("%%autogen --confirm never\nAsk me.")
     either.asked("Send")
     before = cell.about("stream")
-    either.type("Ada", NAME)
+    either.type("Ada", "The running code waits for input: Name?")
     either.click("Send")
+    either.wait(lambda: "The running code waits for input\n" in cell.text, "the second question")
+    either.click("End of input")
     either.finish(cell)
 
     assert before == ["Hello\n"]
-    assert cell.about("stream") == ["Hello\n", "So you are Ada\n"]
-    assert [line.rsplit(" · ", 1)[0] for line in cell.about("decision")] == [
-        "Typed for the code (`Name?`): `Ada` · by you"
+    assert cell.about("stream") == ["Hello\n", "So you are Ada\n", "nothing\n"]
+    assert cell.decisions == [
+        "Typed for the code (`Name?`): `Ada` · by you",
+        "Typed for the code: the end of the input · by you",
     ]
     assert list(either.visible()) == []
-
-
-def test_no_input_ends_the_codes_input(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("try:\n    input()\nexcept EOFError:\n    print('nothing')"), "Done.")
-
-    cell = notebook.run_clicking("%%autogen --confirm never\nAsk me.", click=["End of input"])
-
-    assert cell.about("stream") == ["nothing\n"]
-    assert cell.about("decision")[0].startswith("Typed for the code: the end of the input")

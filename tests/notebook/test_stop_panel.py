@@ -61,30 +61,17 @@ print('stubborn')
 while True: pass"""
 
 
-def stubborn(front: FrontEnd, model: FakeOpenAI) -> Run:
-    model.add(python(STUBBORN), python("print('kept' in globals())"), "Gone.")
-    cell = front.start("%%autogen --confirm never\nGo.", "stubborn")
-    front.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")
-    stop(front, cell)
-    return cell
-
-
 @pytest.mark.slow
-def test_code_that_does_not_stop_is_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    cell = stubborn(fresh, model)
-    fresh.wait(lambda: "did not stop within 5 s, so its kernel was replaced" in cell.text, "the line")
+def test_the_next_cell_waits_for_code_that_does_not_stop_until_it_is_killed(fresh: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python(STUBBORN), python("print('kept' in globals())"), "Gone.")
+    cell = fresh.start("%%autogen --confirm never\nGo.", "stubborn")
+    fresh.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")
+    stop(fresh, cell)
+    waiting = fresh.start("%%autogen\nGo on.", "waiting")
+    fresh.wait(lambda: "waiting for code that was stopped" in waiting.text, "the status line")
+    stop(fresh, waiting)
+    fresh.wait(lambda: "did not stop within 5 s, so its kernel was killed" in waiting.text, "the line")
     after = fresh.run("%%autogen --confirm never\nShow it.", "after")
 
     assert after.about("stream") == ["False\n"]
     assert "did not stop; the kernel was killed" in str(model.requests[-1])
-
-
-@pytest.mark.slow
-def test_the_next_cell_waits_for_code_that_was_stopped(fresh: FrontEnd, model: FakeOpenAI) -> None:
-    stubborn(fresh, model)
-    waiting = fresh.start("%%autogen\nGo on.", "waiting")
-    fresh.wait(lambda: "waiting for code that was stopped" in waiting.text, "the status line")
-    stop(fresh, waiting)
-    after = fresh.run("%%autogen --confirm never\nShow it.", "after")
-
-    assert after.about("stream") == ["False\n"]

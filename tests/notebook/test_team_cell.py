@@ -82,24 +82,19 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
     assert again.about("message")[-1].endswith("It is 42. DONE")
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [
-        ("--team pair -m offline", "--model is not available with --team: a team has its own models"),
-        ("--team pair -i x --budget 1", "--input and --budget are not available with --team"),
-        ("--team pear", "there is no pear; did you mean pair?"),
-        ("--team nothing", "there is no nothing; create one in a cell above"),
-        ("--team TEXT", "TEXT is a str and no team"),
-        ("--team a,b", "--team takes one name"),
-    ],
-)
-def test_option_that_teams_lack_is_refused_in_one_sentence(
-    line: str, error: str, team: Callable[[str], FrontEnd]
-) -> None:
+REFUSED = {
+    "--team pair -m offline": "--model is not available with --team: a team has its own models",
+    "--team pair -i x --budget 1": "--input and --budget are not available with --team",
+    "--team pear": "there is no pear; did you mean pair?",
+    "--team nothing": "there is no nothing; create one in a cell above",
+    "--team TEXT": "TEXT is a str and no team",
+    "--team a,b": "--team takes one name",
+}
+
+
+def test_option_that_teams_lack_is_refused_in_one_sentence(team: Callable[[str], FrontEnd]) -> None:
     notebook = team('TEXT = "a"\npair = RoundRobinGroupChat([says("ann"), says("bob")])')
 
-    cell = notebook.run(f"%%autogen {line}\nGo.", "task")
+    errors = {line: notebook.run(f"%%autogen {line}\nGo.", "task").error for line in REFUSED}
 
-    assert cell.status == "error"
-    assert error in cell.error
-    assert cell.error.count("\n") == 0
+    assert {line: error for line, error in errors.items() if REFUSED[line] not in error or "\n" in error} == {}
