@@ -85,7 +85,12 @@ def chat(messages, text="Hello."):
         again = TwoAgentChat(one, other, ChatOptions(**options), waits="sync", log=list(result.log))
         assert sum(1 for _ in again.exchange().events()) >= messages
         result = again.result()
+    histories = result.chat_history, one.chat_messages[other], other.chat_messages[one]
+    assert [len(each) for each in histories] == [messages] * 3
     return one, other, result
+
+chat(2)
+sys.setrecursionlimit(150)
 """
 BOTH_WAYS = pytest.mark.parametrize("way", ["sync", "async"])
 KINDS = [
@@ -99,6 +104,7 @@ KINDS = [
     "own reply",
     "group",
     "resumed",
+    "single messages",
 ]
 
 
@@ -108,23 +114,15 @@ def came_to(way: str, kind: str, program: str) -> Any:
     return json.loads(done.stdout)
 
 
-WHOLE = """
-chat(2)
-sys.setrecursionlimit(150)
-one, other, result = chat(5_000)
-print(json.dumps([len(each) for each in (result.chat_history, one.chat_messages[other], other.chat_messages[one])]))
-"""
+@BOTH_WAYS
+def test_5000_messages(way: str) -> None:
+    assert came_to(way, "predicate", "print(len(chat(5_000)[2].chat_history))") == 5_000
 
 
 @BOTH_WAYS
 @pytest.mark.parametrize("kind", KINDS)
-def test_5000_messages(way: str, kind: str) -> None:
-    assert came_to(way, kind, WHOLE) == [5_000] * 3
-
-
-@BOTH_WAYS
-@pytest.mark.parametrize("kind", [*KINDS, "single messages"])
-def test_work_is_linear(way: str, kind: str) -> None:
+def test_work_is_linear_without_recursion(way: str, kind: str) -> None:
+    # More messages than a recursion has room for.
     early, late = came_to(way, kind, SLOPES + "slopes(chat, 40, 80, 200)")
 
     assert early > 100
