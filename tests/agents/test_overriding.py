@@ -32,10 +32,12 @@ class AwaitedTyping(Typing):
 @BOTH_WAYS
 def test_get_human_input(way: Way) -> None:
     proxy = user(Typing, human_input_mode="ALWAYS")
+    call = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
 
-    result = chat(way, proxy, assistant("One.", "Two."), message="Begin.")
+    result = chat(way, proxy, assistant(call, "Two."), message="Begin.")
 
-    assert contents(result) == ["Begin.", "One.", "first words", "Two."]
+    assert contents(result) == ["Begin.", None, "first words", "Two."]
+    assert [each["name"] for each in result.chat_history[2]["tool_responses"]] == ["add"]
     assert result.human_input == ["first words", "exit"]
     assert len(proxy.prompts) == 2
 

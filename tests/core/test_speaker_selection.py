@@ -48,8 +48,17 @@ def test_answer_that_is_none_is_refused(method: str, given: SpeakerGiven) -> Non
         chosen(group(method), given)
 
 
-@pytest.mark.parametrize(("text", "speaker"), [("1", "alice"), (" 3 ", "carol"), ("carol", "carol")])
-def test_person_chooses_by_number_or_name(text: str, speaker: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("1", "alice"),
+        (" 3 ", "carol"),
+        ("carol", "carol"),
+        ("", "bob"),
+        ("exit", Stop("exit", "The person ended the chat.")),
+    ],
+)
+def test_person_chooses_by_number_or_name_leaves_it_or_ends_the_chat(text: str, speaker: str | Stop) -> None:
     events, found = chosen(group("manual"), HumanInputGiven(text))
 
     assert found == speaker
