@@ -1,7 +1,6 @@
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,26 +9,13 @@ import nbformat
 import pytest
 
 from autogen_nb.cli.notebook_execution import Transcript
-from tests.cli.commands import ran
+from tests.cli.commands import Ran, ran
 
 pytestmark = pytest.mark.xdist_group("demo")
 
 
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-    build: Path
-
-    @property
-    def page(self) -> str:
-        return next(self.build.glob("*.html")).read_text(encoding="utf-8")
-
-
 def demo(build: Path, *arguments: str, cwd: Path | None = None) -> Ran:
-    done = ran("demo", "--out", str(build), *arguments, cwd=cwd or Path())
-    return Ran(done.code, done.out, done.err, build)
+    return ran("demo", "--out", str(build), *arguments, cwd=cwd or Path())
 
 
 class Fetched(HTMLParser):
@@ -43,15 +29,20 @@ class Fetched(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def penguins(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    return demo(tmp_path_factory.mktemp("penguins"))
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("penguins")
+
+
+@pytest.fixture(scope="module")
+def penguins(build: Path) -> Ran:
+    return demo(build)
 
 
 @pytest.mark.kernel
 @pytest.mark.slow
 class TestOnItsOwnTable:
-    def test_shows_each_message_once_and_leaves_the_executed_notebook(self, penguins: Ran) -> None:
-        path = penguins.build / "01_quickstart.ipynb"
+    def test_shows_each_message_once_and_leaves_the_executed_notebook(self, penguins: Ran, build: Path) -> None:
+        path = build / "01_quickstart.ipynb"
 
         assert (penguins.code, penguins.err) == (0, "")
         assert penguins.out.count("I am the offline analyst") == 1
@@ -59,15 +50,16 @@ class TestOnItsOwnTable:
         assert nbformat.read(path, as_version=4).cells[-2].outputs
         assert str(path) in penguins.out
 
-    def test_leaves_a_page_that_holds_every_plot_and_needs_no_network(self, penguins: Ran) -> None:
+    def test_leaves_a_page_that_holds_every_plot_and_needs_no_network(self, penguins: Ran, build: Path) -> None:
         told = re.search(r"with (\d+) plots?:", penguins.out)
+        page = next(build.glob("*.html")).read_text(encoding="utf-8")
         fetched = Fetched()
-        fetched.feed(penguins.page)
+        fetched.feed(page)
 
         assert told is not None
-        assert penguins.page.count('src="data:image/png;base64') == int(told[1]) >= 2
+        assert page.count('src="data:image/png;base64') == int(told[1]) >= 2
         assert fetched.addresses == []
-        assert re.findall(r"@import|url\((?![\"']?data:)", penguins.page) == []
+        assert re.findall(r"@import|url\((?![\"']?data:)", page) == []
 
 
 TABLES: dict[str, Callable[[Path], object]] = {
@@ -85,11 +77,11 @@ TABLES: dict[str, Callable[[Path], object]] = {
 def test_no_table_is_reported_in_one_line(make: Callable[[Path], object], tmp_path: Path) -> None:
     make(tmp_path / "table.csv")
 
-    ran = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)
+    done = demo(tmp_path / "build", "--data", "table.csv", cwd=tmp_path)
 
-    assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(r"autogen-nb: .*table\.csv.*\n", ran.err)
-    assert not ran.build.exists()
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(r"autogen-nb: .*table\.csv.*\n", done.err)
+    assert not (tmp_path / "build").exists()
 
 
 def display(text: str, kind: str, place: str, **more: Any) -> dict[str, Any]:

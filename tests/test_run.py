@@ -1,7 +1,6 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -25,7 +24,7 @@ from autogen_nb.events import (
     Transient,
 )
 from autogen_nb.messages import Message
-from autogen_nb.run import Inquiry, OnCaller, OnEngine, World, engine, iterate, settle, stream_events, surfaces
+from autogen_nb.run import Inquiry, OnCaller, OnEngine, engine, iterate, settle, stream_events, surfaces
 from tests.driven import adriven, driven, nobody
 
 Drive = Callable[..., list[Event]]
@@ -38,14 +37,6 @@ def flow() -> Flow:
         AgentSpec("assistant", (generate_oai_reply,)),
         opening=Message("go"),
     )
-
-
-def person_first() -> Flow:
-    return two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
-
-
-def here(call: Callable[[], Any]) -> World:
-    return lambda _: OnCaller(call)
 
 
 def test_sync_chat_and_sync_call_on_the_engine_are_refused() -> None:
@@ -64,9 +55,10 @@ def test_sync_chat_and_sync_call_on_the_engine_are_refused() -> None:
 @pytest.mark.parametrize("wrong", [None, "hi", OpeningGiven(Message("hi")), FunctionsReturned(())])
 def test_answer_of_the_wrong_kind_is_refused_before_it_is_kept(drive: Drive, wrong: object) -> None:
     log: list[Recorded] = []
+    person_first = two_agent_chat(AgentSpec("user"), AgentSpec("assistant"), opening="person")
 
     with pytest.raises(TypeError, match="cannot be answered by"):
-        drive(person_first(), here(lambda: wrong), log)
+        drive(person_first, lambda _: OnCaller(lambda: wrong), log)
 
     assert isinstance(log[-1], HumanInputAsked)
 

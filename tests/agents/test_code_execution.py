@@ -57,18 +57,14 @@ def printed(events: Sequence[Event]) -> str:
     return "".join(output.text for output in outputs if isinstance(output, Stream))
 
 
-def test_end_of_input_is_an_error_in_the_code(executor: BlockExecutor) -> None:
-    events = held("sync", executor, "input()", ScriptedHuman(typing=[None]))
-
-    assert [output.ename for output in ran(events).outputs if isinstance(output, Failure)] == ["EOFError"]
-
-
-def test_replay_asks_nobody(executor: BlockExecutor) -> None:
+def test_end_of_input_is_an_error_in_the_code_and_a_replay_asks_nobody(executor: BlockExecutor) -> None:
     log: Log = []
-    held("sync", executor, "print(input())", ScriptedHuman(typing=["once"]), log)
+    code = "print(input())\ninput()"
+    held("sync", executor, code, ScriptedHuman(typing=["once", None]), log)
 
-    again = held("sync", executor, "print(input())", ScriptedHuman(), list(log))
+    again = held("sync", executor, code, ScriptedHuman(), list(log))
 
+    assert [output.ename for output in ran(log).outputs if isinstance(output, Failure)] == ["EOFError"]
     assert ran(again) == ran(log)
 
 

@@ -138,11 +138,6 @@ def test_other_arguments_that_are_invalid(arguments: dict[str, Any], said: str) 
         autogen_nb.ConversableAgent(**{"name": "agent", **arguments})
 
 
-def test_an_unknown_argument_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="human_input_mod"):
-        autogen_nb.UserProxyAgent("user", human_input_mod="NEVER")  # type: ignore[call-arg]
-
-
 def test_default_descriptions_and_summary_prompt() -> None:
     assistant = autogen_nb.AssistantAgent("coder")
     users = {mode: autogen_nb.UserProxyAgent("user", None, None, mode) for mode in ("ALWAYS", "TERMINATE", "NEVER")}

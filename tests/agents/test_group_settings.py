@@ -219,12 +219,6 @@ def test_messages_that_no_group_can_go_on_from(messages: list[dict[str, Any]], t
     assert len(spoken(manager)) == 4
 
 
-def test_messages_as_text() -> None:
-    manager = led(members())
-
-    assert manager.messages_from_string(manager.messages_to_string(EARLIER)) == EARLIER
-
-
 @pytest.mark.parametrize(
     ("said", "text", "alice", "bob", "group"),
     [

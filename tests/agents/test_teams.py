@@ -231,6 +231,7 @@ def test_cancelled_before_it_began() -> None:
         (lambda: by_turns(says("a"), termination_condition="DONE"), "termination_condition is 'DONE'"),
         (lambda: SelectorGroupChat([says("a"), says("b")], "gpt-4o"), "model_client is 'gpt-4o'"),
         (lambda: SelectorGroupChat([says("a")], ScriptedModel([])), "at least two participants"),
+        (lambda: selecting(max_selector_attempts=0), "max_selector_attempts is 0"),
         (lambda: done(by_turns(says("a"), max_turns=1), None), "has nothing to work on"),
         (lambda: done(by_turns(says("a"), max_turns=1), 3), "task is 3"),
         (lambda: assistant("a", tools="add"), "tools is 'add'"),
@@ -300,8 +301,3 @@ def test_candidates_are_narrowed() -> None:
 def test_functions_that_fail_are_named(more: dict[str, Any], told: str) -> None:
     with pytest.raises(CallbackError, match=told):
         speakers(selecting(**more)[0])
-
-
-def test_attempts() -> None:
-    with pytest.raises(ConfigError, match="max_selector_attempts is 0"):
-        selecting(max_selector_attempts=0)

@@ -1,5 +1,4 @@
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -51,26 +50,20 @@ def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 
 
-def run(message: Message, answers: Sequence[Answer]) -> tuple[list[Recorded], Outcome]:
-    state = ConversationState([[Said("assistant", "user", message)]])
-    step, asked, given = STEP(state, AgentSpec("user"), "assistant"), [], iter(answers)
-    answer: Answer | None = None
-    while True:
-        try:
-            asked.append(step.send(answer))
-        except StopIteration as end:
-            return asked, end.value
-        answer = next(given)
+def heard(message: Message) -> ConversationState:
+    return ConversationState([[Said("assistant", "user", message)]])
+
+
+def run(message: Message, *answers: Answer) -> tuple[list[Recorded], Outcome]:
+    return outcome(STEP(heard(message), AgentSpec("user"), "assistant"), scripted(*answers))
 
 
 def test_other_calls_stay_in_their_places() -> None:
     calls = [call("one"), call("ask_person", question="Sure?"), call("two"), call("ask_person")]
 
-    asked, came_to = run(
-        Message(None, tool_calls=calls), [FunctionsReturned(("1", "2")), HumanInputGiven("", by="you")]
-    )
+    events, came_to = run(Message(None, tool_calls=calls), FunctionsReturned(("1", "2")), HumanInputGiven("", by="you"))
 
-    assert [type(event) for event in asked] == [FunctionsAsked, HumanInputAsked]
+    assert [type(event) for event in events[::2]] == [FunctionsAsked, HumanInputAsked]
     assert isinstance(came_to, Reply)
     assert [each["content"] for each in came_to.message.tool_responses or ()] == [
         "1",
@@ -83,14 +76,10 @@ def test_other_calls_stay_in_their_places() -> None:
 def test_person_may_end_the_chat() -> None:
     message = Message(None, tool_calls=[call("ask_person", question="Sure?")])
 
-    assert run(message, [HumanInputGiven("exit")])[1] == Stop("exit")
+    assert run(message, HumanInputGiven("exit"))[1] == Stop("exit")
 
 
 FENCE = "```"
-
-
-def heard(message: Message) -> ConversationState:
-    return ConversationState([[Said("assistant", "user", message)]])
 
 
 def test_answer_of_another_kind_is_a_fault() -> None:

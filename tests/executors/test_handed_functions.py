@@ -73,14 +73,6 @@ def test_a_function_with_requirements_is_still_that_function() -> None:
     assert with_requirements()(double)(3) == 6
 
 
-def test_overwritten_functions_are_restored(tmp_path: Path) -> None:
-    functions = HandedFunctions([four, double])
-    functions.write(tmp_path)
-    (tmp_path / "functions.py").write_text("def four(): return 5")
-
-    assert imported(functions, tmp_path, "from functions import four; print(four())") == "4\n"
-
-
 def test_without_functions_nothing_is_written(tmp_path: Path) -> None:
     HandedFunctions().write(tmp_path)
 

@@ -1,4 +1,5 @@
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -149,14 +150,11 @@ def test_replayed_results() -> None:
 
 class Silent(ReplayChatCompletionClient):
     def model(self, extra: Any) -> Any:
-        class Model:
-            name = "silent"
+        async def reply(request: ModelRequest) -> Any:
+            for completion in list[Completion]():
+                yield completion
 
-            async def reply(self, request: ModelRequest) -> Any:
-                for completion in list[Completion]():
-                    yield completion
-
-        return Model()
+        return SimpleNamespace(name="silent", reply=reply)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from tests.models.asking import HELLO, ask, error_of
         ({"config_list": [{"model": "a", "cache_seed": 1}, {"model": "b"}]}, "different caches"),
         ({"model": "m", "budget": "plenty"}, "plenty"),
         ({"model": "m", "response_format": int}, "BaseModel"),
+        ({"model": "m", "vision": "no"}, "vision is 'no'"),
         ("replay:", "cannot be read"),
     ],
     ids=str,
@@ -168,8 +169,3 @@ def test_fallback_of_nothing_is_refused() -> None:
 )
 def test_models_that_see(spec: Any, seeing: bool) -> None:
     assert accepts_images(spec) is seeing
-
-
-def test_vision_is_a_truth() -> None:
-    with pytest.raises(ConfigError, match="vision is 'no'"):
-        model_for({"model": "mine", "vision": "no"})

@@ -21,13 +21,6 @@ from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.testing import FakeOpenAI, ScriptedModel
 from tests.models.asking import HELLO, ask, error_of
 
-CALLS = Completion(
-    Message(tool_calls=[{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]),
-    "gpt-x",
-    Usage(3, 4),
-    "tool_calls",
-    0.25,
-)
 USER, REPLY, OUTPUT = HELLO, {"role": "assistant", "content": "a"}, {"role": "user", "content": "took 3 ms"}
 
 
@@ -79,7 +72,7 @@ def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None
     assert "it has 5 messages, and the recording 3" in str(error)
 
 
-GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), CALLS).to_json())
+GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), Completion(Message("x"), "gpt-x", Usage(3, 4))).to_json())
 
 
 @pytest.mark.parametrize(
@@ -194,11 +187,6 @@ def test_caches_that_are_not_here_say_what_to_use(make: Callable[..., Any]) -> N
         make(42, "redis://localhost")
 
 
-def _damaged(path: Path, value: str) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE replies SET value = ?", (value,))
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -214,9 +202,9 @@ def _damaged(path: Path, value: str) -> None:
 )
 def test_value_that_is_no_reply_is_asked_for_again(cache: Cache, change: Callable[[Any], str]) -> None:
     ask(cached(ScriptedModel(["then"]), cache))
-    with closing(sqlite3.connect(cache.path)) as connection:
+    with closing(sqlite3.connect(cache.path)) as connection, connection:
         (text,) = connection.execute("SELECT value FROM replies").fetchone()
-    _damaged(cache.path, change(json.loads(text)))
+        connection.execute("UPDATE replies SET value = ?", (change(json.loads(text)),))
 
     assert ask(cached(ScriptedModel(["now"]), cache)).completion.message.content == "now"
     assert ask(cached(ScriptedModel([]), cache)).completion.message.content == "now"

@@ -4,34 +4,10 @@ from typing import Any
 import autogen_nb
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.testing import ScriptedExecutor, ScriptedModel
+from autogen_nb.testing import ScriptedModel
 
 # Taken from the package itself, a name also tells where chats are shown; its modules alone do not.
 assert autogen_nb.UserProxyAgent is UserProxyAgent
-
-
-def test_parameters() -> None:
-    executor = ScriptedExecutor({"print(1)": "1"})
-    user = UserProxyAgent(
-        "user",
-        lambda message: message["content"] == "done",
-        3,
-        "NEVER",
-        {"add": lambda a, b: a + b},
-        {"executor": executor},
-        "Go on.",
-        False,
-        "",
-    )
-    call = {"content": None, "function_call": {"name": "add", "arguments": '{"a": 1, "b": 2}'}}
-    model = ScriptedModel(["```python\nprint(1)\n```", call, "hm", "done"])
-    assistant = ConversableAgent("assistant", llm_config=model, human_input_mode="NEVER")
-    said = [message["content"] for message in user.initiate_chat(assistant, message="Begin.", silent=True).chat_history]
-
-    assert said[2] == "exitcode: 0 (execution succeeded)\nCode output: 1"
-    assert said[4:] == ["3", "hm", "Go on.", "done"]
-    assert UserProxyAgent("plain").human_input_mode == "ALWAYS"
-    assert UserProxyAgent("plain").code is not None
 
 
 def test_methods_to_override() -> None:

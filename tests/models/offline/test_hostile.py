@@ -125,6 +125,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(
     frame=frames(), task=st.sampled_from(["Explore", "Plot count by year over time", "correlation, distribution", ""])
