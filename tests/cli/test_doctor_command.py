@@ -1,8 +1,6 @@
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,38 +14,23 @@ pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
 KEY = "sk-0123456789abcdef"
 
 
-@pytest.fixture(scope="module")
-def findings(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str], Any]:
-    folder = tmp_path_factory.mktemp("doctor")
+@pytest.mark.slow
+def test_it_starts_a_kernel_and_says_what_is_missing_and_no_key(tmp_path: Path) -> None:
     entries = [
         {"model": "big", "api_key": KEY, "base_url": "https://models.example.org/v1"},
         {"model": "small", "base_url": f"http://me:{KEY}@localhost:8000/v1"},
     ]
-    (folder / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
-    url = f"http://me:{KEY}@127.0.0.1:1/v1"
-    done = ran(
-        "doctor",
-        "--json",
-        cwd=folder,
-        OPENAI_API_KEY=KEY,
-        OPENAI_BASE_URL=url,
-        DOCKER_HOST=f"unix://{folder}/none.sock",
-    )
-    assert (done.code, done.err) == (0, "")
-    assert KEY not in done.out
+    (tmp_path / "OAI_CONFIG_LIST").write_text(json.dumps(entries))
+    environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"http://me:{KEY}@127.0.0.1:1/v1"}
+
+    done = ran("doctor", "--json", cwd=tmp_path, DOCKER_HOST=f"unix://{tmp_path}/none.sock", **environ)
+
     told = json.loads(done.out)
-    assert told["ok"]
-    return {(each["area"], each["name"]): each for each in told["findings"]}
-
-
-@pytest.mark.slow
-def test_it_starts_the_agents_kernel(findings: Mapping[tuple[str, str], Any]) -> None:
-    assert findings["kernel", "agent's kernel"]["text"].startswith("starts in ")
-
-
-def test_a_missing_engine_is_reported_with_what_to_do(findings: Mapping[tuple[str, str], Any]) -> None:
-    docker = findings["sandboxes", "docker"]
-
+    found = {(each["area"], each["name"]): each for each in told["findings"]}
+    docker = found["sandboxes", "docker"]
+    assert (done.code, done.err, told["ok"]) == (0, "", True)
+    assert KEY not in done.out
+    assert found["kernel", "agent's kernel"]["text"].startswith("starts in ")
     assert docker["state"] == "note"
     assert "no container engine answers" in docker["text"]
     assert "systemctl start docker" in docker["mend"]

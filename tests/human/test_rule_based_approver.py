@@ -64,13 +64,14 @@ def asked(*effects: Effect, always: bool = False) -> ApprovalAsked:
     return ApprovalAsked("user", BLOCK, effects=effects, always=always)
 
 
-def test_rule_answers_where_all_is_covered(rules: RulesFile) -> None:
-    nobody = ScriptedHuman()
-    ruled = RuleBasedApprover(nobody, rules, tell=print)
+def test_rule_answers_where_all_is_covered_unless_every_block_is_to_be_seen(rules: RulesFile) -> None:
+    person = ScriptedHuman(approvals=["skip"])
+    ruled = RuleBasedApprover(person, rules, tell=print)
 
     assert ruled.approve(asked(NET, Effect("compute"))) == ApprovalGiven("run", by="your rule: network api.example.org")
     assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
-    assert nobody.asked == []
+    assert person.asked == []
+    assert ruled.approve(asked(NET, always=True)) == ApprovalGiven("skip", by="scripted")
 
 
 CODE: dict[EffectKind, tuple[str, str]] = {
@@ -128,13 +129,6 @@ def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
 
     assert there == ApprovalGiven("run", by="your rule: write /home/ann/out.csv")
     assert nowhere == ApprovalGiven("stop", by="scripted")
-
-
-def test_who_wants_to_see_every_block_sees_it(rules: RulesFile) -> None:
-    ruled = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print)
-
-    assert ruled.approve(asked(NET, always=True)) == ApprovalGiven("skip", by="scripted")
-    assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
 
 
 @pytest.mark.parametrize("kind", [Attentive, Awaited])
@@ -217,7 +211,6 @@ def test_rule_that_cannot_be_kept_is_reported(rules: RulesFile) -> None:
 def test_unattended_code_is_denied(rules: RulesFile) -> None:
     ruled = RuleBasedApprover(NobodyToAsk(), rules, tell=print)
 
-    assert ruled.allow(EffectAsked("user", NET)) == EffectJudged(allowed=True, by="your rule: network api.example.org")
     assert ruled.allow(EffectAsked("user", WRITE)) == EffectJudged(allowed=False, reason=UNATTENDED)
     assert ruled.typed(CodeInputAsked("user")) == CodeInputGiven(None)
 

@@ -1,5 +1,6 @@
 import json
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -65,43 +66,30 @@ def test_broken_file_is_no_rules(file: RulesFile, text: str, said: str) -> None:
     assert file.path.read_text() == text
 
 
-def test_file_with_another_name_is_refused(file: RulesFile, tmp_path: Path) -> None:
-    file.add(NET)
-    other = tmp_path / "table.csv"
-    other.hardlink_to(file.path)
-
-    with pytest.raises(ConfigError, match=r"is not used: it has another name \(a hard link\)"):
-        file.rules()
-    with pytest.raises(ConfigError, match="another name"):
-        file.add(DISK)
-    other.unlink()
-
-    assert file.rules() == (NET,)
+PLACES: dict[str, tuple[Callable[[Path, Path], object], str]] = {
+    "a hard link": (lambda path, real: path.hardlink_to(real), r"is not used: it has another name \(a hard link\)"),
+    "a link": (lambda path, real: path.symlink_to(real), "a file, not a link"),
+    "a pipe": (lambda path, real: os.mkfifo(path, 0o600), "it is not a file"),
+    "a folder": (lambda path, real: path.mkdir(0o700), "it is not a file"),
+}
 
 
-def test_link_is_refused(file: RulesFile, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", PLACES)
+def test_place_of_no_file_of_its_own_is_refused(file: RulesFile, tmp_path: Path, place: str) -> None:
     real = RulesFile(tmp_path / "real" / "rules.json")
     real.add(NET)
     file.path.parent.mkdir(mode=0o700)
-    file.path.symlink_to(real.path)
+    make, said = PLACES[place]
+    make(file.path, real.path)
 
-    with pytest.raises(ConfigError, match="a file, not a link"):
+    with pytest.raises(ConfigError, match=said):
         file.rules()
-    with pytest.raises(ConfigError, match="a file, not a link"):
+    with pytest.raises(ConfigError, match=said):
         file.add(DISK)
+    if place == "a hard link":
+        file.path.unlink()
 
     assert real.rules() == (NET,)
-
-
-def test_path_of_no_file_is_refused(file: RulesFile) -> None:
-    file.path.parent.mkdir(mode=0o700)
-    os.mkfifo(file.path, 0o600)
-    with pytest.raises(ConfigError, match="it is not a file"):
-        file.rules()
-    file.path.unlink()
-    file.path.mkdir(0o700)
-    with pytest.raises(ConfigError, match="it is not a file"):
-        file.rules()
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import NobodyThere
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
-from autogen_nb.human.rule_based_approver import NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import CodeBlock
 
@@ -139,8 +138,3 @@ def test_rule_for_what_running_code_does(monkeypatch: pytest.MonkeyPatch) -> Non
     assert typing(monkeypatch, "w", "y").allow(EffectAsked("user", Effect("unknown"))) == EffectJudged(
         allowed=True, by="terminal"
     )
-
-
-def test_approval() -> None:
-    with pytest.raises(NobodyThere, match=r"--confirm never.*AUTOGEN_NB_CONFIRM=never"):
-        NobodyToAsk().approve(ApprovalAsked("user", CodeBlock("python", "1")))

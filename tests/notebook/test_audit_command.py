@@ -157,22 +157,17 @@ def test_questions_while_code_runs() -> None:
     assert rows[0].result == "exit code 0"
 
 
-def test_words_of_a_person() -> None:
-    log: list[Recorded] = []
+def test_words_of_a_person_in_a_chat_within() -> None:
+    inner: list[Recorded] = []
     for text in ("blue", ""):
-        log += [HumanInputAsked("user", "assistant", "Your turn: "), HumanInputGiven(text, by="you")]
+        inner += [HumanInputAsked("inner", "assistant", "Your turn: "), HumanInputGiven(text, by="you")]
+    log: list[Recorded] = [ReplyGiven(Message("x"), inner=tuple(inner)), ApprovalAsked("user", TWO)]
 
-    assert [(row.question, row.answer) for row in decisions(log)] == [
-        ("your words (Your turn:)", "said: blue"),
-        ("your words (Your turn:)", "said nothing"),
+    assert [(row.agent, row.question, row.answer) for row in decisions(log)] == [
+        ("inner", "your words (Your turn:)", "said: blue"),
+        ("inner", "your words (Your turn:)", "said nothing"),
+        ("user", "python code", "open"),
     ]
-
-
-def test_chats_within_are_part_of_the_record() -> None:
-    inner: tuple[Recorded, ...] = (ApprovalAsked("inner", ONE), ApprovalGiven("skip", by="you"))
-    log: list[Recorded] = [ReplyGiven(Message("x"), inner=inner), ApprovalAsked("user", TWO)]
-
-    assert [row.agent for row in decisions(log)] == ["inner", "user"]
 
 
 def said(sender: str, recipient: str, text: str) -> Said:

@@ -117,23 +117,19 @@ def test_which_chat_holds_a_cell(all_of_them: Conversations) -> None:
 @pytest.mark.parametrize(
     ("path", "folder"),
     [
-        ("sales.ipynb", "sales/main"),
-        ("{cwd}/sales.ipynb", "sales/main"),
-        ("/elsewhere/sales.ipynb", "sales/main"),
-        ("Größe.v2.ipynb", "Größe.v2/main"),
-        ("", "main"),
-        ("{cwd}/", "main"),
+        ("sales.ipynb", "sales/"),
+        ("{cwd}/sales.ipynb", "sales/"),
+        ("/elsewhere/sales.ipynb", "sales/"),
+        ("Größe.v2.ipynb", "Größe.v2/"),
+        ("", ""),
+        ("{cwd}/", ""),
     ],
 )
-def test_a_notebook_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path) -> None:
-    assert ChatFolders(tmp_path, lambda: path.format(cwd=tmp_path)).folder("main", ()) == f"autogen_files/{folder}"
+def test_each_notebook_and_each_chat_has_a_folder_of_its_name(path: str, folder: str, tmp_path: Path) -> None:
+    folders = ChatFolders(tmp_path, lambda: path.format(cwd=tmp_path))
 
-
-def test_each_chat_has_a_folder(tmp_path: Path) -> None:
-    folders = ChatFolders(tmp_path, lambda: "sales.ipynb")
-
-    assert folders.folder("a b", ()) == "autogen_files/sales/a_b"
-    assert folders.folder("a_b", {"autogen_files/sales/a_b"}) == "autogen_files/sales/a_b-2"
+    assert folders.folder("a b", ()) == f"autogen_files/{folder}a_b"
+    assert folders.folder("a_b", {f"autogen_files/{folder}a_b"}) == f"autogen_files/{folder}a_b-2"
 
 
 @pytest.mark.slow

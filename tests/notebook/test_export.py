@@ -121,23 +121,20 @@ def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, mod
     assert export(fresh, "out.py").endswith(f"`out.py`{SAME}")
 
 
-def test_export_asks_about_the_code_that_it_runs(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
-    chat(fresh, model, python("x = 1"), python("print(x)"), "Shown.")
+def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path
+) -> None:
+    chat(fresh, model, python("x = open('out-once', 'x').name"), python("print(x)"), "Shown.")
     fresh.run("%autogen kernel restart", "restart")
     chat(fresh, model, python("y = 2"), "Set.", cell="more")
 
     refused = fresh.run("%autogen export out.py", "export", stdin=False).error
+    exists = (folder / "out.py").exists()
+    unchecked = fresh.run("%autogen export out.py --unchecked", "export").text
 
     assert "Run these 3 blocks of the chat 'main' in a new kernel, to check 'out.py'?" in refused
-    assert not (folder / "out.py").exists()
-
-
-def test_unchecked_export_runs_nothing(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
-    chat(fresh, model, python("print(open('out-once', 'x').name)"), "Done.")
-
-    text = fresh.run("%autogen export out.py --unchecked", "export").text
-
-    assert text.endswith("Written: `out.py` (not checked).")
+    assert not exists
+    assert unchecked.endswith("Written: `out.py` (not checked).")
     assert "It was not checked." in (folder / "out.py").read_text()
 
 

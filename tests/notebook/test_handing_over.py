@@ -1,26 +1,20 @@
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
-
-TABLE = "import pandas as pd\ntable_one = pd.DataFrame({'a': range(1000)})"
-
-
-def asking(front: FrontEnd, cell: Run) -> str:
-    front.asked("Copy")
-    return cell.about("panel")[0].splitlines()[0]
 
 
 def test_a_named_variable_is_asked_for_before_the_model(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('table_one' in globals())"), "Fine.", python("print(len(table_one))"), "A thousand.")
 
-    notebook.run(TABLE, "values")
+    notebook.run("import pandas as pd\ntable_one = pd.DataFrame({'a': range(1000)})", "values")
     unattended = notebook.run("%%autogen --confirm never -c other\nLook at table_one.", "other", stdin=False)
     cell = notebook.start("%%autogen --confirm never\nHow many rows has table_one?")
-    question = asking(notebook, cell)
+    notebook.asked("Copy")
+    question = cell.about("panel")[0].splitlines()[0]
     asked_before = len(model.requests)
     notebook.click("Copy")
     notebook.finish(cell)

@@ -65,14 +65,6 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     assert {words: error for words, error in errors.items() if REFUSED[words] not in error} == {}
 
 
-@pytest.mark.slow
-def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    cell = notebook.run("text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\nprint(text.count('autogen'))")
-
-    assert cell.text.strip() == "1"
-    assert model.requests == []
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -80,10 +72,11 @@ def test_a_text_that_looks_like_the_magic_is_left_alone(notebook: FrontEnd, mode
         "get_ipython().run_cell_magic('autogen', 'show', cell=task)\n",
         "get_ipython().run_cell_magic('autogen', options, '')\n",
         "get_ipython().run_line_magic('autogen', 'show' + name)\n",
+        "text = \"get_ipython().run_cell_magic('autogen', '', 'x')\"\n",
     ],
-    ids=["variable", "keyword", "empty", "expression"],
+    ids=["variable", "keyword", "empty", "expression", "text"],
 )
-def test_a_call_with_more_than_texts_is_left_alone(call: str) -> None:
+def test_what_is_no_call_with_texts_alone_is_left_alone(call: str) -> None:
     shell: Any = SimpleNamespace(kernel=True)
 
     assert Transformer(shell)([call]) == [call]

@@ -97,13 +97,7 @@ def test_any_markup_becomes_safe(html: str) -> None:
 
     assert problems(cleaned) == []
     assert live_tex(cleaned) == []
-
-
-@given(markup.map("".join))
-def test_cleaning_is_idempotent(html: str) -> None:
-    once = clean_html(html)
-
-    assert clean_html(once) == once
+    assert clean_html(cleaned) == cleaned
 
 
 def test_a_data_frame_keeps_its_table() -> None:
@@ -172,13 +166,6 @@ def stream_text(text: str) -> str:
 )
 def test_control_characters_do_what_a_terminal_does(text: str, shown: str) -> None:
     assert stream_text(text) == shown
-
-
-@pytest.mark.slow
-def test_a_progress_bar_leaves_one_line() -> None:
-    bar = "".join(f"\r{done / 100:6.2f}%|{'#' * (done // 200):50}|" for done in range(10_001))
-
-    assert stream_text(bar + "\n") == f"100.00%|{'#' * 50}|\n"
 
 
 @given(controls, st.integers(min_value=0, max_value=40))
@@ -251,10 +238,10 @@ def test_no_bundle_raises_and_every_bundle_can_be_sent(data: dict[str, Any], met
     assert problems(kept.get("text/html", "")) == []
 
 
-def test_json_passes() -> None:
-    data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/plain": "{}"})
+def test_json_and_harmless_tex_pass() -> None:
+    data, _ = safe({"application/json": {"a": [1, "\ud800"]}, "text/latex": "$x^2$", "text/plain": "{}"})
 
-    assert data["application/json"] == {"a": [1, "\ufffd"]}
+    assert data == {"application/json": {"a": [1, "\ufffd"]}, "text/latex": "$x^2$", "text/plain": "{}"}
 
 
 def test_huge_html_gives_way_to_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +262,3 @@ def test_many_places_are_merged_and_used_again(published: list[dict[str, Any]]) 
 
     page = _page(published)
     assert page == ["\n".join(numbers), "next", *[""] * 38]
-
-
-def test_tex_passes_when_harmless() -> None:
-    assert safe({"text/latex": "$x^2$", "text/plain": "x**2"})[0] == {"text/latex": "$x^2$", "text/plain": "x**2"}

@@ -161,23 +161,20 @@ def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) 
     assert len(nobody.error.splitlines()) == 1
 
 
-NOBODY = LocalServers({})
-
-
 @pytest.fixture
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     monkeypatch.chdir(tmp_path)
     return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None, ChatSessions(tmp_path))
 
 
-def text(*shown: dict[str, object]) -> str:
-    return str(shown[0]["text/plain"])
+def listed(notebook: Notebook, environ: dict[str, str], *words: str) -> str:
+    return str(model_command.list_models(words, notebook, environ, LocalServers({}))[0]["text/plain"])
 
 
 def test_models_of_the_list_are_reported_with_their_hosts(in_folder: Notebook) -> None:
     entries = [{"model": "big", "api_key": "sk-1", "base_url": "https://models.example.org/v1"}]
 
-    shown = text(*model_command.list_models([], in_folder, {"OAI_CONFIG_LIST": json.dumps(entries)}, NOBODY))
+    shown = listed(in_folder, {"OAI_CONFIG_LIST": json.dumps(entries)})
 
     assert [line.split() for line in shown.splitlines()[:3]] == [
         ["model", "host", "source"],
@@ -189,15 +186,12 @@ def test_models_of_the_list_are_reported_with_their_hosts(in_folder: Notebook) -
 
 
 def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
-    shown = text(*model_command.list_models([], in_folder, {}, NOBODY))
+    shown = listed(in_folder, {})
 
     assert shown.splitlines()[1].startswith("offline")
     assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
-
-
-def test_more_words_are_a_mistake(in_folder: Notebook) -> None:
     with pytest.raises(ConfigError, match="takes no arguments, not 'all'"):
-        model_command.list_models(["all"], in_folder, {}, NOBODY)
+        listed(in_folder, {}, "all")
 
 
 def test_the_command_shows_it(in_folder: Notebook, published: list[dict[str, Any]]) -> None:

@@ -1,6 +1,5 @@
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -50,10 +49,11 @@ def asks(*calls: FunctionCall, text: str | None = None) -> Message:
     return Message(text, tool_calls=tools)
 
 
-@dataclass
 class Page:
-    view: NotebookView
-    published: list[dict[str, Any]]
+    def __init__(self, published: list[dict[str, Any]], show: Show = "results") -> None:
+        self.published = published
+        self.now = 100.0
+        self.view = NotebookView(show=show, clock=lambda: self.now)
 
     def show(self, *events: Event) -> None:
         for event in events:
@@ -80,7 +80,7 @@ class Page:
 
 @pytest.fixture
 def page(published: list[dict[str, Any]]) -> Page:
-    return Page(NotebookView(), published)
+    return Page(published)
 
 
 def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
@@ -89,18 +89,14 @@ def test_a_message_without_words_has_no_empty_bubble(page: Page) -> None:
     assert page.texts == ['assistant:\ncalls add({"a": 1})']
 
 
-def test_a_chat_that_was_stopped_in_a_call(page: Page) -> None:
-    page.show(Said("assistant", "user", asks(ADD)), FunctionsAsked("user", (ADD,)))
+@pytest.mark.parametrize(
+    ("then", "shown"), [(FunctionsAsked("user", (ADD,)), "\ndid not return"), (Ended("max_turns"), "")]
+)
+def test_a_chat_that_ended_with_its_calls(page: Page, then: Event, shown: str) -> None:
+    page.show(Said("assistant", "user", asks(ADD)), then)
     page.view.close()
 
-    assert page.texts[0] == 'assistant:\ncalls add({"a": 1})\ndid not return'
-
-
-def test_calls_that_nobody_makes(page: Page) -> None:
-    page.show(Said("assistant", "user", asks(ADD)), Ended("max_turns"))
-    page.view.close()
-
-    assert page.texts[0] == 'assistant:\ncalls add({"a": 1})'
+    assert page.texts[0] == f'assistant:\ncalls add({{"a": 1}}){shown}'
 
 
 def test_a_member_that_calls_on_the_way(page: Page) -> None:
@@ -182,8 +178,8 @@ def test_a_budget_is_reported_in_the_status_and_at_the_end(page: Page) -> None:
     spent = ["0 of 9 tokens spent"]
     page.view.meter(lambda: spent[-1])
     page.view.set_status("a is thinking")
-    while not page.texts:
-        page.view.tick()
+    page.now += 1
+    page.view.tick()
     before = page.texts[-1]
     spent.append("7 of 9 tokens spent")
     page.show(Ended("answered"))
@@ -200,31 +196,25 @@ def test_a_budget_is_reported_in_the_status_and_at_the_end(page: Page) -> None:
     ],
     ids=["input", "question"],
 )
-def test_the_time_of_a_run_goes_on_after_what_it_asks(
-    asked: Event, given: Event, published: list[dict[str, Any]]
-) -> None:
-    now = [100.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
+def test_the_time_of_a_run_goes_on_after_what_it_asks(page: Page, asked: Event, given: Event) -> None:
     page.show(CodeAsked("user", (CodeBlock("python", "input()"),)))
-    now[0] += 7
+    page.now += 7
     page.show(asked)
-    now[0] += 30
+    page.now += 30
     page.view.release()
     page.show(given)
-    now[0] += 5
+    page.now += 5
     page.view.tick()
 
     assert page.texts[-1].startswith("running python \u2026 \u00b7 42 s \u00b7")
 
 
-def test_the_wait_before_a_retry_counts_down(published: list[dict[str, Any]]) -> None:
-    now = [100.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
+def test_the_wait_before_a_retry_counts_down(page: Page) -> None:
     page.show(ModelAsked("assistant", "user", 1))
     page.show(ModelRetry("assistant", "<b>busy</b>", 2.5))
     texts = []
     for _ in range(4):
-        now[0] += 1
+        page.now += 1
         page.view.tick()
         texts.append(page.texts[-1].rpartition(" \u00b7 ")[0])
 
@@ -237,15 +227,13 @@ def test_the_wait_before_a_retry_counts_down(published: list[dict[str, Any]]) ->
     assert "<b>" not in page.html[0]
 
 
-def test_text_stays_above_what_came_after_it(published: list[dict[str, Any]]) -> None:
-    now = [100.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
+def test_text_stays_above_what_came_after_it(page: Page) -> None:
     page.show(CodeAsked("user", (CodeBlock("python", "print('text')\ndisplay(1)"),)))
-    now[0] += 0.05
+    page.now += 0.05
     page.view.tick()
-    now[0] += 0.05
+    page.now += 0.05
     page.show(OutputAdded("user", Stream("stdout", "text\n")))
-    now[0] += 0.05
+    page.now += 0.05
     page.view.tick()
     page.show(OutputAdded("user", Display({"text/plain": "a picture"})))
 
@@ -263,14 +251,12 @@ def test_the_line_that_ends_a_chat_is_not_shown(page: Page) -> None:
     assert "TER" not in str(page.published)
 
 
-def test_a_thought_is_open_while_it_streams_then_folded(published: list[dict[str, Any]]) -> None:
-    now = [0.0]
-    page = Page(NotebookView(clock=lambda: now[0]), published)
+def test_a_thought_is_open_while_it_streams_then_folded(page: Page) -> None:
     page.show(ModelAsked("assistant", "user", 1))
-    now[0] += 1
+    page.now += 1
     page.show(ReasoningDelta("assistant", "Is it?"))
     thinking = page.html[-1]
-    now[0] += 3
+    page.now += 3
     page.show(ModelDelta("assistant", "Yes."))
     writing = page.html[-1]
     reply = Message("Yes.")
@@ -285,16 +271,13 @@ def test_a_thought_is_open_while_it_streams_then_folded(published: list[dict[str
     assert page.texts == ["assistant (m \u00b7 4 s):\nthought for 3 s \u00b7 17 tokens\nYes."]
 
 
-def test_nothing_of_a_thought_acts() -> None:
-    assert [vector for vector in HOSTILE if problems(folded_reasoning(Reasoning(vector)))] == []
-
-
-def test_nothing_of_a_call_acts() -> None:
+def test_nothing_of_a_thought_or_a_call_acts() -> None:
     texts = [
         text for vector in HOSTILE for text in (vector, vector * 40, f"Error: {vector}", f"Error: {vector}\n" * 40)
     ]
 
     assert [text for text in texts if problems(call_html(FunctionCall(text, text)) + result_html(text))] == []
+    assert [text for text in texts if problems(folded_reasoning(Reasoning(text)))] == []
 
 
 @pytest.mark.parametrize(
@@ -435,7 +418,7 @@ RUN_AND_ANSWER = (
 
 @pytest.mark.parametrize(("show", "opened"), [("results", 0), ("code", 1), ("all", 2)])
 def test_what_is_folded(show: Show, opened: int, published: list[dict[str, Any]]) -> None:
-    page = Page(NotebookView(show=show), published)
+    page = Page(published, show)
     page.show(*RUN_AND_ANSWER)
 
     html = "".join(output["data"].get("text/html", "") for output in page.outputs)
@@ -444,7 +427,7 @@ def test_what_is_folded(show: Show, opened: int, published: list[dict[str, Any]]
 
 
 def test_only_the_answer_is_above_the_end(published: list[dict[str, Any]]) -> None:
-    page = Page(NotebookView(show="answer"), published)
+    page = Page(published, "answer")
     page.show(*RUN_AND_ANSWER)
 
     assert page.kinds == ["earlier", "message", "end"]

@@ -11,10 +11,6 @@ from autogen_nb.settings import Settings
 from tests.corpus import sections
 
 
-def read(line: str, cell: str | None = None) -> Settings:
-    return read_options(line, cell)
-
-
 @pytest.mark.parametrize(
     ("line", "cell", "task"),
     [
@@ -32,7 +28,7 @@ def read(line: str, cell: str | None = None) -> Settings:
     ],
 )
 def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: str) -> None:
-    assert read(line, cell).task == task
+    assert read_options(line, cell).task == task
 
 
 @pytest.mark.parametrize(
@@ -65,7 +61,7 @@ def test_the_task_is_kept_letter_by_letter(line: str, cell: str | None, task: st
     ],
 )
 def test_each_option_is_read(line: str, field: str, value: Any) -> None:
-    options = read(f"{line} go")
+    options = read_options(f"{line} go", None)
 
     assert (options.task, options.options) == ("go", {field: value})
 
@@ -73,7 +69,7 @@ def test_each_option_is_read(line: str, field: str, value: Any) -> None:
 @pytest.mark.parametrize(("said", "line"), sections(Path(__file__).with_name("refused_options.txt")))
 def test_bad_input_is_one_clear_line(said: str, line: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        read(line)
+        read_options(line, None)
 
     assert said in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
@@ -125,25 +121,17 @@ def test_an_environment_that_says_nothing_known(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("options", "otherwise", "where"),
     [
-        (Settings.from_options("go"), ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
-        (Settings.from_options("go", sandbox="none"), ExecutionTarget("bwrap", net=True), ExecutionTarget()),
-        (Settings.from_options("go", net=True), ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
-        (Settings.from_options("go", net=False), ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
-        (Settings.from_options("go", sandbox="bwrap"), ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
-        (
-            Settings.from_options("go", kernel="bash"),
-            ExecutionTarget("bwrap", net=True),
-            ExecutionTarget(kernel="bash"),
-        ),
-        (
-            Settings.from_options("go", sandbox="docker"),
-            ExecutionTarget("docker", net=True),
-            ExecutionTarget("docker", net=True),
-        ),
+        ({}, ExecutionTarget("bwrap"), ExecutionTarget("bwrap")),
+        ({"sandbox": "none"}, ExecutionTarget("bwrap", net=True), ExecutionTarget()),
+        ({"net": True}, ExecutionTarget("bwrap"), ExecutionTarget("bwrap", net=True)),
+        ({"net": False}, ExecutionTarget("bwrap", net=True), ExecutionTarget("bwrap")),
+        ({"sandbox": "bwrap"}, ExecutionTarget(kernel="bash"), ExecutionTarget("bwrap")),
+        ({"kernel": "bash"}, ExecutionTarget("bwrap", net=True), ExecutionTarget(kernel="bash")),
+        ({"sandbox": "docker"}, ExecutionTarget("docker", net=True), ExecutionTarget("docker", net=True)),
     ],
 )
-def test_where_code_runs(options: Settings, otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
-    assert options.target(otherwise) == where
+def test_where_code_runs(options: dict[str, Any], otherwise: ExecutionTarget, where: ExecutionTarget) -> None:
+    assert Settings.from_options("go", **options).target(otherwise) == where
 
 
 def test_the_network_of_no_sandbox() -> None:

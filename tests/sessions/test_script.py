@@ -10,7 +10,7 @@ from traitlets.config import Config
 from autogen_nb.events import CodeAsked, CodeRan, Recorded, Said
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Failure
-from autogen_nb.sessions.script import Code, Words, code_of, parts
+from autogen_nb.sessions.script import Code, code_of, parts
 
 
 @pytest.fixture
@@ -42,17 +42,6 @@ def found(*log: Recorded) -> list[str]:
     ]
 
 
-def test_words_and_code_are_in_order(shell: InteractiveShell) -> None:
-    last = Said("assistant", "user", Message("It is 1.\nTERMINATE"))
-
-    assert found(*ran(shell, "x = 1", "y = 2"), last) == [
-        ": Go on.",
-        "assistant: About x.",
-        "x = 1\n\ny = 2",
-        "assistant: It is 1.",
-    ]
-
-
 @pytest.mark.parametrize(
     ("failing", "rest"),
     [
@@ -79,13 +68,17 @@ def test_statements_before_an_error_stay_if_they_are_used(
     ]
 
 
-def test_blocks_before_a_failed_one_count(shell: InteractiveShell) -> None:
-    assert found(*ran(shell, "x = 1", "nowhere", "z = 1"), *ran(shell, "print(x)"))[1] == "x = 1"
+def test_words_and_code_are_in_order_with_the_blocks_before_a_failed_one(shell: InteractiveShell) -> None:
+    last = Said("assistant", "user", Message("It is 1.\nTERMINATE"))
+
+    assert found(*ran(shell, "x = 1", "y = 2", "nowhere", "z = 1"), *ran(shell, "print(x, y)"), last) == [
+        ": Go on.",
+        "x = 1\n\ny = 2",
+        "assistant: About print(x,.",
+        "print(x, y)",
+        "assistant: It is 1.",
+    ]
 
 
 def test_shell_block_is_a_cell_magic() -> None:
     assert code_of([CodeBlock("bash", "ls 'a'\n")]) == "get_ipython().run_cell_magic('bash', '', \"ls 'a'\\n\")"
-
-
-def test_code_is_words_of_an_author_or_a_task(shell: InteractiveShell) -> None:
-    assert parts("Go on.", []) == [Words("", "Go on.")]

@@ -47,10 +47,3 @@ def test_code_that_is_not_in_the_script_is_named() -> None:
     with pytest.raises(AssertionError, match="surprise"):
         run(executor, "surprise")
     assert repr(executor) == "<ScriptedExecutor, 1 blocks run>"
-
-
-def test_stops_are_counted() -> None:
-    executor = ScriptedExecutor({})
-    asyncio.run(executor.stop())
-
-    assert executor.stopped == 1

@@ -1,7 +1,4 @@
 import base64
-import struct
-import zlib
-from typing import Any
 
 import pytest
 
@@ -28,12 +25,11 @@ from autogen_nb.views.in_words import (
     call_in_words,
     picture_in_words,
     result_in_words,
-    speaker_choice,
 )
 from autogen_nb.views.plain_view import PlainView
 
 RULE = "-" * 80
-ASKED = CodeAsked("user", (CodeBlock("python", "1"),))
+ASKED, OUTPUT = CodeAsked("user", (CodeBlock("python", "1"),)), Stream("stdout", "a\tb\nc\n")
 
 
 def written(*events: Event) -> str:
@@ -46,8 +42,9 @@ def written(*events: Event) -> str:
     return "".join(texts)
 
 
-def test_output_of_a_run_that_was_replayed() -> None:
-    assert written(ASKED, CodeRan(1, (Stream("stdout", "one\n"),))) == ">>> running\none\n>>> exit code 1\n"
+@pytest.mark.parametrize("live", [[OutputAdded("user", OUTPUT)], []], ids=["live", "replayed"])
+def test_output_of_a_run_is_written_once(live: list[Event]) -> None:
+    assert written(ASKED, *live, CodeRan(1, (OUTPUT,))) == ">>> running\na\tb\nc\n>>> exit code 1\n"
 
 
 def test_the_line_that_ends_a_chat_is_not_written() -> None:
@@ -103,53 +100,25 @@ def test_calls_that_no_message_named() -> None:
     assert text == f'>>> calls add({{"a": 1}})\n>>> add returned: 3\n{RULE}\nuser (to bob):\n\n4\n'
 
 
-def test_whom_a_model_chose_to_speak() -> None:
-    asked = SpeakerAsked("manager", "ann", ("bob",), "auto")
-
-    assert written(asked, SpeakerGiven("bob")) == ">>> next: bob\n"
-
-
-def test_tabs_and_lines_stay() -> None:
-    assert written(OutputAdded("user", Stream("stdout", "a\tb\nc\n"))) == "a\tb\nc\n"
-
-
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        ("bob", "next: bob"),
-        (" bob\n", "next: bob"),
-        ("I think that **bob** should speak.", "next: bob"),
-        ("bobby", "next: bobby"),
+        ("bob", ">>> next: bob\n"),
+        (" bob\n", ">>> next: bob\n"),
+        ("I think that **bob** should speak.", ">>> next: bob\n"),
+        ("bobby", ">>> next: bobby\n"),
         ("bob or bobby", ""),
         ("nobody", ""),
         (None, ""),
     ],
 )
 def test_whom_a_model_chose(said: str | None, line: str) -> None:
-    asked = SpeakerAsked("manager", "ann", ("bob", "bobby", "c(+"), "auto")
-
-    assert speaker_choice(asked, SpeakerGiven(said)) == line
+    assert written(SpeakerAsked("manager", "ann", ("bob", "bobby", "c(+"), "auto"), SpeakerGiven(said)) == line
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-DOT = b"".join(
-    (
-        b"\x89PNG\r\n\x1a\n",
-        _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)),
-        _chunk(b"IDAT", zlib.compress(b"\0\0\0\0")),
-        _chunk(b"IEND", b""),
-    )
-)
-TEXT = base64.b64encode(DOT).decode()
+TEXT = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01").decode()
 HELD = f"data:image/png;base64,{TEXT}"
 ELSEWHERE = "https://tracker.example/seen.png"
-
-
-def message(*urls: Any) -> Message:
-    return Message([{"type": "text", "text": "Look."}, *({"type": "image_url", "image_url": each} for each in urls)])
 
 
 def test_picture_in_words() -> None:
@@ -166,25 +135,19 @@ def test_picture_in_a_cell() -> None:
 
 
 def test_picture_in_a_terminal() -> None:
-    written: list[str] = []
+    content = [{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {"url": HELD}}]
 
-    PlainView(written.append).show(Said("a", "b", message({"url": HELD})))
-
-    assert "Look.\n[picture, image/png, " in "".join(written)
-
-
-ADD_ONE = FunctionCall("add", '{"a":1}', "c1")
+    assert "Look.\n[picture, image/png, " in written(Said("a", "b", Message(content)))
 
 
 def test_endless_texts_are_bounded() -> None:
     long = "x" * (LONGEST + 1_234)
 
     assert arguments_of(FunctionCall("f", long)).endswith("\n\u2026 [1,234 more characters are not shown]")
-    assert result_in_words(ADD_ONE, long).endswith("\n\u2026 [1,234 more characters are not shown]")
+    assert result_in_words(ADD, long).endswith("\n\u2026 [1,234 more characters are not shown]")
 
 
 def test_calls_in_words() -> None:
-    assert call_in_words(ADD_ONE) == 'calls add({"a": 1})'
-    assert result_in_words(ADD_ONE, "3") == "add returned: 3"
-    assert result_in_words(ADD_ONE, "one\ntwo") == "add returned:\none\ntwo"
-    assert result_in_words(ADD_ONE, "") == "add returned nothing"
+    assert call_in_words(FunctionCall("add", '{"a":1}')) == 'calls add({"a": 1})'
+    assert result_in_words(ADD, "one\ntwo") == "add returned:\none\ntwo"
+    assert result_in_words(ADD, "") == "add returned nothing"
