@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,12 @@ class Ran:
     err: str
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "autogen_nb.cli", *arguments]
+PROGRAM = (sys.executable, "-m", "autogen_nb.cli")
 
 
-def ran(*arguments: str, cwd: Path, typed: str | None = None, **environ: str) -> Ran:
+def ran(*arguments: str, cwd: Path, typed: str | None = None, program: Sequence[str] = PROGRAM, **environ: str) -> Ran:
     done = subprocess.run(
-        command(*arguments),
+        [*program, *arguments],
         input=typed,
         stdin=subprocess.DEVNULL if typed is None else None,
         capture_output=True,
@@ -45,7 +45,7 @@ def ran(*arguments: str, cwd: Path, typed: str | None = None, **environ: str) ->
 
 def started(*arguments: str, cwd: Path, **environ: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        command(*arguments),
+        [*PROGRAM, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

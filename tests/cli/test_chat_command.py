@@ -7,7 +7,7 @@ import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.cli.commands import TIMEOUT, asked, command, hears_interrupts, ran
+from tests.cli.commands import PROGRAM, TIMEOUT, asked, hears_interrupts, ran
 from tests.notebook.scripts import python
 from tests.notebook.terminals import CHOICES
 from tests.processes import gone
@@ -19,7 +19,7 @@ TASK = "Your task: "
 
 @pytest.fixture
 def terminal(tmp_path: Path, model: FakeOpenAI) -> Iterator[Any]:
-    program, *arguments = command("chat")
+    program, *arguments = *PROGRAM, "chat"
     environ = {**os.environ, **asked(model), "TERM": "dumb"}
     child = pexpect.spawn(
         program,
@@ -53,28 +53,27 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
     assert any("`sales`: DataFrame" in text for text in last)
 
 
+def talk(terminal: Any, *lines: tuple[str, str]) -> None:
+    """Types each line, and waits for what answers it."""
+    for typed, answer in lines:
+        terminal.sendline(typed)
+        terminal.expect(answer)
+
+
+def ended(terminal: Any) -> int:
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    return int(terminal.exitstatus)
+
+
 def test_the_same_questions_in_words(terminal: Any, model: FakeOpenAI) -> None:
     model.add(python("print('one', 6 * 7)"), "It is 42.", python("print('two')"), python("print('three')"))
 
-    terminal.sendline("Compute.")
-    terminal.expect(CHOICES)
-    terminal.sendline("r")
-    terminal.expect("one 42")
-    terminal.expect(TASK)
-    terminal.sendline("Once more.")
-    terminal.expect(CHOICES)
-    terminal.sendline("s")
-    terminal.expect("Why")
-    terminal.sendline("Not that one.")
-    terminal.expect(CHOICES)
-    terminal.sendline("t")
-    terminal.expect("stopped by you")
-    terminal.expect(TASK)
+    talk(terminal, ("Compute.", CHOICES), ("r", f"one 42.*{TASK}"))
+    talk(terminal, ("Once more.", CHOICES), ("s", "Why"), ("Not that one.", CHOICES), ("t", f"stopped by you.*{TASK}"))
     terminal.sendline("exit")
-    terminal.expect(pexpect.EOF)
-    terminal.close()
 
-    assert terminal.exitstatus == 3
+    assert ended(terminal) == 3
     assert "Not that one." in str(model.requests[-1].body["messages"])
 
 
@@ -85,25 +84,14 @@ def test_ctrl_c_interrupts_a_task_and_twice_ends_it_all(terminal: Any, model: Fa
         "It is 42.",
     )
 
-    terminal.sendline("Wait.")
-    terminal.expect(CHOICES)
-    terminal.sendline("r")
-    terminal.expect(r"kernel (\d+)")
+    talk(terminal, ("Wait.", CHOICES), ("r", r"kernel (\d+)"))
     kernel = int(terminal.match[1])
     terminal.sendintr()
-    terminal.expect("Interrupted; Ctrl-C once more, or Ctrl-D, ends")
-    terminal.expect(TASK)
-    terminal.sendline("Is it there?")
-    terminal.expect(CHOICES)
-    terminal.sendline("r")
-    terminal.expect("still 42")
-    terminal.expect(TASK)
+    terminal.expect(f"Interrupted; Ctrl-C once more, or Ctrl-D, ends.*{TASK}")
+    talk(terminal, ("Is it there?", CHOICES), ("r", f"still 42.*{TASK}"))
     terminal.sendintr()
-    terminal.expect("Ctrl-C once more, or Ctrl-D")
-    terminal.expect(TASK)
+    terminal.expect(f"Ctrl-C once more, or Ctrl-D.*{TASK}")
     terminal.sendintr()
-    terminal.expect(pexpect.EOF)
-    terminal.close()
 
-    assert terminal.exitstatus == 130
+    assert ended(terminal) == 130
     assert gone([kernel])

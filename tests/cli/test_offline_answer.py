@@ -7,23 +7,19 @@ import nbformat
 import pytest
 
 from tests.cli.commands import DATA, Ran, ran
-
-README = (Path(__file__).parent.parent.parent / "README.md").read_text("utf-8")
-RUNS = 3
+from tests.pages import README, text
 
 
 def answered(folder: Path) -> tuple[Ran, int]:
     shutil.copytree(DATA, folder / "data")
-    (line,) = re.findall(r"^autogen-nb (run .*)$", README, re.MULTILINE)
+    (line,) = re.findall(r"^autogen-nb (run .*)$", text(README), re.MULTILINE)
     done = ran(*shlex.split(line), "--quiet", cwd=folder)
     cells = nbformat.read(folder / "report.ipynb", as_version=4).cells
     return done, sum("image/png" in each.get("data", {}) for cell in cells for each in cell.get("outputs", []))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("run", range(RUNS))
-def test_the_command_of_the_readme_answers_as_a_whole(run: int, tmp_path: Path) -> None:
-    del run
+def test_the_command_of_the_readme_answers_as_a_whole(tmp_path: Path) -> None:
     done, plots = answered(tmp_path)
 
     assert (done.code, done.err, plots) == (0, "", 2)

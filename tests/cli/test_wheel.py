@@ -4,39 +4,19 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import DATA, TIMEOUT, Ran, book, texts
+from tests.cli.commands import DATA, book, ran, texts
+from tests.pages import PROJECT
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
-PROJECT = Path(__file__).parent.parent.parent
-
-
-@dataclass(frozen=True)
-class Environment:
-    folder: Path
-    packages: Path
-
-    def ran(self, *arguments: str, cwd: Path) -> Ran:
-        done = subprocess.run(
-            [self.folder / "bin" / "autogen-nb", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            cwd=cwd,
-            check=False,
-            timeout=TIMEOUT,
-        )
-        return Ran(done.returncode, done.stdout, done.stderr)
-
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel with its plain dependencies and those of its extra `data`, as this environment has them.
 
     They are linked and not copied, and no index is asked.
@@ -54,7 +34,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     written = next(packages.glob("autogen_nb-*.dist-info"))
     for each in _closure(Distribution.at(written)):
         _link(each, packages)
-    return Environment(folder / "venv", packages)
+    return folder / "venv" / "bin"
 
 
 def _closure(ours: Distribution) -> Iterator[Distribution]:
@@ -104,11 +84,9 @@ def folder(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_it_runs_on_both_tables(table: str, task: str, answer: str, installed: Environment, folder: Path) -> None:
-    done = installed.ran(
-        *("run", task, "--data", f"data/{table}.csv", "-m", "offline", "--confirm", "never", "--out", "r.ipynb"),
-        cwd=folder,
-    )
+def test_it_runs_on_both_tables(table: str, task: str, answer: str, programs: Path, folder: Path) -> None:
+    arguments = ("run", task, "--data", f"data/{table}.csv", "-m", "offline", "--confirm", "never", "--out", "r.ipynb")
+    done = ran(*arguments, cwd=folder, program=[str(programs / "autogen-nb")])
 
     cell = book(folder / "r.ipynb").cells[-1]
     assert (done.code, done.err) == (0, "")
@@ -117,14 +95,14 @@ def test_it_runs_on_both_tables(table: str, task: str, answer: str, installed: E
     assert str(folder) not in (folder / "r.ipynb").read_text()
 
 
-def test_the_demo_is_in_it(installed: Environment, folder: Path) -> None:
-    done = installed.ran("demo", cwd=folder)
+def test_the_demo_is_in_it(programs: Path, folder: Path) -> None:
+    done = ran("demo", cwd=folder, program=[str(programs / "autogen-nb")])
 
     assert (done.code, done.err) == (0, "")
     assert book(folder / "autogen-nb-demo" / "01_quickstart.ipynb").cells[-2].outputs
 
 
-def test_autogens_modules_are_in_it(installed: Environment, folder: Path) -> None:
+def test_autogens_modules_are_in_it(programs: Path, folder: Path) -> None:
     source = "import autogen_nb.agentchat.contrib.society_of_mind_agent, autogen_nb.cache"
 
-    subprocess.run([installed.folder / "bin" / "python", "-c", source], cwd=folder, check=True)
+    subprocess.run([programs / "python", "-c", source], cwd=folder, check=True)

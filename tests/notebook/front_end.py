@@ -13,7 +13,6 @@ from pathlib import Path
 from queue import Empty
 from shutil import rmtree
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 import zmq
@@ -96,7 +95,6 @@ class FrontEnd:
     ) -> None:
         self.cwd = cwd
         self.prompts: list[str] = []
-        self.secrets: list[str] = []
         self.answers: list[str] = []
         self.messages: list[str] = []
         self.widgets: dict[str, dict[str, Any]] = {}
@@ -127,9 +125,7 @@ class FrontEnd:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -152,7 +148,7 @@ class FrontEnd:
         self._page = name
         self._runs.clear()
         self._cells.clear()
-        for kept in (self.prompts, self.secrets, self.answers, self.messages):
+        for kept in (self.prompts, self.answers, self.messages):
             kept.clear()
         self._unanswered = 0
 
@@ -233,9 +229,7 @@ class FrontEnd:
         self.wait(lambda: self.has(label), f"a button {label!r}")
 
     def click(self, label: str) -> None:
-        self.asked(label)
-        widget = [name for name, state in self.visible() if state.get("description") == label][-1]
-        self._comm(widget, {"method": "custom", "content": {"event": "click"}})
+        self._comm(self._labelled(label), {"method": "custom", "content": {"event": "click"}})
 
     def load_again(self) -> dict[str, Any]:
         name = f"control-{len(self.messages)}"
@@ -250,18 +244,16 @@ class FrontEnd:
         self.widgets[widget]["value"] = text
         # ipywidgets sends what is typed only when the kernel is through with what was typed before.
         self.wait(lambda: widget not in self._unhandled.values(), f"the kernel to take in what was typed into {into!r}")
-        self._comm(widget, {"method": "update", "state": {"value": text}, "buffer_paths": []})
+        self.set(widget, value=text)
 
     def tick(self, label: str) -> None:
-        self.asked(label)
-        widget = [name for name, state in self.visible() if state.get("description") == label][-1]
-        self._comm(widget, {"method": "update", "state": {"value": True}, "buffer_paths": []})
+        self.set(self._labelled(label), value=True)
 
     def choose(self, label: str, of: str) -> None:
         self.wait(lambda: any(state.get("tooltip") == of for _, state in self.visible()), f"a list {of!r}")
         widget, state = next(each for each in self.visible() if each[1].get("tooltip") == of)
         index = state["_options_labels"].index(label)
-        self._comm(widget, {"method": "update", "state": {"index": index}, "buffer_paths": []})
+        self.set(widget, index=index)
 
     def set(self, widget: str, **state: object) -> None:
         self._comm(widget, {"method": "update", "state": state, "buffer_paths": []})
@@ -302,10 +294,7 @@ class FrontEnd:
             run.reply = message["content"]
 
     def _on_stdin(self, message: dict[str, Any]) -> None:
-        prompt = message["content"]["prompt"]
-        self.prompts.append(prompt)
-        if message["content"]["password"]:
-            self.secrets.append(prompt)
+        self.prompts.append(message["content"]["prompt"])
         self._unanswered += 1
 
     def _on_iopub(self, message: dict[str, Any]) -> None:
@@ -355,6 +344,10 @@ class FrontEnd:
             self.widgets[name] = {"states": data["states"]}
         elif data.get("method") in ("update", "echo_update"):
             self.widgets.setdefault(name, {}).update(data["state"])
+
+    def _labelled(self, label: str) -> str:
+        self.asked(label)
+        return [name for name, state in self.visible() if state.get("description") == label][-1]
 
     def _field(self, into: str) -> str:
         def found() -> list[str]:

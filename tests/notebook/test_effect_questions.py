@@ -43,10 +43,6 @@ def listed(front: FrontEnd, count: int) -> None:
     front.wait(lambda: any(head in str(state.get("value")) for _, state in front.visible()), f"a list of {count}")
 
 
-def decided(cell: Run) -> list[str]:
-    return [line.rsplit(" · by you · ", 1)[0] for line in cell.about("decision")]
-
-
 def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
     cell = started(either, model, BESIDE)
     listed(either, 3)
@@ -59,10 +55,11 @@ def test_threads_ask_in_one_list(either: FrontEnd, model: FakeOpenAI) -> None:
     for path in written:
         path.unlink()
 
+    decided = cell.about("decision")[0].rsplit(" · by you · ", 1)[0]
     words = [row.partition(" It ")[2] for row in rows]
     assert sorted(words) == [f"writes {either.cwd.parent / f'beside-{number}'}" for number in (1, 2, 3)]
     assert [f"writes {path}" for path in written] == words[2:]
-    assert sorted(decided(cell)[0].split(" · ")) == [f"Allowed: {words[2]}", f"Denied: {words[0]}; {words[1]}"]
+    assert sorted(decided.split(" · ")) == [f"Allowed: {words[2]}", f"Denied: {words[0]}; {words[1]}"]
     assert sorted(cell.about("stream")[0].split()) == ["denied", "denied", "written"]
     assert list(either.visible()) == []
 

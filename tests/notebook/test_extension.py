@@ -35,11 +35,6 @@ def agents_kernels(front: FrontEnd) -> list[psutil.Process]:
     return found
 
 
-def test_loading_starts_a_kernel_in_the_background(fresh: FrontEnd) -> None:
-    # A process that is just being made looks like the one that makes it, so that a look after this one may differ.
-    fresh.wait(lambda: len(agents_kernels(fresh)) == 1, "the agent's kernel")
-
-
 def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("1"), "One.", python("2"), "Two.")
     fresh.run("%unload_ext autogen_nb")
@@ -61,7 +56,7 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
 
 
 @pytest.mark.kernel
-def test_a_killed_notebook_takes_the_agents_kernel_with_it(tmp_path: Path) -> None:
+def test_loading_starts_a_kernel_that_a_killed_notebook_takes_with_it(tmp_path: Path) -> None:
     with FrontEnd(tmp_path, environment(tmp_path)) as front:
         front.run("%load_ext autogen_nb")
         front.wait(lambda: len(agents_kernels(front)) == 1, "the agent's kernel")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.front_end import FrontEnd, Run
+from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow]
@@ -27,12 +27,6 @@ def memory(pid: int) -> int:
     raise AssertionError("every process has had memory")
 
 
-def files(notebook: FrontEnd, cell: Run) -> list[Path]:
-    return [
-        path for name in re.findall(r"image/png is in '([^']+)'", cell.text) if (path := notebook.cwd / name).is_file()
-    ]
-
-
 def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 1"), "Ready.", python(PICTURES.format(count=60, side=10, size=5_000_000)), "Shown.")
     notebook.run("%%autogen --confirm never\nWarm up.", "first")
@@ -42,7 +36,8 @@ def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> N
     cell = notebook.run("%%autogen --confirm never\nShow.", "second")
 
     assert cell.status == "ok", cell.error
-    assert [path.stat().st_size > 5_000_000 for path in files(notebook, cell)] == [True] * 60
+    names = re.findall(r"image/png is in '([^']+)'", cell.text)
+    assert [(notebook.cwd / name).stat().st_size > 5_000_000 for name in names] == [True] * 60
     assert sum(map(len, notebook.messages)) < 5_000_000
     assert memory(notebook.pid) - before < 150 * 2**20
 

@@ -6,8 +6,6 @@ from tests.notebook.scripts import python
 
 pytestmark = pytest.mark.slow
 
-WORDS = "Your message to assistant instead"
-REASON = "Why? The assistant reads it (may be empty)"
 ASK = """
 from autogen_nb.effects import Effect
 from autogen_nb.events import CodeInputAsked, EffectAsked
@@ -26,12 +24,7 @@ CONNECTS = (
     'EffectAsked("user", Effect("network", "api.example.org", "connects to api.example.org"), "requests.get(url)")'
 )
 UNASKED = "runs without asking until this cell ends"
-TYPED = 'CodeInputAsked("user", "Your name: ")'
 PASSWORD = 'CodeInputAsked("user", "Password: ", password=True)'
-
-
-def told(model: FakeOpenAI) -> str:
-    return str(model.requests[-1].body["messages"][-1]["content"])
 
 
 def start(front: FrontEnd, method: str, question: str) -> Run:
@@ -44,10 +37,10 @@ def test_message_with_code_shows_one_panel_and_words_may_take_its_place(either: 
     cell = either.start("%%autogen --human-input always\nMultiply.")
     either.asked("Run")
     labels = [state["description"] for _, state in either.visible() if state.get("_model_name") == "ButtonModel"]
-    either.type("use another way", WORDS)
+    either.type("use another way", "Your message to assistant instead")
     either.click("Send")
     either.wait(lambda: "Another way:" in cell.text, "the second reply")
-    words = told(model)
+    words = model.requests[-1].body["messages"][-1]["content"]
     either.click("Run")
     either.wait(lambda: any("It is 42" in text for text in cell.about("message")), "the third reply")
     either.click("Exit")
@@ -168,7 +161,7 @@ def test_running_code_waits_for_leave(notebook: FrontEnd, clicks: tuple[str, ...
     heads = [str(state.get("value", "")) for _, state in notebook.visible()]
     notebook.click(clicks[0])
     if clicks[1:]:
-        notebook.type("no", REASON)
+        notebook.type("no", "Why? The assistant reads it (may be empty)")
         notebook.click(clicks[1])
     notebook.finish(cell)
 
@@ -212,7 +205,7 @@ def test_password_is_nowhere_but_with_the_code(notebook: FrontEnd) -> None:
         ),
         (
             "typed",
-            TYPED,
+            'CodeInputAsked("user", "Your name: ")',
             "CodeInputGiven(text=None, by='nobody, in time')",
             "Typed for the code (`Your name`): the end of the input · by nobody, in time",
         ),
