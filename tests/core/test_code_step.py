@@ -35,30 +35,21 @@ from tests.core.worlds import echo, outcome, play, scripted, spec, texts
 Ran = Callable[[CodeAsked], CodeRan]
 
 
-def code(*blocks: str) -> str:
-    return "\n\n".join(f"```python\n{block}\n```" for block in blocks)
+def code(block: str) -> str:
+    return f"```python\n{block}\n```"
 
 
-def heard(*texts: str, sender: str = "assistant", state: ConversationState | None = None) -> ConversationState:
-    state = state or ConversationState()
-    for text in texts:
-        state.add(Said(sender, "user" if sender == "assistant" else "assistant", Message(text)))
-    return state
+def heard(text: str) -> ConversationState:
+    return ConversationState([[Said("assistant", "user", Message(text))]])
 
 
-def run(
-    state: ConversationState, step: RunCode, *approvals: ApprovalGiven, ran: Ran = echo
-) -> tuple[list[Recorded], Outcome]:
+def run(text: str, step: RunCode, *approvals: ApprovalGiven, ran: Ran = echo) -> tuple[list[Recorded], Outcome]:
     left = iter(approvals)
 
     def world(question: Question) -> Answer:
         return ran(question) if isinstance(question, CodeAsked) else next(left)
 
-    return outcome(step(state, spec(), "assistant"), world)
-
-
-def asked(events: list[Recorded]) -> list[tuple[str, ...]]:
-    return [tuple(block.code for block in event.blocks) for event in events if isinstance(event, CodeAsked)]
+    return outcome(step(heard(text), spec(), "assistant"), world)
 
 
 def told(came_to: Outcome) -> str:
@@ -67,13 +58,14 @@ def told(came_to: Outcome) -> str:
 
 
 def test_cut_off_block_is_told_of_and_not_run() -> None:
-    assert run(heard("```python\nx ="), RunCode()) == ([], Reply(Message(UNCLOSED)))
+    assert run("```python\nx =", RunCode()) == ([], Reply(Message(UNCLOSED)))
 
 
 def test_cut_off_block_is_told_of_after_those_that_ran() -> None:
-    events, came_to = run(heard(code("a") + "\n```python\nx ="), RunCode())
+    events, came_to = run(code("a") + "\n```python\nx =", RunCode())
 
-    assert asked(events) == [("a",)]
+    assert isinstance(events[0], CodeAsked)
+    assert [block.code for block in events[0].blocks] == ["a"]
     assert told(came_to) == f"exitcode: 0 (execution succeeded)\nCode output: a\n{UNCLOSED}"
 
 
@@ -101,7 +93,7 @@ def plotting(asked: CodeAsked) -> CodeRan:
 
 @pytest.mark.parametrize(("pictures", "ran"), [(False, plotting), (True, echo)], ids=["cannot see", "no plot"])
 def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
-    _, came = run(heard(code("plot()")), RunCode(pictures=pictures), ran=ran)
+    _, came = run(code("plot()"), RunCode(pictures=pictures), ran=ran)
 
     assert isinstance(came, Reply)
     assert isinstance(came.message.content, str)
@@ -110,7 +102,7 @@ def test_other_replies_are_text(pictures: bool, ran: Ran) -> None:
 def test_model_is_told_of_the_end_of_the_code_and_its_whole_output() -> None:
     ended = CodeRan(0, (Stream("stdout", "..."),), note="The kernel was restarted.", whole="out-1.txt")
 
-    _, came = run(heard(code("x")), RunCode(), ran=lambda _: ended)
+    _, came = run(code("x"), RunCode(), ran=lambda _: ended)
 
     assert told(came).endswith("\nThe kernel was restarted.\nThe output is long; all of it is in 'out-1.txt'.")
 
@@ -118,11 +110,11 @@ def test_model_is_told_of_the_end_of_the_code_and_its_whole_output() -> None:
 def test_stop_while_code_runs_stops_the_chat() -> None:
     ended = CodeRan(0, inner=(EffectAsked("user", Effect("write")), EffectJudged(allowed=False, stop=True)))
 
-    assert run(heard(code("x")), RunCode(), ran=lambda _: ended)[1] == Stop("stopped")
+    assert run(code("x"), RunCode(), ran=lambda _: ended)[1] == Stop("stopped")
 
 
 def test_a_skip_without_a_reason_says_so() -> None:
-    events, result = run(heard(code("a()")), RunCode(confirm="always"), ApprovalGiven("skip"))
+    events, result = run(code("a()"), RunCode(confirm="always"), ApprovalGiven("skip"))
 
     assert isinstance(events[0], ApprovalAsked)
     assert events[0].always

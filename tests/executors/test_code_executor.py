@@ -196,36 +196,31 @@ def test_what_code_installs_is_there_for_the_next_block_alone(tmp_path: Path) ->
     assert executor.execute_code_blocks(blocks[1:]).exit_code == 1
 
 
-def in_environment(folder: Path) -> LocalCommandLineCodeExecutor:
-    builder = venv.EnvBuilder(with_pip=False)
-    builder.create(folder / "env")
-    return LocalCommandLineCodeExecutor(virtual_env_context=builder.ensure_directories(folder / "env"), work_dir=folder)
+def temporary_is_private(executor: Any) -> bool:
+    found = executor.execute_code_blocks([block("import tempfile; print(tempfile.gettempdir())")])
+    private = bool(found.output.strip() != tempfile.gettempdir())
+    user = autogen_nb.UserProxyAgent("user", code_execution_config={"executor": executor})
+    assert user.code is not None
+    assert executor.private_temporary is user.code.scope.private_temporary is private
+    return private
 
 
 def test_a_virtual_environment(tmp_path: Path) -> None:
-    executor = in_environment(tmp_path)
+    builder = venv.EnvBuilder(with_pip=False)
+    builder.create(tmp_path / "env")
+    context = builder.ensure_directories(tmp_path / "env")
+    executor = LocalCommandLineCodeExecutor(virtual_env_context=context, work_dir=tmp_path)
     code = "import sys; print(sys.prefix)"
     found = executor.execute_code_blocks([block(code), block(f"python -c '{code}'", "sh")])
 
     assert found.output.split() == [str(tmp_path / "env")] * 2
+    assert not temporary_is_private(executor)
 
 
-@pytest.mark.parametrize("kind", ["kernel", "program", "environment"])
-def test_private_temporary_matches_the_temporary_folder(tmp_path: Path, kind: str) -> None:
-    if kind == "environment":
-        executor: Any = in_environment(tmp_path)
-    else:
-        make = autogen_nb.JupyterCodeExecutor if kind == "kernel" else LocalCommandLineCodeExecutor
-        executor = make(work_dir=tmp_path)
-    found = executor.execute_code_blocks([block("import tempfile; print(tempfile.gettempdir())")])
-    executor.stop()
-    user = autogen_nb.UserProxyAgent("user", code_execution_config={"executor": executor})
-
-    private = found.output.strip() != tempfile.gettempdir()
-    assert private is (kind != "environment")
-    assert executor.private_temporary is private
-    assert user.code is not None
-    assert user.code.scope.private_temporary is private
+@EITHER
+def test_private_temporary_matches_the_temporary_folder(make: Make, tmp_path: Path) -> None:
+    with make(work_dir=tmp_path) as executor:
+        assert temporary_is_private(executor)
 
 
 def test_an_environment_without_python_is_refused() -> None:
