@@ -5,7 +5,7 @@ import pytest
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
-from tests.notebook.terminals import CHOICES, Terminal, editor
+from tests.notebook.terminals import CHOICES, Terminal
 
 pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
 
@@ -13,9 +13,8 @@ pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     folder = tmp_path_factory.mktemp("terminal")
-    terminal = Terminal("IPython", folder, environment(folder, EDITOR=editor(folder)))
-    terminal.cell("%load_ext autogen_nb")
-    terminal.prompt()
+    terminal = Terminal(folder, environment(folder))
+    terminal.run("%load_ext autogen_nb")
     yield terminal
     terminal.close()
 
@@ -23,8 +22,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 @pytest.fixture
 def terminal(started: Terminal, model: FakeOpenAI) -> Terminal:
     names = f"OPENAI_BASE_URL={model.base_url!r}, AUTOGEN_NB_MODEL='scripted'"
-    started.cell(f"import os; os.environ.update({names})")
-    started.prompt()
+    started.run(f"import os; os.environ.update({names})")
     return started
 
 
@@ -32,7 +30,7 @@ def terminal(started: Terminal, model: FakeOpenAI) -> Terminal:
 def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: FakeOpenAI) -> None:
     model.add(python("print('abc'.upper())"), "It is done.")
 
-    terminal.cell("%%autogen Shout, please.")
+    terminal.start("%%autogen Shout, please.")
     before = terminal.until(CHOICES)
     terminal.type("r")
     after = terminal.prompt()
@@ -48,31 +46,22 @@ def test_a_question_in_words_and_the_transcript_once(terminal: Terminal, model: 
 
 
 @pytest.mark.slow
-def test_ctrl_c_at_the_question_of_a_command(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("x = 1"), "Set.")
-    terminal.cell("%%autogen --confirm never Set x.")
-    terminal.prompt()
+def test_ctrl_c_at_the_question_of_a_command_and_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
+    loop = python("kept = 'still here'\nprint('looping')\nwhile True: pass")
+    model.add(python("x = 1"), "Set.", loop, python("print(kept)"), "Fine.")
 
-    terminal.cell("%autogen export out.py")
+    terminal.run("%%autogen --confirm never Set x.")
+    terminal.start("%autogen export out.py")
     terminal.until(r"\[t\] stop: ")
     terminal.interrupt()
-    stopped = terminal.prompt()
-
-    assert stopped.endswith("Stopped.")
-    assert "Traceback" not in stopped
-
-
-@pytest.mark.slow
-def test_ctrl_c_while_code_runs(terminal: Terminal, model: FakeOpenAI) -> None:
-    model.add(python("kept = 'still here'\nprint('looping')\nwhile True: pass"), python("print(kept)"), "Fine.")
-
-    terminal.cell("%%autogen --confirm never Loop.")
+    unasked = terminal.prompt()
+    terminal.start("%%autogen --confirm never Loop.")
     terminal.until("looping\r\n(?!while)")
     terminal.interrupt()
     stopped = terminal.prompt()
-    terminal.cell("%%autogen --confirm never Go on.")
-    after = terminal.prompt()
+    after = terminal.run("%%autogen --confirm never Go on.")
 
+    assert unasked.endswith("Stopped.")
     assert "Stopped." in stopped
-    assert "Traceback" not in stopped
+    assert "Traceback" not in unasked + stopped
     assert "still here" in after
