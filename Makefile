@@ -13,7 +13,7 @@ SETUP := scripts/setup.sh
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup
 # What `make test` leaves out: what takes long, and what has a target of its own.
 SLOW := slow or browser
-APART := places or torture or matrix
+APART := places or torture or ipykernel6
 AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
@@ -49,9 +49,8 @@ torture: $(VENV)/.has-dev ## Floods of output, bombs and a resume at every event
 places: $(VENV)/.has-dev ## The tests that run code in containers and on servers, an engine brought in if need be
 	$(AT_MOST) scripts/containers.sh $(PYTEST) -m places
 
-test-matrix: $(VENV)/.has-dev ## The person's decisions, in each release of ipykernel that is supported
-	$(BIN)/python -m tests.matrix.environments build/ipykernels
-	IPYKERNELS=build/ipykernels $(AT_MOST) $(PYTEST) -m matrix tests/matrix
+test-matrix: $(VENV)/.has-dev ## Tests of the notebook in each release of ipykernel that is supported
+	$(BIN)/python -m tests.ipykernels build/ipykernels -n $(WORKERS) --dist loadgroup
 
 test-newer: ## The quick tests in the newest other Python that is here, in an environment of its own
 	scripts/newer.sh $(MAKE) test

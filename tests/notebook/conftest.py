@@ -1,6 +1,7 @@
 """A notebook with a scripted model for the tests of the magics; the kernel is started once for a module."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,9 @@ class Kernels:
 
     def ready(self, clicks: Clicks) -> FrontEnd:
         if clicks not in self._open:
-            front = self._open[clicks] = FrontEnd(self.folder, environment(self.folder), clicks)
+            # `make test-matrix` names a Python with another release of ipykernel.
+            python = os.environ.get("NOTEBOOK_PYTHON", sys.executable)
+            front = self._open[clicks] = FrontEnd(self.folder, environment(self.folder), clicks, Path(python))
             loaded = front.run("%load_ext autogen_nb", "load")
             assert loaded.status == "ok", loaded.error
         return self._open[clicks]

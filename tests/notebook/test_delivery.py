@@ -39,6 +39,7 @@ def test_a_kernel_that_hears_clicks_by_itself_has_buttons() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.blocking
 @pytest.mark.parametrize("silent", [False, True], ids=["shown", "silent"])
 def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpenAI, *, silent: bool) -> None:
     model.add(python("print('it', 'ran')"), "TERMINATE")
@@ -56,7 +57,21 @@ def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpen
     assert list(either.visible()) == []
 
 
+@pytest.mark.ipykernel6
+def test_a_plain_cell_asks_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
+    model.add(python("print('it', 'ran')"), "TERMINATE")
+    notebook.run(AGENTS, "agents")
+
+    notebook.answers.append("r")
+    cell = notebook.run(TALK)
+
+    assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+    assert "it ran" in cell.text
+    assert cell.text.count("Questions appear as text here: ipykernel 6.") == 1
+
+
 @pytest.mark.slow
+@pytest.mark.blocking
 def test_a_plain_cell_run_again_does_not_hang(notebook: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("print('it', 'ran')"), python("print('it', 'ran')"), "TERMINATE")
     notebook.run(AGENTS, "agents")

@@ -8,8 +8,10 @@ from tests.notebook.scripts import python
 WAITS = "import os, time\nprint('began')\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\nprint('ended')"
 TALKS = pytest.mark.parametrize(
     "talk",
-    ["user.initiate_chat(assistant, message='Go.')", "await user.a_initiate_chat(assistant, message='Go.')"],
-    ids=["sync", "async"],
+    [
+        pytest.param("user.initiate_chat(assistant, message='Go.')", marks=pytest.mark.blocking, id="sync"),
+        pytest.param("await user.a_initiate_chat(assistant, message='Go.')", id="async"),
+    ],
 )
 
 
