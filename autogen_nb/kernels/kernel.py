@@ -195,7 +195,7 @@ class Kernel(VariableExchange):
     async def go_back(self, block: int, *, only: bool = False) -> bool:
         """Restores the variables as they were before a block; False if there is no checkpoint of that state.
 
-        With `only`, all other checkpoints end.
+        With `only`, this state becomes the one before the next block, and all other checkpoints end.
         """
         # A wake that is cancelled half way would leave a kernel that nobody follows.
         return await asyncio.shield(self._in_background(self._go_back(block, only=only)))
@@ -351,9 +351,10 @@ class Kernel(VariableExchange):
     async def _wake(self, number: int, *, only: bool = False) -> bool:
         """Goes back to the state before a block."""
         handle = self._life.handle
-        if handle is None or not number or not await handle.wake(number, only=only):
+        new = self.last_block + 1 if only else 0
+        if handle is None or not number or not await handle.wake(number, new):
             return False
-        self._states = (number,)
+        self._states = (new or number,)
         self._attach(handle)
         request = ExecuteRequest(handle, "", grace=self._grace, silent=True, expressions=NOT_CARRIED)
         await request.wait()

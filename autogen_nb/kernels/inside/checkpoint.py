@@ -17,8 +17,10 @@ import random
 import signal
 import socket
 import stat
+import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -27,9 +29,9 @@ from typing import Any
 FIELD = "autogen_nb_checkpoint"
 # The name of a sleeping copy, by which the owner's measurements leave it out.
 NAME = "checkpoint"
-# The message that wakes a copy without a checkpoint of its state.
-ONLY = b"only"
 _IDLE_SECONDS = 0.005
+_PAUSE = 0.001
+_CREDENTIALS = struct.Struct("3i")
 _PR_SET_PDEATHSIG = 1
 _EVENTS = "anon_inode:[event"
 
@@ -43,6 +45,8 @@ class Checkpoints:
         self._on_wake = on_wake
         self._supervisor = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._supervisor.connect(path)
+        credentials = self._supervisor.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        self._supervisor_pid, _, _ = _CREDENTIALS.unpack(credentials)
         self._threads = threads
         self._streams = sys.stdout, sys.stderr
         self._copies: set[int] = set()
@@ -122,7 +126,7 @@ class Checkpoints:
         """Returns True in the kernel, and False in the copy when it wakes."""
         end, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # The block moves the positions in files as soon as the kernel has forked.
-        offsets = _offsets()
+        offsets, kernel = _offsets(), os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pid = os.fork()
         if pid:
@@ -134,17 +138,17 @@ class Checkpoints:
             return True
         try:
             other_end.close()
-            message = self._sleep(end, offsets)
+            self._kernel_pid = kernel
+            self._taken = self._sleep(end, offsets)
             end.close()
-            self._taken = 0
             # This copy becomes the kernel, and its own copy stays as the checkpoint.
-            if message != ONLY and self._fork(number):
-                self._taken = number
+            self._fork(self._taken)
         except BaseException:  # noqa: BLE001  # the copy must not return into the kernel's code
             os._exit(1)
         return False
 
-    def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> bytes:
+    def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> int:
+        """Returns the number of this copy's own checkpoint when it wakes."""
         os.setsid()
         self._copies.clear()
         _rename(NAME)
@@ -158,7 +162,7 @@ class Checkpoints:
             with suppress(OSError):
                 os.lseek(descriptor, offset, os.SEEK_SET)
         _rename("python")
-        return message
+        return int(message)
 
     def _close_connections(self) -> None:
         """Closes this process's copies of the kernel's connections, and its loops."""
@@ -190,7 +194,6 @@ class Checkpoints:
     def _wake(self, number: int, context: contextvars.Context, state: Any) -> None:
         self._is_busy = False
         try:
-            _end_with_parent()
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
             context.run(self._serve, state)
@@ -210,7 +213,18 @@ class Checkpoints:
         self._unjudged.clear()
         # `random` seeds itself after a fork.
         random.setstate(random_state)
+        self._await_supervisor()
         app.start()
+
+    def _await_supervisor(self) -> None:
+        """Waits until this process is the supervisor's child, because the old kernel has ended, and ends with it."""
+        import ctypes
+
+        while os.getppid() == self._kernel_pid:
+            time.sleep(_PAUSE)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != self._supervisor_pid:
+            os._exit(1)
 
 
 def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
@@ -292,9 +306,3 @@ def _offsets() -> dict[int, int]:
 def _rename(name: str) -> None:
     with open("/proc/self/comm", "w") as file:
         file.write(name)
-
-
-def _end_with_parent() -> None:
-    import ctypes
-
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -43,10 +43,10 @@ class CheckpointedKernel(KernelHandle):
     async def has_checkpoint(self, number: int) -> bool:
         return self._checkpoints is not None and await self._checkpoints.has(number)
 
-    async def wake(self, number: int, *, only: bool) -> bool:
+    async def wake(self, number: int, new: int = 0) -> bool:
         if self._checkpoints is None or self._process_exited.done():
             return False
-        if not await self._checkpoints.wake(number, only=only):
+        if not await self._checkpoints.wake(number, new):
             return False
         self._kernel_ended(_KILLED)
         self.channels.close()

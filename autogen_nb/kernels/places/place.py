@@ -97,7 +97,7 @@ class KernelHandle(ABC):
     async def has_checkpoint(self, number: int) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
         return False
 
-    async def wake(self, number: int, *, only: bool) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
+    async def wake(self, number: int, new: int = 0) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
         """Ends the kernel, and continues with a checkpoint of it; False if this is not possible."""
         return False
 

@@ -33,12 +33,12 @@ class Checkpoints:
     async def has(self, number: int) -> bool:
         return bool(await self._ask(b"has %d" % number))
 
-    async def wake(self, number: int, *, only: bool = False) -> int:
+    async def wake(self, number: int, new: int = 0) -> int:
         """Ends the kernel, and wakes a checkpoint; returns the new process id, or 0 if this is not possible.
 
-        With `only`, all other checkpoints end.
+        With `new`, this becomes the checkpoint's number, and the other checkpoints end.
         """
-        if kernel := await self._ask(b"%s %d" % (b"only" if only else b"wake", number)):
+        if kernel := await self._ask(b"wake %d %d" % (number, new) if new else b"wake %d" % number):
             self.kernel = kernel
         return kernel
 

@@ -157,19 +157,18 @@ class Checkpoints:
                 child = self._answer(child, *asked.split())
         return child
 
-    def _answer(self, child: int, verb: bytes, digits: bytes) -> int:
+    def _answer(self, child: int, verb: bytes, digits: bytes, new: bytes = b"") -> int:
         number, pid = int(digits), 0
         if verb == b"has":
             self._tell(b"answer %d" % (number in self._ends))
             return child
         if number in self._ends:
-            if child and child not in _end_all(self.copies):
-                # Rule 5 would end the woken process with its parent, a thread of the old kernel.
-                _await_end(child)
-            os.write(self._ends[number][1], verb)
+            if child:
+                _end_all(self.copies)
+            os.write(self._ends[number][1], new or digits)
             pid = self._drop(number)
             self._dropped.clear()
-            for other in list(self._ends) if verb == b"only" else ():
+            for other in list(self._ends) if new else ():
                 self._drop(other)
         self._tell(b"answer %d" % pid)
         return pid or child
@@ -352,7 +351,10 @@ def _reap() -> dict[int, int]:
 
 
 def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
-    """Kills all descendants, or all but `spared` and the resource trackers, which a woken kernel can still use."""
+    """Kills all descendants, and waits for their ends.
+
+    With `spared`, it does not wait, and spares these and the resource trackers, which a woken kernel can still use.
+    """
     exit_codes = {}
     seen: set[int] = set()
     begun = time.monotonic()
@@ -360,8 +362,6 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
         # Resource trackers (multiprocessing, loky) need time to remove the shared memory of the killed processes.
         if len(alive) <= _FEW_PROCESSES and time.monotonic() < begun + _TRACKER_SECONDS:
             alive = {pid for pid in alive if not _is_tracker(pid)}
-            if spared is not None and not alive:
-                break
         fresh = alive - seen
         # A running process could fork faster than this loop kills, so the loop stops all processes first.
         for pid in fresh or alive:
@@ -370,15 +370,10 @@ def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
         seen |= fresh
         exit_codes.update(_reap())
         if not fresh:
+            if spared is not None:
+                break
             time.sleep(_PAUSE)
     return exit_codes | _reap()
-
-
-def _await_end(child: int) -> None:
-    until = time.monotonic() + _KILL_SECONDS
-    with suppress(ChildProcessError):
-        while os.waitpid(child, os.WNOHANG) == (0, 0) and time.monotonic() < until:
-            time.sleep(_PAUSE)
 
 
 def _is_tracker(pid: int) -> bool:
