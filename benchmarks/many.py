@@ -13,7 +13,8 @@ import subprocess
 import time
 from contextlib import chdir, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 from unittest.mock import patch
 
@@ -134,7 +135,12 @@ def ready(count: int) -> float:
 
 def raw_ready(count: int) -> float:
     """The same for kernels of jupyter_client."""
-    managers = [KernelManager(kernel_name="python3", transport="tcp") for _ in range(count)]
+    # Of many kernels with TCP that start together, some take others' ports.
+    folder = Path(mkdtemp(prefix="many-"))
+    managers = [
+        KernelManager(kernel_name="python3", transport="ipc", connection_file=str(folder / f"{number}.json"))
+        for number in range(count)
+    ]
     begun = time.perf_counter()
     for manager in managers:
         manager.start_kernel(stderr=subprocess.DEVNULL)
@@ -146,6 +152,7 @@ def raw_ready(count: int) -> float:
     took = time.perf_counter() - begun
     for manager in managers:
         manager.shutdown_kernel(now=True)
+    rmtree(folder)
     return took
 
 
