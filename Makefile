@@ -31,7 +31,7 @@ lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 
 test: $(VENV)/.has-dev ## The quick tests, in less than four minutes; core/ must be covered to the last branch
 	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report=
-	$(BIN)/coverage report --include='autogen_nb/core/*' --show-missing --skip-covered --fail-under=100
+	$(BIN)/coverage report --show-missing --skip-covered --fail-under=100
 	@echo 'left out, for `make test-all`: $(SLOW) or $(APART)'
 
 test-smoke: $(VENV)/.has-dev browser sandbox ## One chat in a browser, and one run in each sandbox

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 SECONDS = 60
-LONG = ("joblib with processes",)
+LONG = ("joblib with processes", "scikit-learn")
 # The module, code that uses it before the checkpoint, and code that prints the same result each time.
 WORK = {
     "numpy": (

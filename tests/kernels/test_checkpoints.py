@@ -185,6 +185,7 @@ def test_what_a_checkpoint_cannot_keep_is_named(agent: SharedKernel) -> None:
     assert after.finished.note == "These must be opened or started again: `s`, `db`."
 
 
+@pytest.mark.slow
 def test_a_copy_that_cannot_wake_is_replaced(agent: SharedKernel) -> None:
     agent.execute("import os, time\nos.register_at_fork(after_in_child=lambda: time.sleep(10**6))")
     agent.execute("x = 1")

@@ -167,6 +167,7 @@ def test_svg_without_namespaces_is_a_picture() -> None:
 
 
 @pytest.mark.kernel
+@pytest.mark.slow
 def test_altair_chart_has_a_picture_that_loads_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
     with canary() as (url, paths):
         model.add(python(ALTAIR_CODE.replace("URL", url)), "Done.")

@@ -74,7 +74,9 @@ ANALYSES = {
 }
 
 
-@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "syntax error")) for name in ANALYSES]
+)
 def test_analysis_with_failures_runs_to_the_same_results(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, name: str
 ) -> None:
@@ -152,7 +154,8 @@ STEPS = (
 )
 
 
-@pytest.mark.parametrize("seed", [pytest.param(n, marks=[] if n < 2 else pytest.mark.slow) for n in range(20)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
 def test_generated_chat_runs_to_the_same_results(fresh: FrontEnd, model: FakeOpenAI, folder: Path, seed: int) -> None:
     random = Random(seed)
     fill = {
@@ -167,6 +170,7 @@ def test_generated_chat_runs_to_the_same_results(fresh: FrontEnd, model: FakeOpe
     assert export(fresh, "out.ipynb").endswith(SAME)
 
 
+@pytest.mark.slow
 def test_quickstart_runs_to_the_same_results(fresh: FrontEnd, folder: Path, project: Path) -> None:
     copyfile(project / "notebooks/data/penguins.csv", folder / "out-penguins.csv")
     cells = nbformat.read(project / "notebooks/01_quickstart.ipynb", 4).cells

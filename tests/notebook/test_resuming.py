@@ -97,9 +97,8 @@ def session_size(home: Path) -> int:
     return sum(file.stat().st_size for file in home.glob(".local/share/autogen_nb/sessions/*/events.jsonl"))
 
 
-@pytest.mark.parametrize(
-    "moment", [pytest.param(n, marks=[] if n in (7, 23, 42) else pytest.mark.slow) for n in range(50)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", range(50))
 def test_chat_killed_at_any_moment_resumes_to_the_same_end(
     tmp_path: Path, undisturbed: tuple[str, int, int], moment: int
 ) -> None:
@@ -136,6 +135,7 @@ def test_output_never_contains_a_known_key(fresh: FrontEnd, model: FakeOpenAI) -
         assert key.encode() not in place
 
 
+@pytest.mark.slow
 def test_session_of_another_notebook_is_resumed_by_its_name(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
     model.add(python("x = 41"), "Set.")
     front.run_clicking("%%autogen\nSet x.", "one", click=["Run"])

@@ -116,6 +116,7 @@ def test_a_block_that_failed_or_crashed_is_taken_back_and_the_model_is_told(fres
     assert code.status == "ok", code.error
 
 
+@pytest.mark.slow
 def test_taken_back_cells_stay_away_after_a_restart(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
     with opened(tmp_path, model) as front:
