@@ -59,14 +59,19 @@ def test_a_plain_cell_shows_what_it_asks_about(either: FrontEnd, model: FakeOpen
 
 @pytest.mark.ipykernel6
 def test_a_plain_cell_asks_in_words(notebook: FrontEnd, model: FakeOpenAI) -> None:
-    model.add(python("print('it', 'ran')"), "TERMINATE")
+    model.add(python("print('it', 'ran')"), "TERMINATE", python("1"))
     notebook.run(AGENTS, "agents")
 
     notebook.answers.append("r")
     cell = notebook.run(TALK)
+    stopped = notebook.start(TALK, "stopped")
+    notebook.wait(lambda: len(notebook.prompts) > 1, "a question in words")
+    notebook.interrupt()
+    notebook.finish(stopped)
 
-    assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "]
+    assert notebook.prompts == ["[r]un, [e]dit, [s]kip, s[t]op? "] * 2
     assert "it ran" in cell.text
+    assert "KeyboardInterrupt" in stopped.error
     assert cell.text.count("Questions appear as text here: ipykernel 6.") == 1
 
 
