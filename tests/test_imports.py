@@ -2,6 +2,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Container, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "autogen_nb"
@@ -63,9 +64,14 @@ def complaints(package: Path) -> list[str]:
     ]
 
 
+@cache
+def _nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def _imported(path: Path, package: Path) -> Iterator[tuple[int, str]]:
     here = (PACKAGE, *path.relative_to(package).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         match node:
             case ast.Import(names=names):
                 yield from ((node.lineno, alias.name) for alias in names)
@@ -246,9 +252,7 @@ def changed_by_name(package: Path) -> dict[str, list[int]]:
     files = (path for path in sorted(package.rglob("*.py")) if path.parent.name != "inside")
     found = {
         path.relative_to(package).as_posix(): [
-            node.lineno
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Call) and _changes(node)
+            node.lineno for node in _nodes(path) if isinstance(node, ast.Call) and _changes(node)
         ]
         for path in files
     }

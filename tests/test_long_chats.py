@@ -92,7 +92,7 @@ def chat(messages, text="Hello."):
 chat(2)
 sys.setrecursionlimit(150)
 """
-BOTH_WAYS = pytest.mark.parametrize("way", ["sync", "async"])
+BOTH_WAYS = pytest.mark.parametrize("way", ["sync", pytest.param("async", marks=pytest.mark.slow)])
 KINDS = [
     "default",
     "functions",

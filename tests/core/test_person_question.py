@@ -89,6 +89,12 @@ def test_answer_of_another_kind_is_a_fault() -> None:
         outcome(ask(TerminationAsked("a", "b", 1), TerminationJudged), scripted(HumanInputGiven("x")))
 
 
+def test_code_of_a_message_is_read_once() -> None:
+    state = heard(Message("```python\nx = 1\n```"))
+
+    assert state.reading("user", "assistant", 0) is state.reading("user", "assistant", 0)
+
+
 def test_there_is_no_message_after_the_last() -> None:
     state = heard(Message("one"))
     state.set_reply_messages("user", "assistant", [Message("instead")])

@@ -8,7 +8,7 @@ from autogen_nb.core.policy.organisation_policy import NO_POLICY
 from autogen_nb.core.policy.organisation_policy import parse as parse_policy
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import allows
-from autogen_nb.core.policy.rules import Rule, covered, parse, proposed
+from autogen_nb.core.policy.rules import Rule, covered, parse, proposed, with_absolute_path
 from autogen_nb.effects import KINDS, Effect
 from autogen_nb.errors import ConfigError
 from tests.corpus import sections
@@ -71,6 +71,7 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
         ("network not a host", "name one, as in: network api.example.org"),
         ("network *", "network *.example.org"),
         ("network a*.org", "network *.example.org"),
+        (f"network {'a.' * 200}org", "name one"),
         ("network http://good.org\\@evil.org", "name one"),
         ("install a b", "name one package"),
         ("install x @ https://evil.org/x.whl", "name one package"),
@@ -92,6 +93,12 @@ def test_rule_covers_what_it_names_and_no_more(rule: str, target: str, covers: b
 
     assert read.covers(Effect(read.kind, target)) is covers
     assert not any(read.covers(Effect(kind, target)) for kind in KINDS if kind != read.kind)
+
+
+def test_paths_become_absolute_and_other_targets_stay() -> None:
+    found = [with_absolute_path(Effect(kind, "a"), folder=FOLDER, home=HOME).target for kind in ("write", "network")]
+
+    assert found == [f"{FOLDER}/a", "a"]
 
 
 def test_acts_are_covered_when_each_is() -> None:

@@ -142,6 +142,17 @@ RUNNING = {
     "zmq": ("zmq", "import zmq\nserver = zmq.Context().socket(zmq.PULL)\n_ = server.bind('inproc://a')", "libzmq"),
     "joblib": ("joblib", "import joblib\n_ = joblib.Parallel(2)([joblib.delayed(abs)(1)])", "ExecutorManagerThread"),
     "pool": ("multiprocessing", "import multiprocessing\npool = multiprocessing.Pool(2)", "_handle_"),
+    "pool of threads": (
+        "concurrent.futures",
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n_ = pool.submit(int)",
+        "Pool",
+    ),
+    "polars": ("polars", "import polars\n_ = polars.DataFrame({'a': range(9)}).group_by('a').len()", "polars"),
+    "duckdb": (
+        "duckdb",
+        "import duckdb\n_ = duckdb.sql('select sum(i) from range(1000000) t(i)').fetchall()",
+        "duckdb",
+    ),
     "queue": ("multiprocessing", "from multiprocessing import Queue\nq = Queue()\nq.put(1)", "QueueFeederThread"),
     "processes": (
         "concurrent.futures",
@@ -196,7 +207,7 @@ def test_a_library_works_in_a_woken_kernel(agent: SharedKernel, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("pool", "zmq"))) for name in RUNNING]
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("polars", "zmq"))) for name in RUNNING]
 )
 def test_no_checkpoint_while_a_library_has_threads(name: str, tmp_path: Path) -> None:
     module, before, thread = RUNNING[name]

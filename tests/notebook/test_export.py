@@ -74,9 +74,8 @@ ANALYSES = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "syntax error")) for name in ANALYSES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ANALYSES)
 def test_analysis_with_failures_runs_to_the_same_results(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path, name: str
 ) -> None:
@@ -107,12 +106,14 @@ def test_differences_are_listed_and_marked(fresh: FrontEnd, model: FakeOpenAI, f
     assert (folder / "out.md").read_text().startswith("**Attention.** It did not run to the same results as the chat:")
 
 
+@pytest.mark.slow
 def test_times_are_told_apart(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     chat(fresh, model, python("from datetime import datetime\nprint(datetime.now().isoformat())"), "Done.")
 
     assert export(fresh, "out.ipynb").endswith(f"Block 1 shows other times.\nWritten: `out.ipynb`{SAME}")
 
 
+@pytest.mark.slow
 def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
     fresh.run("table = [1, 2, 3]", "table")
     model.add(python("print(table)"), "Shown.", python("print(sum(table))"), "It is 6.")

@@ -199,6 +199,7 @@ def test_team_is_stored_but_not_resumed(fresh: FrontEnd, model: FakeOpenAI) -> N
     assert "is a team's chat: run the cell of the team again to continue it" in refused.error
 
 
+@pytest.mark.slow
 def test_chat_goes_on_where_nothing_can_be_stored(front: FrontEnd, model: FakeOpenAI, tmp_path: Path) -> None:
     data = tmp_path / ".local/share"
     data.mkdir(parents=True, exist_ok=True)
@@ -211,6 +212,7 @@ def test_chat_goes_on_where_nothing_can_be_stored(front: FrontEnd, model: FakeOp
     assert "The rest of this chat is not stored: Not a directory" in run.text
 
 
+@pytest.mark.slow
 def test_resume_asks_before_blocks_run(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 41"), "Set.")
     front.run("%%autogen --confirm never\nSet x.", "one")

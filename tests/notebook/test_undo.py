@@ -86,6 +86,7 @@ def test_a_cell_that_runs_again_begins_with_its_variables(fresh: FrontEnd, model
     assert tasks(model) == ["First.", "Second.", "Look."]
 
 
+@pytest.mark.slow
 def test_without_checkpoints_the_blocks_run_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 1"), "One.", python("x = 2"), "Two.", python(LOOK), "Done.")
     fresh.run("%config AutogenMagics.checkpoints = False", "off")
@@ -144,6 +145,7 @@ def test_a_budget_counts_what_was_taken_back(fresh: FrontEnd, model: FakeOpenAI)
     assert second > first
 
 
+@pytest.mark.slow
 def test_a_state_that_was_lost_does_not_come_back_by_redo(fresh: FrontEnd, model: FakeOpenAI) -> None:
     model.add(
         python("x = 1"), "One.", python("x = 2\nimport os\nprint(os.getpid())"), "Two.", python("x = 3"), "Three."

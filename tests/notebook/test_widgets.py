@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from autogen_nb.notebook.rendering.widget_state import VIEW
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
@@ -99,6 +101,7 @@ def static(cell: Run) -> str:
     )
 
 
+@pytest.mark.parametrize("either", ["sub", pytest.param("main", marks=pytest.mark.slow)], indirect=True)
 def test_slider_draws_again_after_the_chat(either: FrontEnd, model: FakeOpenAI) -> None:
     cell = answer(either, model, SLIDER)
     name, state = widget(either, "IntSliderModel")

@@ -84,6 +84,16 @@ def test_database_that_is_read_may_be_opened() -> None:
     assert [(effect.kind, effect.target) for effect in let] == [("read", "shop.db"), ("write", "shop.db")]
 
 
+@pytest.mark.parametrize("mark", ["", "f"])
+def test_a_statement_that_is_too_long_is_not_read(mark: str) -> None:
+    statement = f"SELECT {'1' * 10_000}" + "{x}" * bool(mark)
+    found = effects(
+        CodeBlock("python", f"import sqlite3\nsqlite3.connect('a.db').execute({mark}'{statement}')"), GROUND
+    )
+
+    assert "unknown" in [effect.kind for effect in found]
+
+
 def test_code_within_code_ends() -> None:
     assert ("unknown", "") in read("%%time\n" * 10 + "x = 1")
 
