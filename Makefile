@@ -10,7 +10,7 @@ export PYTHON
 export VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := scripts/setup.sh
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadgroup
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What `make test` leaves out: what takes long, and what has a target of its own.
 SLOW := slow or browser
 APART := places or torture or ipykernel6
@@ -50,7 +50,7 @@ places: $(VENV)/.has-dev ## The tests that run code in containers and on servers
 	$(AT_MOST) scripts/containers.sh $(PYTEST) -m places
 
 test-matrix: $(VENV)/.has-dev ## Tests of the notebook in older releases of ipykernel
-	$(AT_MOST) $(BIN)/python -m tests.ipykernels build/ipykernels -n $(WORKERS) --dist loadgroup
+	$(AT_MOST) $(BIN)/python -m tests.ipykernels build/ipykernels -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-newer: ## The quick tests in the newest other Python that is here, in an environment of its own
 	scripts/newer.sh $(MAKE) test

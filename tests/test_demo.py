@@ -11,8 +11,6 @@ import pytest
 from autogen_nb.cli.notebook_execution import Transcript
 from tests.cli.commands import Ran, ran
 
-pytestmark = pytest.mark.xdist_group("demo")
-
 
 def demo(build: Path, *arguments: str, cwd: Path | None = None) -> Ran:
     return ran("demo", "--out", str(build), *arguments, cwd=cwd or Path())

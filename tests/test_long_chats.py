@@ -106,6 +106,7 @@ KINDS = [
     "resumed",
     "single messages",
 ]
+QUICK = ("default", "functions", "code", "group", "resumed")
 
 
 def came_to(way: str, kind: str, program: str) -> Any:
@@ -120,7 +121,9 @@ def test_5000_messages(way: str) -> None:
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 def test_work_is_linear_without_recursion(way: str, kind: str) -> None:
     # More messages than a recursion has room for.
     early, late = came_to(way, kind, SLOPES + "slopes(chat, 40, 80, 200)")

@@ -29,11 +29,7 @@ pytestmark = [pytest.mark.kernel, pytest.mark.slow]
 
 
 def books(*stems: str) -> list[Any]:
-    return [
-        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(path.stem))
-        for path in PATHS
-        if path.stem in stems or not stems
-    ]
+    return [pytest.param(path, id=path.stem) for path in PATHS if path.stem in stems or not stems]
 
 
 @pytest.fixture(scope="module")

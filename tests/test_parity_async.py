@@ -13,7 +13,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.parity.measured import fake_openai
 from tests.parity.measured import run as untyped
 
-pytestmark = [pytest.mark.slow, pytest.mark.kernel, pytest.mark.xdist_group("parity")]
+pytestmark = [pytest.mark.slow, pytest.mark.kernel]
 
 run: Any = untyped
 

@@ -30,7 +30,6 @@ def cell(beginning: str) -> int:
 
 @pytest.mark.kernel
 @pytest.mark.slow
-@pytest.mark.xdist_group("readme")
 class TestTheCode:
     def test_every_chat_is_done(self, executed: Any) -> None:
         chats = [index for index, text in enumerate(CELLS) if text.startswith("%%autogen")]

@@ -28,7 +28,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _here in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group(f"browser-{_app(item)}"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -93,11 +92,6 @@ def notebook(profile: BrowserContext, server: Server, folder: Path, project: Pat
 def fake() -> Iterator[FakeOpenAI]:
     with FakeOpenAI() as server:
         yield server
-
-
-def _app(item: pytest.Item) -> str:
-    called_with = getattr(item, "callspec", None)
-    return "lab" if called_with is None else str(called_with.params.get("server", "lab"))
 
 
 def _slug(item: pytest.Item) -> str:

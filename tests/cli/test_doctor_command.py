@@ -9,7 +9,7 @@ from autogen_nb.cli.doctor_command import models as models_found
 from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cli")]
+pytestmark = pytest.mark.kernel
 
 KEY = "sk-0123456789abcdef"
 

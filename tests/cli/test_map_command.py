@@ -9,8 +9,6 @@ from autogen_nb.cli.main import main
 from autogen_nb.testing import FakeOpenAI
 from tests.cli.commands import TIMEOUT, asked, ran, started
 
-pytestmark = pytest.mark.xdist_group("cli")
-
 CALL = ["map", "Greet {who}.", "--data", "rows.csv", "--out", "out.csv", "--confirm", "risky", "--workers", "1"]
 
 

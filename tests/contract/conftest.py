@@ -46,8 +46,7 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agents]:
 
 
 def _params(ways: Iterable[Way]) -> list[object]:
-    # One worker for a way: each of its tests uses the same kernel.
-    return [pytest.param(way, id=way.name, marks=[*way.marks, pytest.mark.xdist_group(way.name)]) for way in ways]
+    return [pytest.param(way, id=way.name, marks=way.marks) for way in ways]
 
 
 @pytest.fixture(params=_params(way for way in WAYS if way.limited))

@@ -8,7 +8,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("pipes")]
+pytestmark = pytest.mark.kernel
 
 CHAT = """
 import os

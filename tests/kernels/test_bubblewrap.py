@@ -21,7 +21,7 @@ from autogen_nb.outputs import Stream
 from tests.contract.ways import Agent, Cannot, Way, plain, running
 from tests.kernels.looping import all_of
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-bwrap")]
+pytestmark = pytest.mark.kernel
 
 KEY = "planted-key-4711"
 SEARCH = """

@@ -26,7 +26,7 @@ from tests.processes import waited
 
 __all__ = ["engine"]
 
-places = [pytest.mark.places, pytest.mark.kernel, pytest.mark.xdist_group("kernel-docker")]
+places = [pytest.mark.places, pytest.mark.kernel]
 
 
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:

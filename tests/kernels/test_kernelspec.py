@@ -12,7 +12,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 from tests.contract.ways import Agent, Way, plain, running
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("kernel-specs")]
+pytestmark = pytest.mark.kernel
 
 
 def install(name: str, argv: list[str], language: str, **more: object) -> None:

@@ -18,8 +18,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.testing.fake_openai import FakeReply, Plain, Received
 
-# One cluster for all of them.
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.kernel
 
 KEY = "sk-a-key-that-stays-with-the-workers"
 ROWS = [{"n": n} for n in range(12)]

@@ -22,7 +22,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and _KERNEL_FIXTURES & set(item.fixturenames):
             item.add_marker(pytest.mark.kernel)
-            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 class Kernels:

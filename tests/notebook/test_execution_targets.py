@@ -72,7 +72,6 @@ def test_unavailable_place_is_an_error(fresh: FrontEnd, model: FakeOpenAI) -> No
 
 @pytest.mark.kernel
 @pytest.mark.places
-@pytest.mark.xdist_group("kernel-docker")
 def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
     try:
         name = image()
@@ -100,7 +99,6 @@ def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
 
 @pytest.mark.kernel
 @pytest.mark.places
-@pytest.mark.xdist_group("kernel-on-server")
 def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add(python("import os\ndoubled = number * 2\nprint(os.getcwd())"), "Done.")
     work, there = tmp_path / "work", tmp_path / "there"

@@ -15,7 +15,7 @@ from autogen_nb.testing.fake_openai import Received
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 
-pytestmark = [pytest.mark.kernel]
+pytestmark = pytest.mark.kernel
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 from tests.notebook.terminals import CHOICES, Terminal
 
-pytestmark = [pytest.mark.kernel, pytest.mark.xdist_group("terminal")]
+pytestmark = pytest.mark.kernel
 
 
 @pytest.fixture(scope="module")
