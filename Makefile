@@ -14,6 +14,8 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What `make test` leaves out: what takes long, and what has a target of its own.
 SLOW := slow or browser
 APART := places or torture or ipykernel6
+# Whose tests must cover core/; the tracer doubles the time of Python code, and the others run without it.
+COVERING := $(addprefix tests/,core agents autogen_modules models/test_reasoning.py test_policy.py test_replay.py)
 AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
@@ -30,8 +32,9 @@ lab: $(VENV)/.has-lab ## JupyterLab on the example notebooks
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
 test: $(VENV)/.has-dev ## The quick tests, in less than four minutes; core/ must be covered to the last branch
-	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report=
+	$(PYTEST) -m "not ($(SLOW) or $(APART))" --cov --cov-report= $(COVERING)
 	$(BIN)/coverage report --show-missing --skip-covered --fail-under=100
+	$(PYTEST) -m "not ($(SLOW) or $(APART))" $(addprefix --ignore=,$(COVERING))
 	@echo 'left out, for `make test-all`: $(SLOW) or $(APART)'
 
 test-smoke: $(VENV)/.has-dev browser sandbox ## One chat in a browser, and one run in each sandbox

@@ -22,9 +22,6 @@ class NetworkUsed(RuntimeError):
     """A test tried to leave this machine; no `OSError`, so that code under test does not take it for one."""
 
 
-COVERING = ("agents", "autogen_modules", "core", "models/test_", "parity", "test_events", "test_policy", "test_replay")
-"""Whose tests must cover `core/`; the tracer doubles the time of what calls much Python, and the others go without."""
-
 _home = pytest.StashKey[Path]()
 
 
@@ -40,12 +37,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # How long one example takes on a busy machine is chance, and so is which examples a run draws.
     settings.register_profile("here", deadline=None, derandomize=True, max_examples=50)
     settings.load_profile("here")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if not item.nodeid.startswith(tuple(f"tests/{name}" for name in COVERING)):
-            item.add_marker("no_cover")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
