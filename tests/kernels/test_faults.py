@@ -102,6 +102,27 @@ def test_children_end_with_the_kernel(tmp_path: Path) -> None:
     assert gone([kernel, *children])
 
 
+def test_a_process_whose_first_thread_has_ended_ends_with_its_children(tmp_path: Path) -> None:
+    program = (
+        "import ctypes, subprocess, threading, time\n"
+        "child = subprocess.Popen(['sleep', '99'])\n"
+        "thread = threading.Thread(target=time.sleep, args=(99,))\n"
+        "thread.start()\n"
+        "print(child.pid, thread.native_id, flush=True)\n"
+        "ctypes.CDLL(None).pthread_exit(None)"
+    )
+    start = (
+        "import subprocess, sys\n"
+        f"process = subprocess.Popen([sys.executable, '-c', {program!r}], stdout=-1, start_new_session=True)"
+    )
+    with shared_kernel(tmp_path) as agent:
+        ran = agent.execute(f"{start}\nprint(process.pid, process.stdout.readline().decode())")
+        first, *others = map(int, ran.stdout.split())
+        assert gone([first])
+
+    assert gone(others)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["sys.exit()", "os.kill(os.getpid(), 9)"], ids=["exit", "killed"])
 def test_no_kernel_outlives_its_owner(tmp_path: Path, end: str) -> None:

@@ -386,10 +386,12 @@ def _descendants() -> set[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
-            with suppress(OSError, ValueError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
-                state, parent, *_ = file.read().rpartition(b")")[2].split()
-                if state not in b"ZX":
-                    children.setdefault(int(parent), []).append(int(name))
+            with suppress(OSError, LookupError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
+                fields = file.read().rpartition(b")")[2].split()
+                state, parent, threads = fields[0], int(fields[1]), int(fields[17])
+                # While other threads of a process run, its first thread may be a zombie.
+                if state not in b"ZX" or threads > 1:
+                    children.setdefault(parent, []).append(int(name))
     descendants: set[int] = set()
     new = children.get(os.getpid(), [])
     while new:
