@@ -3,12 +3,12 @@ from typing import Any
 
 import pytest
 
-from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_chat import GroupChat
 from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.agents.message_transforms import MessageHistoryLimiter, TransformMessages
 from autogen_nb.errors import AgentNameConflict, ConfigError, UndefinedNextAgent
 from autogen_nb.testing import ScriptedHuman
+from tests.agents.chatting import BOTH_WAYS, Way
 from tests.agents.groups import ABC, held, led, member, members, remembered, spoken
 
 ALICE, BOB, CAROL = members()
@@ -62,13 +62,10 @@ def test_settings_that_do_not_fit(settings: dict[str, Any], text: str) -> None:
         GroupChat(**{"agents": GROUP, "messages": [], **settings})
 
 
-@pytest.mark.parametrize("groupchat", [None, GROUP])
-def test_manager_needs_a_group(groupchat: Any) -> None:
-    with pytest.raises(ConfigError, match="give the manager the GroupChat that it leads"):
-        GroupChatManager(groupchat)
-
-
-def test_manager_calls_no_functions() -> None:
+def test_manager_needs_a_group_and_calls_no_functions() -> None:
+    for groupchat in (None, GROUP):
+        with pytest.raises(ConfigError, match="give the manager the GroupChat that it leads"):
+            GroupChatManager(groupchat)  # type: ignore[arg-type]  # that is the point
     with pytest.raises(ConfigError, match="a group's manager calls no functions"):
         GroupChatManager(GroupChat(GROUP, []), llm_config={"model": "m", "tools": [{}]})
 
@@ -81,11 +78,6 @@ def test_settings_are_looked_at_again_before_a_chat() -> None:
     with pytest.raises(ConfigError, match="two agents of the group are called 'alice'"):
         held("sync", agents[1], manager)
     assert spoken(manager) == []
-
-
-def transitions(**settings: Any) -> dict[str, list[str]]:
-    group = GroupChat(GROUP, [], **settings)
-    return {one.name: [each.name for each in others] for one, others in group.allowed_speaker_transitions_dict.items()}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +110,9 @@ def transitions(**settings: Any) -> dict[str, list[str]]:
     ids=["anybody", "no repeats", "one repeats", "allowed", "disallowed"],
 )
 def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[str]]) -> None:
-    assert transitions(**settings) == followed
+    allowed = GroupChat(GROUP, [], **settings).allowed_speaker_transitions_dict
+
+    assert {one.name: [each.name for each in others] for one, others in allowed.items()} == followed
 
 
 def test_whose_turn_it_is() -> None:
@@ -165,21 +159,16 @@ EARLIER = [
 ]
 
 
-def resumed(manager: Any, given: Any, how: str = "sync", **more: Any) -> tuple[ConversableAgent, dict[str, Any]]:
-    found: Any = manager.resume(given, **more) if how == "sync" else asyncio.run(manager.a_resume(given, **more))
-    agent, message = found
-    return agent, message
-
-
-@pytest.mark.parametrize("how", ["sync", "async"])
+@BOTH_WAYS
 @pytest.mark.parametrize("form", ["list", "text"])
 @pytest.mark.parametrize("ending", ["TERMINATE", lambda text: text.replace("TERMINATE", "")], ids=["word", "function"])
-def test_group_goes_on_with_an_earlier_chat(how: str, form: str, ending: Any) -> None:
+def test_group_goes_on_with_an_earlier_chat(way: Way, form: str, ending: Any) -> None:
     agents = members()
     manager = led(agents, max_round=2)
     given = EARLIER if form == "list" else manager.messages_to_string(EARLIER)
 
-    last, message = resumed(manager, given, how, remove_termination_string=ending)
+    found = (manager.resume if way == "sync" else manager.a_resume)(given, remove_termination_string=ending)
+    last, message = asyncio.run(found) if way == "async" else found
     held("sync", last, manager, message, clear_history=False)
 
     assert message == {"content": "three ", "role": "user", "name": "carol"}
@@ -195,7 +184,7 @@ def test_manager_that_spoke_last() -> None:
     manager = led(agents)
     messages: list[dict[str, Any]] = [{"content": "one", "role": "user"}, {"content": None, "name": "Admin"}]
 
-    last, message = resumed(manager, messages)
+    last, message = manager.resume(messages)
 
     assert last is manager
     assert message == messages[1]

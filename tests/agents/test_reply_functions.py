@@ -55,15 +55,14 @@ def test_triggers(trigger: Any, meant: bool) -> None:
     assert agent.generate_reply([{"content": "Hi?"}], PEER) == ("mine" if meant else "default")
 
 
-@pytest.mark.parametrize("trigger", [3, ["user", 3], {}])
-def test_no_trigger(trigger: Any) -> None:
-    with pytest.raises(ConfigError, match="is no trigger"):
-        user().register_reply(trigger, answering(True, "x"))
-
-
-def test_no_function() -> None:
-    with pytest.raises(ConfigError, match="takes a function, not 'x'"):
-        user().register_reply(Agent, "x")
+@pytest.mark.parametrize(
+    ("trigger", "function", "said"),
+    [(each, answering(True, "x"), "is no trigger") for each in (3, ["user", 3], {})]
+    + [(Agent, "x", "takes a function, not 'x'")],
+)
+def test_no_trigger_or_no_function(trigger: Any, function: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        user().register_reply(trigger, function)
 
 
 def test_replace_reply_func() -> None:
@@ -214,9 +213,8 @@ class Quoting(ConversableAgent):
 def test_step_within_a_replacement() -> None:
     helper = Quoting("assistant", llm_config=assistant("One.").model, human_input_mode="NEVER")
     proxy = user()
-    helper.update_max_consecutive_auto_reply(1, proxy)
+    helper.update_max_consecutive_auto_reply(9, proxy)
+    helper.update_max_consecutive_auto_reply(1)
 
     assert contents(chat("sync", proxy, helper, message="x")) == ["x", "«One.»", "Go on."]
-    assert (helper.max_consecutive_auto_reply(proxy), helper.max_consecutive_auto_reply()) == (1, 100)
-    helper.update_max_consecutive_auto_reply(5)
-    assert helper.max_consecutive_auto_reply(proxy) == 5
+    assert helper.max_consecutive_auto_reply(proxy) == 1

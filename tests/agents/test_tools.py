@@ -66,11 +66,6 @@ def test_function_that_is_no_tool(function: Callable[..., Any], description: str
         assistant().register_for_llm(description=description)(function)
 
 
-def test_function_without_annotations_is_not_executed() -> None:
-    with pytest.raises(ConfigError, match="'bare' cannot be a tool"):
-        user().register_for_execution()(bare)
-
-
 def answer(way: Way, function: Callable[..., Any], arguments: str, name: str | None = None) -> str:
     called = name or function.__name__
     teacher, proxy = assistant(calling(called, arguments), "TERMINATE"), user()
@@ -127,16 +122,18 @@ def test_definitions_of_tools_and_functions_in_llm_config() -> None:
 
 
 @pytest.mark.parametrize(
-    ("signature", "is_remove", "said"),
+    ("register", "said"),
     [
-        ("none", True, "there is no tool 'none' to remove; known are none"),
-        ("none", False, "'none' is no definition of a tool"),
-        ({"parameters": {}}, False, "is no definition of a tool"),
+        (lambda: assistant().update_tool_signature("none", is_remove=True), "no tool 'none' to remove; known are none"),
+        (lambda: assistant().update_tool_signature("none", is_remove=False), "'none' is no definition of a tool"),
+        (lambda: assistant().update_tool_signature({"parameters": {}}, is_remove=False), "is no definition of a tool"),
+        (lambda: user().register_for_execution()(bare), "'bare' cannot be a tool"),
+        (lambda: user().register_for_llm(description="Adds.")(add), "no model to use 'add'; give it an llm_config"),
     ],
 )
-def test_updates_that_are_invalid(signature: Any, is_remove: bool, said: str) -> None:
+def test_tools_that_cannot_be_registered(register: Callable[[], Any], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        assistant().update_tool_signature(signature, is_remove=is_remove)
+        register()
 
 
 def test_register_function_by_name() -> None:
@@ -146,11 +143,6 @@ def test_register_function_by_name() -> None:
 
     assert proxy.can_execute_function(["new"])
     assert not proxy.can_execute_function(["new", "old"])
-
-
-def test_agent_without_a_model_cannot_be_told() -> None:
-    with pytest.raises(ConfigError, match="user has no model to use 'add'; give it an llm_config"):
-        user().register_for_llm(description="Adds.")(add)
 
 
 @dataclass

@@ -10,8 +10,6 @@ from autogen_nb.messages import Message, Usage
 from tests.agents.chatting import assistant
 
 REPLY = ModelReplied(Message("x"), "m", Usage(10, 5), cost=0.5)
-CACHED = replace(REPLY, cached=True)
-UNKNOWN = replace(REPLY, model="other", cost=None)
 
 
 def sums(cost: float | None, times: int = 1) -> dict[str, Any]:
@@ -20,7 +18,7 @@ def sums(cost: float | None, times: int = 1) -> dict[str, Any]:
 
 def test_sums_of_several_agents() -> None:
     agents = [assistant(), assistant()]
-    for agent, reply in zip(agents, (REPLY, CACHED), strict=True):
+    for agent, reply in zip(agents, (REPLY, replace(REPLY, cached=True)), strict=True):
         agent.usages.add(reply)
 
     assert gather_usage_summary(agents) == {
@@ -32,7 +30,7 @@ def test_sums_of_several_agents() -> None:
 def test_printed_summary(capsys: pytest.CaptureFixture[str]) -> None:
     agent = assistant()
     agent.usages.add(REPLY)
-    agent.usages.add(replace(UNKNOWN, cached=True))
+    agent.usages.add(replace(REPLY, model="other", cost=None, cached=True))
 
     agent.print_usage_summary()
     agent.print_usage_summary("actual")

@@ -136,15 +136,32 @@ def test_a_cancelled_token_begins_nothing(make: Make) -> None:
         (lambda: LocalCommandLineCodeExecutor(timeout=0), "timeout is 0"),
         (lambda: LocalCommandLineCodeExecutor(work_dir=3), "work_dir is 3"),  # type: ignore[arg-type]
         (lambda: LocalCommandLineCodeExecutor(functions_module="a b"), "functions_module is 'a b'"),
+        (lambda: LocalCommandLineCodeExecutor(functions_module="import"), "functions_module is 'import'"),
+        (lambda: LocalCommandLineCodeExecutor(functions_module=""), "functions_module is ''"),
         (
             lambda: LocalCommandLineCodeExecutor(virtual_env_context="venv"),
             r"virtual_env_context is 'venv'.*EnvBuilder",
+        ),
+        (
+            lambda: LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python")),
+            "which has no Python interpreter",
         ),
         (lambda: autogen_nb.JupyterCodeExecutor(work_dir="a", output_dir="b"), "name the same directory"),
         (lambda: autogen_nb.JupyterCodeExecutor("no-such-kernel"), "there is no kernelspec 'no-such-kernel'"),
         (lambda: autogen_nb.JupyterCodeExecutor(object()), "jupyter_server is <object"),
     ],
-    ids=["timeout", "work_dir", "module", "venv", "directories", "kernel", "server"],
+    ids=[
+        "timeout",
+        "work_dir",
+        "module",
+        "keyword",
+        "no module",
+        "venv",
+        "no python",
+        "directories",
+        "kernel",
+        "server",
+    ],
 )
 def test_settings_that_are_invalid(make: Make, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
@@ -221,11 +238,6 @@ def test_a_virtual_environment(tmp_path: Path) -> None:
 def test_private_temporary_matches_the_temporary_folder(make: Make, tmp_path: Path) -> None:
     with make(work_dir=tmp_path) as executor:
         assert temporary_is_private(executor)
-
-
-def test_an_environment_without_python_is_refused() -> None:
-    with pytest.raises(ConfigError, match="which has no Python interpreter"):
-        LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python"))
 
 
 def test_languages_that_are_only_saved(tmp_path: Path) -> None:

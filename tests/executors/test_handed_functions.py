@@ -52,24 +52,18 @@ def made(number: int) -> Callable[[], int]:
     return closure
 
 
-def imported(functions: HandedFunctions, folder: Path, code: str) -> str:
-    functions.write(folder)
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def test_they_can_be_imported(tmp_path: Path) -> None:
     functions = HandedFunctions([double, four, named, later], "mine")
     code = "import asyncio\nfrom mine import *\nprint(four(), named(), asyncio.run(later([1, 2])))"
+    folder = tmp_path / "deep" / "er"
 
-    assert imported(functions, tmp_path / "deep" / "er", code) == '4 [1, "a", "b"] 2\n'
+    functions.write(folder)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+
+    assert (done.stdout, done.stderr) == ('4 [1, "a", "b"] 2\n', "")
     assert functions.packages == ("sample",)
     assert "# Remarks stay." in functions.source
     assert "with_requirements" not in functions.source
-
-
-def test_a_function_with_requirements_is_still_that_function() -> None:
     assert with_requirements()(double)(3) == 6
 
 
@@ -113,9 +107,3 @@ def test_a_model_is_told_heads_and_docstrings() -> None:
 def test_functions_that_cannot_stand_alone_are_refused(functions: list[Any], told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         HandedFunctions(functions)
-
-
-@pytest.mark.parametrize("name", ["my functions", "import", ""])
-def test_a_name_that_cannot_be_imported(name: str) -> None:
-    with pytest.raises(ConfigError, match="it must be a valid name of a module"):
-        HandedFunctions([double], name)
