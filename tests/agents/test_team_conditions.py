@@ -103,26 +103,20 @@ def test_reasons(condition: TerminationCondition, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
+    ("condition", "reason"),
     [
-        ([11], "11 tokens reached the limit of 11"),
-        ([None, 9], "9 prompt tokens reached the limit of 9"),
-        ([None, None, 2], "2 completion tokens reached the limit of 2"),
-        ([12, None, 3], None),
+        (TokenUsageTermination(11), "11 tokens reached the limit of 11"),
+        (TokenUsageTermination(None, 9), "9 prompt tokens reached the limit of 9"),
+        (TokenUsageTermination(None, None, 2), "2 completion tokens reached the limit of 2"),
+        (TokenUsageTermination(12, None, 3), None),
+        (MaxMessageTermination(3), None),
+        (MaxMessageTermination(3, include_agent_event=True), "3 messages reached the limit of 3"),
     ],
 )
-def test_token_usage_adds_the_tokens_of_all_turns(limits: list[int | None], reason: str | None) -> None:
-    turns = [[heard(usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
+def test_tokens_of_all_turns_are_counted_and_events_if_asked(condition: Any, reason: str | None) -> None:
+    turns = [[heard(kind="task", usage=Usage(4, 1))], [Observation("coder", "event", usage=Usage(5, 1)), heard()]]
 
-    assert seen(TokenUsageTermination(*limits), *turns) == [None, reason]
-
-
-@pytest.mark.parametrize("events", [False, True])
-def test_max_message_counts_events_only_if_asked(events: bool) -> None:
-    turns = [[heard(kind="task")], [Observation("coder", "event"), heard()]]
-    reason = "3 messages reached the limit of 3"
-
-    assert seen(MaxMessageTermination(3, events), *turns) == [None, reason if events else None]
+    assert seen(condition, *turns) == [None, reason]
 
 
 def test_calls_and_handovers_and_tokens() -> None:

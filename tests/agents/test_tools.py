@@ -1,4 +1,7 @@
 import asyncio
+import io
+import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -8,9 +11,12 @@ import pytest
 from pydantic import BaseModel
 
 from autogen_nb.agents.assistant import AssistantAgent
+from autogen_nb.agents.chats.person_tool import ask_person
 from autogen_nb.agents.parts.tool_use import register_function, result_text
+from autogen_nb.core.chats.person_question import NOBODY
 from autogen_nb.errors import ConfigError
-from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, user
+from autogen_nb.events import HumanInputGiven
+from tests.agents.chatting import BOTH_WAYS, Way, assistant, chat, contents, model_of, user
 from tests.agents.teams import calling
 
 
@@ -167,3 +173,23 @@ class Stay:
 )
 def test_results_as_text(result: Any, told: str) -> None:
     assert result_text(result) == told
+
+
+@BOTH_WAYS
+def test_question_in_an_unattended_run_is_an_error(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    asks = calling("ask_person", json.dumps({"question": "Which?", "choices": ["red", "blue"]}))
+    one, other = user(), assistant(asks, "TERMINATE")
+    register_function(ask_person, caller=other, executor=one, description="Asks the person.")
+
+    result = chat(way, one, other, message="Paint.")
+
+    assert model_of(other).requests[1].messages[-1]["content"] == NOBODY
+    assert HumanInputGiven(NOBODY, by="nobody") in result.log
+
+
+def test_person_is_asked_outside_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
+
+    assert ask_person("Which?", ["red", "blue"]) == "red"
+    assert ask_person("Which?") == NOBODY

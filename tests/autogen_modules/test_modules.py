@@ -38,15 +38,12 @@ def test_the_use_of_what_is_missing_says_what_to_use(module: str, name: str, adv
     assert "\n" not in str(caught.value)
 
 
-def test_modules_are_attributes_without_an_import() -> None:
+def test_import_autogen_gives_the_same_modules_which_are_attributes() -> None:
     shown = "autogen_nb.agentchat.ChatResult is autogen_nb.ChatResult, autogen_nb.formatting_utils.colored.__name__"
-
-    assert program("import autogen_nb", f"print({shown})") == "True colored"
-
-
-def test_import_autogen_gives_the_same_modules() -> None:
     printed = program(
-        "import autogen_nb; autogen_nb.install_as_autogen(); autogen_nb.install_as_autogen()",
+        "import autogen_nb",
+        f"print({shown})",
+        "autogen_nb.install_as_autogen(); autogen_nb.install_as_autogen()",
         "import autogen, autogen.agentchat.utils as utils",
         "from autogen.coding import jupyter",
         "same = autogen is autogen_nb, utils is autogen_nb.agentchat.utils, jupyter is autogen_nb.coding.jupyter",
@@ -56,6 +53,7 @@ def test_import_autogen_gives_the_same_modules() -> None:
     )
 
     assert printed.splitlines() == [
+        "True colored",
         "(True, True, True) autogen_nb autogen_nb.agentchat.utils",
         "autogen_nb has no module 'autogen.nothing'",
     ]

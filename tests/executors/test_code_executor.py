@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -16,7 +17,9 @@ from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCom
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.handed_functions import with_requirements
+from autogen_nb.executors.jupyter_code_executor import JupyterConnectionInfo, LocalJupyterServer
 from autogen_nb.run import CancellationToken
+from tests.contract.servers import serving
 from tests.executors.wheels import wheel
 from tests.processes import gone, waited
 
@@ -81,7 +84,7 @@ def test_awaiting(make: Make, tmp_path: Path) -> None:
 
 
 @EITHER
-def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
+def test_a_cancelled_token_ends_the_code_and_begins_none(make: Make, tmp_path: Path) -> None:
     code = "import os\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\nwhile True: pass"
 
     async def ran() -> int:
@@ -94,6 +97,8 @@ def test_a_cancelled_token_ends_the_code(make: Make, tmp_path: Path) -> None:
         token.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
+        with pytest.raises(ConfigError, match="was cancelled before"):
+            await executor.execute_code_blocks([], token)
         await executor.stop()
         return int((tmp_path / "pid").read_text())
 
@@ -119,15 +124,6 @@ def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> N
     assert [result.exit_code != 0 for result in found] == [True]
     assert executor.execute_code_blocks([block("print(1)")]).output == "1"
     executor.stop()
-
-
-@EITHER
-def test_a_cancelled_token_begins_nothing(make: Make) -> None:
-    token = CancellationToken()
-    token.cancel()
-
-    with pytest.raises(ConfigError, match="was cancelled before"):
-        asyncio.run(make().execute_code_blocks([], token))
 
 
 @pytest.mark.parametrize(
@@ -286,3 +282,46 @@ def test_a_missing_file_under_the_name_of_the_directory(make: Make, tmp_path: Pa
         outputs = {code: executor.execute_code_blocks([block(code)]).output for code in HINTED}
 
     assert {code: output.endswith("is 'a.csv' here.") for code, output in outputs.items()} == HINTED
+
+
+def test_pictures_and_html_are_files(tmp_path: Path) -> None:
+    show = (
+        "from IPython.display import HTML, Image, display\ndisplay(Image(data=b'png', format='png'))\nHTML('<b>1</b>')"
+    )
+
+    with autogen_nb.JupyterCodeExecutor(work_dir=tmp_path, timeout=30) as executor:
+        result = executor.execute_code_blocks([block(show)])
+
+    assert [Path(file).suffix for file in result.output_files] == [".png", ".html"]
+    assert [Path(file).read_bytes() for file in result.output_files] == [b"png", b"<b>1</b>"]
+    assert {Path(file).parent for file in result.output_files} == {tmp_path}
+
+
+@pytest.mark.places
+def test_on_a_server(tmp_path: Path) -> None:
+    with serving("server", tmp_path) as server:
+        parts = urlsplit(server.url)
+        info = JupyterConnectionInfo(str(parts.hostname), use_https=False, port=parts.port, token=server.token)
+        with autogen_nb.JupyterCodeExecutor(info) as executor:
+            plain = executor.execute_code_blocks([block("x = 1\nprint(x)")])
+        with autogen_nb.JupyterCodeExecutor(SimpleNamespace(connection_info=info)) as executor:
+            connectable = executor.execute_code_blocks([block("print(2)")])
+
+    assert (plain.output, connectable.output) == ("1", "2")
+
+
+@pytest.mark.slow
+def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
+    async def awaited() -> autogen_nb.JupyterCodeExecutor:
+        async with LocalJupyterServer() as server:
+            executor = autogen_nb.JupyterCodeExecutor(server, work_dir=tmp_path)
+            await executor.execute_code_blocks([block("pass")], None)
+            assert executor.pid is not None
+        return executor
+
+    with LocalJupyterServer() as server:
+        executor = autogen_nb.JupyterCodeExecutor(server, work_dir=tmp_path)
+        executor.execute_code_blocks([block("pass")])
+
+    assert executor.pid is None
+    assert asyncio.run(awaited()).pid is None
