@@ -315,8 +315,14 @@ def _own_cluster(workers: int) -> Iterator["Client"]:
     import dask
     from distributed import Client, LocalCluster
 
+    options = {
+        "distributed.scheduler.allowed-failures": _RETRIES,
+        # For its developers, Dask stores the stacks of an hour and a thousand messages.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.low-level-log-length": 20,
+    }
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": _RETRIES}),
+        dask.config.set(options),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
