@@ -46,15 +46,6 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     assert [name for name, default in known.items() if default is not OWN and ours[name] != default] == []
 
 
-@pytest.mark.parametrize("reach", ["auto", 0, 1, 3])
-def test_last_n_messages_is_auto_or_a_number(reach: Any) -> None:
-    config = {"executor": ScriptedExecutor({}), "last_n_messages": reach}
-    agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
-
-    assert agent.code is not None
-    assert agent.code.reach == reach
-
-
 @pytest.mark.parametrize(
     ("config", "kind", "said"),
     [
@@ -106,16 +97,17 @@ def test_invalid_code_execution_config_is_refused(config: Any, kind: type[Except
         {"use_docker": False},
         {"use_docker": None, "timeout": 5},
         {"sandbox": "none", "limits": {"memory": "2 GB"}, "restore": "replay", "passed": ["GITHUB_TOKEN"]},
-        {"kernel": "python3"},
+        {"kernel": "python3", "last_n_messages": 0},
+        {"last_n_messages": 3},
         {"kernel": "http://localhost:8888/?token=secret"},
     ],
 )
-def test_a_kernel_by_default(config: dict[str, Any]) -> None:
+def test_a_kernel_and_other_values_by_default(config: dict[str, Any]) -> None:
     agent = autogen_nb.UserProxyAgent("user", code_execution_config=config)
 
     assert agent.code is not None
     assert type(agent.code.executor).__name__ == "BlockExecutor"
-    assert agent.code.confirm == "never"
+    assert (agent.code.confirm, agent.code.reach) == ("never", config.get("last_n_messages", "auto"))
     assert agent.use_docker == config.get("use_docker")
     assert autogen_nb.ConversableAgent("a", code_execution_config=False).use_docker is None
 

@@ -57,8 +57,12 @@ def test_triggers(trigger: Any, meant: bool) -> None:
 
 @pytest.mark.parametrize(
     ("trigger", "function", "said"),
-    [(each, answering(True, "x"), "is no trigger") for each in (3, ["user", 3], {})]
-    + [(Agent, "x", "takes a function, not 'x'")],
+    [
+        (3, answering(True, "x"), "is no trigger"),
+        (["user", 3], answering(True, "x"), "is no trigger"),
+        ({}, answering(True, "x"), "is no trigger"),
+        (Agent, "x", "takes a function, not 'x'"),
+    ],
 )
 def test_no_trigger_or_no_function(trigger: Any, function: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):

@@ -151,10 +151,6 @@ def test_all_runs_of_a_chat_have_one_bound() -> None:
     assert f"one chat shows {OF_CHAT:,} characters of them at most" in notes[3]
 
 
-def test_an_update_of_nothing_is_shown_nowhere() -> None:
-    assert taken(Display({"text/plain": "x"}, {}, "a", update=True)) == ([], "")
-
-
 def test_a_folder_that_is_a_link_keeps_nothing(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

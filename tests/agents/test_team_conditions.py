@@ -131,7 +131,7 @@ def test_calls_and_handovers_and_tokens() -> None:
     assert tokens == "TokenUsageTermination: 2 completion tokens reached the limit of 2"
 
 
-def test_external() -> None:
+def test_external_request_ends_one_run_and_a_reset_takes_it_back() -> None:
     outside = ExternalTermination()
     team = by_turns(says("a"), termination_condition=outside, max_turns=2)
 
@@ -147,13 +147,8 @@ def test_external() -> None:
         "ExternalTermination: a program requested the end",
         "The limit of turns was reached: 2.",
     ]
-
-
-def test_reset_takes_a_request_back() -> None:
-    outside = ExternalTermination()
     outside.set()
-    finished(by_turns(says("a"), termination_condition=outside).reset())
-
+    finished(team.reset())
     assert not outside.terminated
 
 

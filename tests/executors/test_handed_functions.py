@@ -67,16 +67,12 @@ def test_they_can_be_imported(tmp_path: Path) -> None:
     assert with_requirements()(double)(3) == 6
 
 
-def test_without_functions_nothing_is_written(tmp_path: Path) -> None:
+def test_without_functions_nothing_is_written_and_a_folder_must_be_one(tmp_path: Path) -> None:
     HandedFunctions().write(tmp_path)
 
     assert list(tmp_path.iterdir()) == []
     assert HandedFunctions().prompt() == ""
-
-
-def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-
     with pytest.raises(ExecutionError, match="the functions cannot be written to"):
         HandedFunctions([double]).write(tmp_path / "file")
 
