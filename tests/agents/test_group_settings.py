@@ -152,20 +152,17 @@ def test_reset_of_a_manager() -> None:
     assert manager.chat_messages == {}
 
 
-EARLIER = [
-    {"content": "one", "role": "user", "name": "alice"},
-    {"content": "two", "role": "user", "name": "bob"},
-    {"content": "three TERMINATE", "role": "user", "name": "carol"},
-]
-
-
 @BOTH_WAYS
 @pytest.mark.parametrize("form", ["list", "text"])
 @pytest.mark.parametrize("ending", ["TERMINATE", lambda text: text.replace("TERMINATE", "")], ids=["word", "function"])
 def test_group_goes_on_with_an_earlier_chat(way: Way, form: str, ending: Any) -> None:
     agents = members()
     manager = led(agents, max_round=2)
-    given = EARLIER if form == "list" else manager.messages_to_string(EARLIER)
+    earlier = [
+        {"content": text, "role": "user", "name": name}
+        for name, text in (("alice", "one"), ("bob", "two"), ("carol", "three TERMINATE"))
+    ]
+    given = earlier if form == "list" else manager.messages_to_string(earlier)
 
     found = (manager.resume if way == "sync" else manager.a_resume)(given, remove_termination_string=ending)
     last, message = asyncio.run(found) if way == "async" else found

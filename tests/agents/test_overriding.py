@@ -67,12 +67,11 @@ def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
     assert executor.blocks == [CodeBlock("python", "x = 1"), CodeBlock("sh", "ls")]
 
 
-class Polite(ConversableAgent):
-    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
-        return f"{super().generate_reply(messages, sender, exclude)} Thanks."
-
-
 def test_usage_of_an_overridden_reply_is_counted() -> None:
+    class Polite(ConversableAgent):
+        def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+            return f"{super().generate_reply(messages, sender, exclude)} Thanks."
+
     helper = Polite("assistant", llm_config=ScriptedModel(["One."]), human_input_mode="NEVER")
 
     result = chat("sync", user(max_consecutive_auto_reply=0), helper, message="Begin.")
@@ -82,12 +81,11 @@ def test_usage_of_an_overridden_reply_is_counted() -> None:
     assert len(included) > 1
 
 
-class Wrong(ConversableAgent):
-    def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
-        return 3
-
-
 def test_wrong_reply_is_named() -> None:
+    class Wrong(ConversableAgent):
+        def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+            return 3
+
     with pytest.raises(CallbackError, match=r"generate_reply of wrong returned 3; it must return"):
         chat("sync", user(), Wrong("wrong"), message="Begin.")
 

@@ -48,13 +48,15 @@ def test_approval_func() -> None:
     assert "too risky" in spoken(result)[4][1]
 
 
-def test_invalid_approval_is_refused() -> None:
+def test_invalid_approval_and_number_of_retries_are_refused() -> None:
     executor = prints()
     runner = CodeExecutorAgent("runner", executor, approval_func=lambda _: "yes")
 
     with pytest.raises(CallbackError, match="approval_func of runner returned 'yes'"):
         done(by_turns(says("coder", CODE), runner, max_turns=2))
     assert executor.blocks == []
+    with pytest.raises(ConfigError, match="max_retries_on_error is -1"):
+        CodeExecutorAgent("runner", executor, max_retries_on_error=-1)
 
 
 def test_written_and_run() -> None:
@@ -87,11 +89,6 @@ def test_what_nobody_started_is_stopped(held: bool, stopped: int) -> None:
     with pytest.raises(AssertionError, match="no output for"):
         done(by_turns(says("coder", CODE.replace("1", "2")), CodeExecutorAgent("runner", executor), max_turns=2))
     assert executor.stopped == 2 * stopped
-
-
-def test_retries_are_counted() -> None:
-    with pytest.raises(ConfigError, match="max_retries_on_error is -1"):
-        CodeExecutorAgent("runner", prints(), max_retries_on_error=-1)
 
 
 @pytest.mark.slow
