@@ -65,14 +65,11 @@ def test_only_pictures_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.count("A picture is left out: ") == 2
 
 
-def test_a_picture_has_the_same_data_in_each_form(picture: str) -> None:
+def test_a_picture_has_the_same_data_in_each_form_and_none_is_downloaded(picture: str) -> None:
     data = png("red")
     forms = [picture, uri(data), base64.b64encode(data).decode(), Image.open(picture)]
 
     assert {get_image_data(form, use_b64=False) for form in forms} == {data}
     assert pil_to_data_uri(get_pil_image(picture)) == uri(data)
-
-
-def test_a_web_address_is_not_downloaded() -> None:
     with pytest.raises(ValueError, match="is not downloaded; save the picture in a file"):
         get_image_data(WEB)
