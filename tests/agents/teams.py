@@ -11,8 +11,6 @@ from autogen_nb.agents.teams.solo_agent import SoloAgent
 from autogen_nb.agents.teams.team_chats import BaseGroupChat, RoundRobinGroupChat
 from autogen_nb.agents.teams.team_member import TeamMember
 from autogen_nb.agents.teams.team_messages import BaseMessage, TaskResult
-from autogen_nb.events import Event
-from autogen_nb.run import Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
 
 # Taken from the package itself, a name also tells where chats are shown; its modules alone do not.
@@ -62,7 +60,3 @@ def told(agent: Any, number: int = -1) -> list[tuple[str, Any]]:
 def calling(name: str, arguments: str = "{}") -> dict[str, Any]:
     function = {"name": name, "arguments": arguments}
     return {"content": None, "tool_calls": [{"id": f"call {name}", "type": "function", "function": function}]}
-
-
-def logged(team: BaseGroupChat, log: Log) -> list[Event]:
-    return list(team.exchange("start", log=log, waits="sync").events())

@@ -17,17 +17,15 @@ def helpers(*words: str) -> list[ConversableAgent]:
     return found
 
 
-def queue(*recipients: ConversableAgent, **more: Any) -> list[dict[str, Any]]:
-    return [
-        {"recipient": each, "message": f"Task {number}.", "max_turns": 1, "silent": True, **more}
-        for number, each in enumerate(recipients)
-    ]
-
-
 def test_summaries_are_carried_over() -> None:
     proxy, agents = user(), helpers("One.", "Two.", "Three.")
 
-    results = proxy.initiate_chats(queue(*agents))
+    results = proxy.initiate_chats(
+        [
+            {"recipient": each, "message": f"Task {number}.", "max_turns": 1, "silent": True}
+            for number, each in enumerate(agents)
+        ]
+    )
 
     assert [result.summary for result in results] == ["One.", "Two.", "Three."]
     assert contents(results[0])[0] == "Task 0."

@@ -30,7 +30,7 @@ from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 from autogen_nb.outputs import Stream
 from autogen_nb.run import CancellationToken, Log
 from autogen_nb.testing import ScriptedModel, ScriptedReply
-from tests.agents.teams import add, assistant, by_turns, calling, finished, logged, says
+from tests.agents.teams import add, assistant, by_turns, calling, finished, says
 from tests.driven import SLOPES, in_process
 from tests.processes import gone
 
@@ -70,13 +70,16 @@ QUARTERS = [pytest.param(TURNS, start, 4, marks=pytest.mark.torture) for start i
 @pytest.mark.slow
 @pytest.mark.parametrize(("turns", "start", "step"), [(9, 0, 1), (TURNS, 0, 97), *QUARTERS])
 def test_resumable_at_every_event(turns: int, start: int, step: int) -> None:
+    def hold(team: SelectorGroupChat, log: Log) -> None:
+        list(team.exchange("start", log=log, waits="sync").events())
+
     whole: Log = []
-    logged(selector(turns=turns), whole)
+    hold(selector(turns=turns), whole)
 
     assert len(whole) > 5 * turns
     for length in range(start, len(whole) + 1, step):
         log = list(whole[:length])
-        logged(selector(log, turns), log)
+        hold(selector(log, turns), log)
         assert untimed(log) == untimed(list(whole))
 
 

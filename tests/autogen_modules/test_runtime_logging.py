@@ -76,18 +76,15 @@ def test_requests_of_a_wrapper_are_logged() -> None:
     assert connection.execute("SELECT count(*) FROM oai_wrappers").fetchall() == [(1,)]
 
 
-def test_an_unknown_type_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'sqlite' or 'file'"):
-        runtime_log.start(logger_type="cloud")
-
-
-def test_a_programs_own_logger_gets_the_calls() -> None:
+def test_a_programs_own_logger_gets_the_calls_and_an_unknown_type_is_an_error() -> None:
     calls: list[str] = []
 
     class Logger:
         def __getattr__(self, name: str) -> Any:
             return lambda *_args, **_kwargs: calls.append(name)
 
+    with pytest.raises(ValueError, match="'sqlite' or 'file'"):
+        runtime_log.start(logger_type="cloud")
     runtime_log.start(Logger())
     chat()
     runtime_log.stop()
