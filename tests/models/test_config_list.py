@@ -2,6 +2,7 @@ import json
 import os
 import socket
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -104,14 +105,30 @@ def test_variable_that_is_neither_is_reported_without_its_value(value: str, monk
     assert value not in str(caught.value)
 
 
-def test_list_that_is_not_there_is_reported_with_both_places(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"MY_LIST is not in the environment, and .*MY_LIST is no file"):
-        config_list_from_json("MY_LIST", tmp_path)
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda: config_list_from_json("MY_LIST", "."),
+            r"MY_LIST is not in the environment, and .*MY_LIST is no file",
+        ),
+        (lambda: config_list_from_json(json.dumps(ENTRIES)), "not the JSON itself"),
+        (
+            lambda: config_list_from_json(filter_dict={"model": ["x", "y"], "api_key": [KEY]}),
+            "none of its 3 entries has model 'x' or 'y' and the requested api_key",
+        ),
+        (lambda: get_config_list([KEY], ["http://1", "http://2"]), "1 api_keys and 2 base_urls"),
+        (lambda: config_list_openai_aoai(exclude="azure"), "'azure'"),
+    ],
+    ids=["in no place", "JSON as a name", "filter leaves nothing", "keys and addresses", "unknown account"],
+)
+def test_wrong_request_for_a_list_is_reported_without_secrets(
+    call: Callable[[], Any], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
 
-
-def test_json_in_place_of_a_name_is_not_quoted() -> None:
-    with pytest.raises(ConfigError, match="not the JSON itself") as caught:
-        config_list_from_json(json.dumps(ENTRIES))
+    with pytest.raises(ConfigError, match=told) as caught:
+        call()
 
     assert KEY not in str(caught.value)
 
@@ -121,23 +138,6 @@ def test_file_of_another_encoding_is_reported(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="UTF-8"):
         config_list_from_json()
-
-
-def test_filter_that_leaves_nothing_is_reported_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps(ENTRIES))
-
-    message = "none of its 3 entries has model 'x' or 'y' and the requested api_key"
-    with pytest.raises(ConfigError, match=message) as caught:
-        config_list_from_json(filter_dict={"model": ["x", "y"], "api_key": [KEY]})
-
-    assert KEY not in str(caught.value)
-
-
-def test_keys_and_addresses_must_be_as_many() -> None:
-    with pytest.raises(ConfigError, match="1 api_keys and 2 base_urls") as caught:
-        get_config_list([KEY], ["http://1", "http://2"])
-
-    assert KEY not in str(caught.value)
 
 
 def test_keys_from_a_dotenv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,11 +192,6 @@ def test_no_keys_are_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost/v1")
 
     assert config_list_from_models(model_list=["m"]) == []
-
-
-def test_account_to_leave_out_must_be_known() -> None:
-    with pytest.raises(ConfigError, match="'azure'"):
-        config_list_openai_aoai(exclude="azure")
 
 
 PATIENT = 20.0

@@ -51,13 +51,6 @@ def test_long_wait_is_reported() -> None:
     assert "asks to wait 300 s (429): later" in str(error)
 
 
-def test_content_filter_is_an_error_of_its_own() -> None:
-    body = {"message": "filtered", "code": "content_filter"}
-
-    assert isinstance(of_status(400, body), ContentFiltered)
-    assert isinstance(of_event(body), ContentFiltered)
-
-
 TOO_LONG = Path(__file__).with_name("too_long.txt").read_text(encoding="utf-8").splitlines()
 """What servers answer to a request that is longer than the model's context."""
 
@@ -70,25 +63,27 @@ def test_request_that_is_too_long_is_an_error_of_its_own(said: str) -> None:
     assert all(said in str(error) for error in errors)
 
 
+FILTERED = {"message": "filtered", "code": "content_filter"}
+
+
 @pytest.mark.parametrize(
-    "body",
+    ("error", "kind"),
     [
-        {"message": "no", "code": "context_length_exceeded"},
-        {"message": "no", "type": "exceed_context_size_error", "code": 400},
-        {"error": {"message": "no", "code": "context_length_exceeded"}},
+        (of_status(400, FILTERED), ContentFiltered),
+        (of_event(FILTERED), ContentFiltered),
+        (of_status(400, {"message": "no", "code": "context_length_exceeded"}), ContextTooLong),
+        (of_status(400, {"message": "no", "type": "exceed_context_size_error", "code": 400}), ContextTooLong),
+        (of_status(400, {"error": {"message": "no", "code": "context_length_exceeded"}}), ContextTooLong),
+        (of_event({"message": "overloaded"}), ModelUnavailable),
+        (of_event({"type": "invalid_request_error"}), ModelRefused),
     ],
 )
-def test_code_for_a_request_that_is_too_long_is_enough(body: Any) -> None:
-    assert isinstance(of_status(400, body), ContextTooLong)
+def test_code_of_an_error_decides_its_kind(error: ModelError, kind: type[ModelError]) -> None:
+    assert isinstance(error, kind)
 
 
 def test_long_reason_is_cut() -> None:
     assert len(str(of_status(500, "x" * 100_000))) < 600
-
-
-def test_error_inside_a_stream_may_pass_unless_the_request_is_wrong() -> None:
-    assert isinstance(of_event({"message": "overloaded"}), ModelUnavailable)
-    assert isinstance(of_event({"type": "invalid_request_error"}), ModelRefused)
 
 
 def folded(*chunks: Any) -> Completion:
