@@ -35,18 +35,13 @@ def record(path: Path, *replies: Any) -> None:
         ask(recording, *[USER, REPLY] * number, USER)
 
 
-def test_recording_that_holds_something_is_not_overwritten(path: Path) -> None:
+def test_recording_to_a_place_that_cannot_take_it_is_refused(path: Path) -> None:
     record(path, "first")
 
     with pytest.raises(ConfigError, match="another file"):
         Recording(ScriptedModel([]), path)
-
-
-def test_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-
     with pytest.raises(ConfigError, match="cannot be written"):
-        Recording(ScriptedModel([]), tmp_path / "file" / "talk.jsonl")
+        Recording(ScriptedModel([]), path / "talk.jsonl")
 
 
 def test_replay_ends_with_its_recording(path: Path) -> None:

@@ -111,11 +111,8 @@ def test_systems_store_is_the_default(found: bool, monkeypatch: pytest.MonkeyPat
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
 
 
-def test_http_client_that_cannot_be_awaited_is_reported() -> None:
+def test_http_client_that_cannot_be_used_is_reported(authority: Authority) -> None:
     with httpx2.Client() as client, pytest.raises(ConfigError, match="AsyncClient"):
         OpenAIModel(model="m", http_client=client)
-
-
-def test_http_client_beside_a_ca_bundle_is_reported(authority: Authority) -> None:
     with pytest.raises(ConfigError, match="http_client and ca_bundle"):
         OpenAIModel(model="m", http_client=httpx2.AsyncClient(), ca_bundle=authority.certificate)
