@@ -95,14 +95,11 @@ def test_it_runs_on_both_tables(table: str, task: str, answer: str, programs: Pa
     assert str(folder) not in (folder / "r.ipynb").read_text()
 
 
-def test_the_demo_is_in_it(programs: Path, folder: Path) -> None:
+def test_the_demo_and_autogens_modules_are_in_it(programs: Path, folder: Path) -> None:
+    source = "import autogen_nb.agentchat.contrib.society_of_mind_agent, autogen_nb.cache"
+
     done = ran("demo", cwd=folder, program=[str(programs / "autogen-nb")])
+    subprocess.run([programs / "python", "-c", source], cwd=folder, check=True)
 
     assert (done.code, done.err) == (0, "")
     assert book(folder / "autogen-nb-demo" / "01_quickstart.ipynb").cells[-2].outputs
-
-
-def test_autogens_modules_are_in_it(programs: Path, folder: Path) -> None:
-    source = "import autogen_nb.agentchat.contrib.society_of_mind_agent, autogen_nb.cache"
-
-    subprocess.run([programs / "python", "-c", source], cwd=folder, check=True)

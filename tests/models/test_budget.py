@@ -300,20 +300,16 @@ def test_all_else_goes_as_it_is(given: dict[str, Any]) -> None:
 REPORT = {"type": "text", "text": "exitcode: 0 (execution succeeded)\nCode output: "}
 
 
-def test_pictures_that_code_made_are_fitted() -> None:
-    plain = {"role": "user", "content": "hello"}
+def test_pictures_that_code_made_are_fitted_and_a_model_that_takes_none_is_told_of_them() -> None:
+    plain, made = {"role": "user", "content": "hello"}, {"role": "user", "content": [REPORT, part(2000)]}
 
-    said, shown = fit_images([plain, {"role": "user", "content": [REPORT, part(2000)]}], vision=None)
+    said, shown = fit_images([plain, made], vision=None)
+    (told,) = fit_images([made], vision=False)
 
     assert said is plain
     assert shown["content"][0] == REPORT
     assert opened(shown["content"][1]).width == 768
-
-
-def test_model_that_takes_no_pictures_is_told_of_them() -> None:
-    (message,) = fit_images([{"role": "user", "content": [REPORT, part(100)]}], vision=False)
-
-    assert message["content"] == [
+    assert told["content"] == [
         REPORT,
         {"type": "text", "text": "[a picture is left out here: this model accepts no images]"},
     ]

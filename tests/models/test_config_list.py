@@ -158,6 +158,9 @@ def test_keys_from_a_dotenv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_models_are_crossed_with_the_keys_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as only_an_address:
+        only_an_address.setenv("OPENAI_BASE_URL", "http://localhost/v1")
+        assert config_list_from_models(model_list=["m"]) == []
     monkeypatch.setenv("OPENAI_API_KEY", "one\ntwo\n")
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "three")
     monkeypatch.setenv("AZURE_OPENAI_API_BASE", "https://me.openai.azure.com")
@@ -186,12 +189,6 @@ def test_keys_are_read_from_files_and_the_environment_is_left_alone(tmp_path: Pa
 
     assert [entry["base_url"] for entry in entries] == ["http://h/v1", "http://z"]
     assert dict(os.environ) == before
-
-
-def test_no_keys_are_no_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost/v1")
-
-    assert config_list_from_models(model_list=["m"]) == []
 
 
 PATIENT = 20.0

@@ -84,10 +84,6 @@ def test_other_addresses_are_not_found(path: str, server: FakeOpenAI, wire: HTTP
     assert not server.requests
 
 
-def test_waiting_for_requests_gives_up() -> None:
-    assert not FakeOpenAI().wait_requests(1, 0.01)
-
-
 def test_end_of_the_with_statement_ends_replies_that_are_on_their_way_and_leaves_no_thread() -> None:
     before = set(threading.enumerate())
     with FakeOpenAI([FakeReply("x", delay=30)]) as server:
@@ -99,9 +95,10 @@ def test_end_of_the_with_statement_ends_replies_that_are_on_their_way_and_leaves
     assert set(threading.enumerate()) == before
 
 
-def test_server_that_was_not_started_has_no_address() -> None:
+def test_server_that_was_not_started_has_no_address_and_no_requests() -> None:
     server = FakeOpenAI(["x"])
 
     with pytest.raises(RuntimeError, match="with statement"):
         _ = server.base_url
+    assert not server.wait_requests(1, 0.01)
     assert repr(server) == "<FakeOpenAI: 0 requests, 1 replies>"
