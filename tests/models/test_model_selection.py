@@ -141,11 +141,6 @@ def test_closing_early_closes_the_model_that_answers() -> None:
         assert asyncio.run(run(server))
 
 
-def test_fallback_of_nothing_is_refused() -> None:
-    with pytest.raises(ConfigError):
-        Fallback([])
-
-
 @pytest.mark.parametrize(
     ("spec", "seeing"),
     [

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from autogen_nb.core.ports import Model, ModelRequest, Part, Retry
-from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
+from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 
 
@@ -15,8 +15,6 @@ class Fallback:
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
-        if not models:
-            raise ConfigError("a fallback needs at least one model")
         self._models = tuple(models)
 
     def __repr__(self) -> str:
