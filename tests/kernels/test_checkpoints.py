@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -357,8 +358,14 @@ def test_no_checkpoint_of_a_kernel_with_threads(agent: SharedKernel) -> None:
 
 
 def asleep(agent: SharedKernel) -> list[int]:
-    processes = map(psutil.Process, tree(agent.kernel.pid))
-    return [each.pid for each in processes if each.name() == "checkpoint" and each.status() != "zombie"]
+    found = []
+    for pid in tree(agent.kernel.pid):
+        # A dropped copy may end meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            if process.name() == "checkpoint" and process.status() != "zombie":
+                found.append(pid)
+    return found
 
 
 @pytest.mark.slow
