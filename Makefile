@@ -10,11 +10,12 @@ export PYTHON
 export VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := scripts/setup.sh
-PYTEST = $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PARALLEL := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/pytest $(PARALLEL)
 # What `make test` leaves out: what takes long, and what has a target of its own.
 SLOW := slow or browser
 APART := places or torture or ipykernel6
-# Whose tests must cover core/; the tracer doubles the time of Python code, and the others run without it.
+# The tests that must cover core/. Only these are traced, because tracing doubles the time of Python code.
 COVERING := $(addprefix tests/,core agents autogen_modules models/test_reasoning.py test_policy.py test_replay.py)
 AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
@@ -53,7 +54,7 @@ places: $(VENV)/.has-dev ## The tests that run code in containers and on servers
 	$(AT_MOST) scripts/containers.sh $(PYTEST) -m places
 
 test-matrix: $(VENV)/.has-dev ## Tests of the notebook in older releases of ipykernel
-	$(AT_MOST) $(BIN)/python -m tests.ipykernels build/ipykernels -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(AT_MOST) $(BIN)/python -m tests.ipykernels build/ipykernels $(PARALLEL)
 
 test-newer: ## The quick tests in the newest other Python that is here, in an environment of its own
 	scripts/newer.sh $(MAKE) test

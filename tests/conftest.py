@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.update(home_variables(home))
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(home / "hypothesis")
     # How long one example takes on a busy machine is chance, and so is which examples a run draws.
-    settings.register_profile("here", deadline=None, derandomize=True, max_examples=50)
+    settings.register_profile("here", deadline=None, derandomize=True)
     settings.load_profile("here")
 
 

@@ -78,7 +78,7 @@ REPLIED = to_json(ModelReplied(Message("x")))
 
 
 @pytest.mark.parametrize("cls", EVENTS)
-@settings(max_examples=10)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_every_event_survives_json(cls: type, data: st.DataObject) -> None:
     event = data.draw(instances(cls))

@@ -50,6 +50,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
     ("config", "kind", "said"),
     [
         ({"wrk_dir": "x"}, TypeError, "did you mean 'work_dir'?"),
+        ({"last_n_message": 1}, TypeError, "did you mean 'last_n_messages'?"),
         ({"zzz": 1}, TypeError, "known keys are"),
         ("work", TypeError, "it must be a dict"),
         (True, TypeError, "it must be a dict"),
@@ -71,6 +72,8 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
         ({"use_docker": [1]}, ValueError, "an image's name or a list of names"),
         ({"use_docker": True, "sandbox": "bwrap"}, ValueError, "give one of them"),
         ({"sandbox": "jail"}, ValueError, "must be one of none, bwrap, docker"),
+        ({"sandbx": "bwrap"}, TypeError, "did you mean 'sandbox'?"),
+        ({"limit": {}}, TypeError, "did you mean 'limits'?"),
         ({"limits": {"memry": 1}}, ValueError, "limits has no 'memry' .did you mean 'memory'?"),
         ({"output_dir": 3}, ValueError, "output_dir is 3; it must be a folder's path"),
         ({"limits": 3}, ValueError, "limits is 3; it must be a dict"),

@@ -217,8 +217,9 @@ class Quoting(ConversableAgent):
 def test_step_within_a_replacement() -> None:
     helper = Quoting("assistant", llm_config=assistant("One.").model, human_input_mode="NEVER")
     proxy = user()
-    helper.update_max_consecutive_auto_reply(9, proxy)
-    helper.update_max_consecutive_auto_reply(1)
+    helper.update_max_consecutive_auto_reply(1, proxy)
 
     assert contents(chat("sync", proxy, helper, message="x")) == ["x", "«One.»", "Go on."]
-    assert helper.max_consecutive_auto_reply(proxy) == 1
+    assert (helper.max_consecutive_auto_reply(proxy), helper.max_consecutive_auto_reply()) == (1, 100)
+    helper.update_max_consecutive_auto_reply(5)
+    assert helper.max_consecutive_auto_reply(proxy) == 5

@@ -49,6 +49,7 @@ def test_refusal_comes_at_once_with_the_servers_words(status: int, server: FakeO
 @pytest.mark.parametrize(
     ("reply", "kind", "said"),
     [
+        pytest.param(FakeReply("Half of a long", ending="cut"), ModelUnavailable, "", id="cut"),
         pytest.param(FakeReply(events=[HI]), ModelUnavailable, "", id="no end"),
         pytest.param(FakeReply(events=[HI, OVERLOADED]), ModelUnavailable, "overloaded", id="error in the stream"),
         pytest.param(FakeReply("Half of", finish_reason="error"), ModelUnavailable, "ended the reply with", id="error"),

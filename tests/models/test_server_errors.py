@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import openai
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.ports import Completion
@@ -103,7 +103,6 @@ def cut(text: str, places: list[int]) -> list[str]:
     return [text[start:end] for start, end in pairwise(edges)]
 
 
-@settings(max_examples=25)
 @given(
     # What opens with a thought is shown as one, and not as text.
     text=st.text().filter(lambda text: not text.lstrip().startswith(OPEN)),

@@ -386,7 +386,7 @@ def _descendants() -> set[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - as above
         if name.isdigit():
-            with suppress(OSError, LookupError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
+            with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123 - as above
                 fields = file.read().rpartition(b")")[2].split()
                 state, parent, threads = fields[0], int(fields[1]), int(fields[17])
                 # While other threads of a process run, its first thread may be a zombie.

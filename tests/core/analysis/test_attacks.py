@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autogen_nb.core.analysis import effects, effects_to_confirm
@@ -56,7 +56,6 @@ def test_no_package_leads_to_internals(package: str, inner: str) -> None:
     assert risky(f"from {package} import {inner}")
 
 
-@settings(max_examples=25)
 @given(st.text())
 def test_any_code_can_be_read(code: str) -> None:
     assert isinstance(effects(CodeBlock("python", code), GROUND), tuple)
