@@ -12,9 +12,9 @@ import pytest
 
 def waited(condition: Callable[[], bool]) -> bool:
     until = time.monotonic() + 60
-    while not condition() and time.monotonic() < until:
+    while not (is_met := condition()) and time.monotonic() < until:
         time.sleep(0.02)
-    return condition()
+    return is_met
 
 
 def gone(pids: Iterable[int]) -> bool:

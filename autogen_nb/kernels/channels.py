@@ -107,10 +107,13 @@ class SocketChannels(KernelChannels):
 
     def __init__(self, manager: Any) -> None:
         import zmq
+        from jupyter_client.session import new_id_bytes
 
         super().__init__()
         self._zmq = zmq
         self._session = manager.session
+        # A socket with an identity that the kernel knows takes over the other one's connection, without its notice.
+        self._identity = new_id_bytes()
         self._disconnected = asyncio.Event()
         self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _SOCKET_TYPES.items()}
         self._monitor = self._sockets["iopub"].get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -127,7 +130,7 @@ class SocketChannels(KernelChannels):
         if name == "iopub":
             socket.subscribe(b"")
         else:
-            socket.identity = self._session.bsession
+            socket.identity = self._identity
         if (public := getattr(manager, "curve_publickey", None)) is not None:
             socket.curve_secretkey = manager.curve_secretkey
             socket.curve_publickey = socket.curve_serverkey = public

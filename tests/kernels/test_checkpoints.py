@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.errors import ConfigError
+from autogen_nb.kernels.channels import SocketChannels
 from autogen_nb.kernels.kernel import LIMITED, BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
@@ -385,6 +386,8 @@ def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> Non
     for number in range(30):
         agent.execute(f"x = {number}")
 
+    # The kernel takes the last one when it is idle.
+    assert agent.do(agent.kernel.take_checkpoint())
     assert waited(lambda: len(asleep(agent)) == 20)
     pids = asleep(agent)
     assert sum(psutil.Process(pid).cpu_percent(0.01) for pid in pids) == 0
@@ -392,6 +395,19 @@ def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> Non
     assert agent.do(agent.kernel.go_back(1))
     assert agent.do(agent.kernel.go_back(30))
     assert agent.execute("print(x)").stdout == "28\n"
+
+
+def test_a_connection_lives_on_beside_another_one(agent: SharedKernel) -> None:
+    # The connections to an ended kernel may reach the woken one before they close.
+    async def ask_otherwise() -> None:
+        other = SocketChannels(agent.kernel._life.handle._manager)  # type: ignore[union-attr]
+        await other.ask("shell", "kernel_info_request", {})
+        other.close()
+
+    agent.execute("x = 1")
+    agent.do(ask_otherwise())
+
+    assert agent.execute("print(x)").stdout == "1\n"
 
 
 @pytest.mark.parametrize("victim", ["owner", "supervisor", "kernel"])
