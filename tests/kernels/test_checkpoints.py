@@ -410,6 +410,16 @@ def test_a_connection_lives_on_beside_another_one(agent: SharedKernel) -> None:
     assert agent.execute("print(x)").stdout == "1\n"
 
 
+@pytest.mark.parametrize("woken", [False, True], ids=["started", "woken"])
+def test_files_that_code_left_open_are_complete_after_the_kernels_end(woken: bool, tmp_path: Path) -> None:
+    with shared_kernel(tmp_path, checkpoints=True) as agent:
+        agent.execute("def fail():\n    file = open('left.txt', 'w')\n    file.write('all')\n    1 / 0\nfail()")
+        agent.execute("1")
+        assert not woken or agent.do(agent.kernel.go_back(2))
+
+    assert (tmp_path / "left.txt").read_text() == "all"
+
+
 @pytest.mark.parametrize("victim", ["owner", "supervisor", "kernel"])
 def test_nothing_is_left_after_sigkill(victim: str, tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as owner:

@@ -215,6 +215,9 @@ class Checkpoints:
         random.setstate(random_state)
         self._await_supervisor()
         app.start()
+        # As in `kernel_main.py`.
+        app.control_thread.stop()
+        app.control_thread.join()
 
     def _await_supervisor(self) -> None:
         """Waits until this process is the supervisor's child, because the old kernel has ended, and ends with it."""

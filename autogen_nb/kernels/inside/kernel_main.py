@@ -1,10 +1,16 @@
 """The script of the agent's kernel process: runs ipykernel without the configuration of the person and the machine."""
 
+import atexit
 import gc
+import io
+import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
+    # What is registered first is called last.
+    atexit.register(_leave)
     # Garbage collection would take 5 % of the start, and imports leave little garbage.
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000)
@@ -23,7 +29,24 @@ def main() -> None:
     del sys.modules[debugger]
     gc.set_threshold(*thresholds)
     app.start()
+    # It still sends messages, and would wait for the IOPub thread after that thread's end.
+    app.control_thread.stop()
+    app.control_thread.join()
+
+
+def _leave() -> None:
+    """Ends the process without Python's finalization, for which a kernel with large libraries has too little time."""
+    for each in gc.get_objects():
+        # Modules and tracebacks may still hold files. `isinstance` would run the code of proxies.
+        if issubclass(type(each), (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)):
+            with suppress(Exception):
+                each.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BaseException:
+        atexit.unregister(_leave)
+        raise
