@@ -1,9 +1,11 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Container, Iterator, Mapping
-from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
+
+import grimp
+import pytest
 
 PACKAGE = "autogen_nb"
 
@@ -23,23 +25,19 @@ ROWS = (
 )
 """The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
 
-ROW = {place: number for number, row in enumerate(ROWS) for place in row}
-
 ROOMS = {
-    "openai": ("models/openai/openai_clients.py", "models/openai/server_errors.py"),
-    "click": ("cli/",),
-    "nbclient": ("cli/",),
-    "jupyter_client": ("kernels/",),
-    "zmq": ("kernels/",),
+    "openai": ("models.openai.openai_clients", "models.openai.server_errors"),
+    **dict.fromkeys(("click", "nbclient"), ("cli.",)),
+    **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(
         ("IPython", "ipywidgets", "comm", "ipykernel"),
-        # The two files run inside the agent's kernel, which is an IPython.
-        ("notebook/", "kernels/inside/service.py", "kernels/inside/kernel_main.py"),
+        # The two modules run inside the agent's kernel, which is an IPython.
+        ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main"),
     ),
-    **dict.fromkeys(("dask", "distributed"), ("many/", "kernels/inside/")),
-    "traitlets": ("notebook/", "cli/task_options.py", "settings.py"),
+    **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.")),
+    "traitlets": ("notebook.", "cli.task_options", "settings"),
 }
-"""Where a library may be imported: files, and folders."""
+"""Where a library may be imported: modules, and folders."""
 
 FLOORS = {
     "agents": ("parts", "chats", "teams"),
@@ -54,115 +52,46 @@ PURE = {**dict.fromkeys(ROWS[0], frozenset[str]()), "core": frozenset({"markdown
 HEAVY = ("openai", "genai_prices", "pandas", "matplotlib", "numpy", "IPython", "ipywidgets", "jupyter_client")
 
 
-def complaints(package: Path) -> list[str]:
-    files = sorted(path for path in package.rglob("*.py") if path != package / "__init__.py")
-    return [
-        f"{path.relative_to(package)}:{line}: {complaint}"
-        for path in files
-        for line, target in _imported(path, package)
-        for complaint in _judge(path.relative_to(package), target)
-    ]
+@pytest.fixture
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(PACKAGE, include_external_packages=True, cache_dir=None)
 
 
-@cache
-def _nodes(path: Path) -> list[ast.AST]:
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def upward(graph: grimp.ImportGraph, container: str, *layers: grimp.Layer) -> list[str]:
+    found = graph.find_illegal_dependencies_for_layers(layers, containers={container})
+    return [f"{each.importer} imports {each.imported}" for each in found]
 
 
-def _imported(path: Path, package: Path) -> Iterator[tuple[int, str]]:
-    here = (PACKAGE, *path.relative_to(package).parent.parts)
-    for node in _nodes(path):
-        match node:
-            case ast.Import(names=names):
-                yield from ((node.lineno, alias.name) for alias in names)
-            case ast.ImportFrom(module=module, names=names, level=level):
-                above = here[: len(here) - level + 1] if level else ()
-                base = ".".join([*above, *([module] if module else [])])
-                yield from ((node.lineno, f"{base}.{alias.name}") for alias in names)
-            case ast.Call(
-                func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
-                args=[ast.Constant(value=str(name)), *_],
-            ):
-                yield node.lineno, name
+def test_imports_point_down(graph: grimp.ImportGraph) -> None:
+    needs = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules - {PACKAGE}}
+    # Raises CycleError for modules that need each other.
+    TopologicalSorter(needs).prepare()
+
+    assert {name.split(".")[1] for name in graph.find_modules_that_directly_import(PACKAGE)} <= {*DOORS}
+    assert graph.find_children(PACKAGE) == {f"{PACKAGE}.{place}" for row in ROWS for place in row}
+    # The package's own front puts the parts together.
+    for imported in graph.find_modules_directly_imported_by(PACKAGE):
+        graph.remove_import(importer=PACKAGE, imported=imported)
+    # The values at the bottom are made of one another; the others of a row do not know each other.
+    rows = [grimp.Layer(*row, independent=row != ROWS[0]) for row in reversed(ROWS)]
+    assert upward(graph, PACKAGE, *rows) == []
+    for place, floors in FLOORS.items():
+        above = {name.rpartition(".")[2] for name in graph.find_children(f"{PACKAGE}.{place}")} - {*floors}
+        layers = [grimp.Layer(*above, independent=False), *map(grimp.Layer, reversed(floors))]
+        assert upward(graph, f"{PACKAGE}.{place}", *layers) == []
 
 
-def _judge(module: Path, target: str) -> Iterator[str]:
-    place = module.parts[0].removesuffix(".py")
-    if place not in ROW:
-        yield f"{place} has no row"
-        return
-    top, *rest = target.split(".")
-    if top == PACKAGE:
-        yield from _judge_own(place, rest[0] if rest else "__init__")
-        if place in FLOORS and rest[:1] == [place]:
-            yield from _judge_floor(FLOORS[place], module.parts[1], rest[1] if len(rest) > 1 else "")
-        return
-    allowed = ROOMS.get(top)
-    if allowed is not None and not module.as_posix().startswith(allowed):
-        yield f"{top} may be imported in {' and '.join(allowed)} only"
-    if place in PURE and top not in sys.stdlib_module_names and top not in PURE[place]:
-        yield f"{place} does no input or output, and may not import {top}"
+def test_vendors_stay_in_their_rooms(graph: grimp.ImportGraph) -> None:
+    vendors = {name for name in graph.modules if not name.startswith(PACKAGE)} - sys.stdlib_module_names
+    users = {vendor: graph.find_modules_that_directly_import(vendor) - {PACKAGE} for vendor in vendors}
+    pure = {f"{PACKAGE}.{place}": allowed for place, allowed in PURE.items()}
 
-
-def _judge_own(place: str, target: str) -> Iterator[str]:
-    if target not in ROW and place in DOORS:
-        return
-    if target not in ROW:
-        yield f"{target} is a name of the package's own front, which stands above {place}"
-    elif ROW[target] > ROW[place]:
-        yield f"{target} stands above {place}"
-    # The values at the bottom are made of one another.
-    elif target != place and ROW[target] == ROW[place] > 0:
-        yield f"{target} stands beside {place}"
-
-
-def _judge_floor(floors: tuple[str, ...], room: str, target: str) -> Iterator[str]:
-    order = {name: number for number, name in enumerate(floors)}
-    if order.get(target, len(floors)) > order.get(room, len(floors)):
-        yield f"{target} stands above {room}"
-
-
-def circles(package: Path) -> list[tuple[str, ...]]:
-    needs = _needs(package)
-    reached = {name: _reached(name, needs) for name in needs}
-    groups = {tuple(sorted(each for each in reached[name] if name in reached[each])) for name in needs}
-    return sorted(group for group in groups if group)
-
-
-def _needs(package: Path) -> dict[str, set[str]]:
-    names = {
-        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in package.rglob("*.py")
-        if path != package / "__init__.py"
-    }
-    return {
-        name: {found for _, target in _imported(path, package) if (found := _module(target, names)) and found != name}
-        for name, path in names.items()
-    }
-
-
-def _module(target: str, names: Container[str]) -> str:
-    parts = target.split(".")[1:] if target.startswith(f"{PACKAGE}.") else []
-    whole, home = ".".join(parts), ".".join(parts[:-1])
-    return whole if whole in names else home if home in names else ""
-
-
-def _reached(name: str, needs: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(needs[name])
-    for each in waiting:
-        if each not in found:
-            found.add(each)
-            waiting += needs[each]
-    return found
-
-
-def test_no_modules_need_each_other(project: Path) -> None:
-    assert circles(project / PACKAGE) == []
-
-
-def test_imports_point_down_and_vendors_stay_in_their_rooms(project: Path) -> None:
-    assert complaints(project / PACKAGE) == []
+    for vendor, rooms in ROOMS.items():
+        assert [
+            name for name in users.get(vendor, ()) if not name.startswith(tuple(f"{PACKAGE}.{room}" for room in rooms))
+        ] == []
+    for vendor, names in users.items():
+        assert [name for name in names if vendor not in pure.get(".".join(name.split(".")[:2]), {vendor})] == []
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
@@ -252,7 +181,9 @@ def changed_by_name(package: Path) -> dict[str, list[int]]:
     files = (path for path in sorted(package.rglob("*.py")) if path.parent.name != "inside")
     found = {
         path.relative_to(package).as_posix(): [
-            node.lineno for node in _nodes(path) if isinstance(node, ast.Call) and _changes(node)
+            node.lineno
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and _changes(node)
         ]
         for path in files
     }
