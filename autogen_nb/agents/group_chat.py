@@ -38,8 +38,8 @@ class GroupChat(GroupSettings):
     max_round
         The maximum number of messages, including the first one.
     admin_name
-        Another name for the manager in the messages of `GroupChatManager.resume`. In AutoGen 0.2, Ctrl-C hands over to
-        the admin. Here, Ctrl-C ends the call, and the chat can be resumed.
+        `GroupChatManager.resume` takes messages with this name for the manager's. In AutoGen 0.2, Ctrl-C hands over to
+        the admin. Here, Ctrl-C stops the chat, which can be resumed.
     func_call_filter
         After a message that calls a function, lets only agents with this function speak.
     speaker_selection_method
@@ -57,16 +57,16 @@ class GroupChat(GroupSettings):
         Whether "clear history" in a message from a person or a function clears histories, as
         `GroupChatManager.clear_agents_history` describes.
     select_speaker_transform_messages
-        A `TransformMessages` for the messages of the model that selects speakers.
+        A `TransformMessages` for the messages that the selecting model gets.
     select_speaker_auto_model_client_cls
-        A class of clients for this model, or a list of classes, as for `ConversableAgent.register_model_client`.
+        A model client class for this model, or a list of them, as for `ConversableAgent.register_model_client`.
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
-        The model's instructions before and after the conversation, with the fields ``{roles}`` and ``{agentlist}``;
-        `select_speaker_prompt_template` may be None.
+        The instructions for the model, before and after the conversation, with the fields ``{roles}`` and
+        ``{agentlist}``; `select_speaker_prompt_template` may be None.
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
-        The model's instructions after a reply that names several agents, or none.
+        The instructions for the next attempt, after the model named several agents, or none.
     select_speaker_auto_verbose
         Ignored; the log of the chat always contains the model's reply.
     select_speaker_auto_llm_config
@@ -208,7 +208,7 @@ class GroupChat(GroupSettings):
     async def _select_speaker(
         self, waits: run.Waits, /, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """The next speaker, for a call outside of a chat or from a subclass; None if nobody speaks next."""
+        """The next speaker, for a call outside a chat or from an override; None if nobody speaks next."""
         selection = self.selection_rules(selector.name)
         message = Message.of(self.messages[-1]) if self.messages else Message("")
         human = call_context.current_human()
@@ -260,8 +260,8 @@ class GroupChat(GroupSettings):
                 model = self.selector or manager.model
                 if model is None:
                     raise ConfigError(
-                        f"{manager.name} has no model to choose the next speaker with: give it an llm_config, or the "
-                        "group another speaker_selection_method, such as 'round_robin'"
+                        f"{manager.name} has no model to choose the next speaker; set its llm_config, or set the "
+                        "speaker_selection_method of the group to another method, such as 'round_robin'"
                     )
                 wrapped, request = wrap(model), self._request(question)
                 return OnEngine(lambda _: ask_for_words(wrapped, request, SpeakerGiven))

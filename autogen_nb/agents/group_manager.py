@@ -20,7 +20,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class GroupChatManager(ConversableAgent):
-    """An agent that runs the chat of its group as its reply; ``agent.initiate_chat(manager)`` starts the chat.
+    """An agent that replies to a message by running its group's chat: ``agent.initiate_chat(manager)`` starts it.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
     The manager's ``is_termination_msg`` ends the chat of the group, and its model selects the speakers.
@@ -36,7 +36,7 @@ class GroupChatManager(ConversableAgent):
         The author of the last message that the manager relayed.
     """
 
-    # As in AutoGen 0.2, an empty position for the async function precedes the group's step.
+    # As in AutoGen 0.2, the list of reply functions has an (empty) entry for an async function before the group's step.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -113,7 +113,7 @@ class GroupChatManager(ConversableAgent):
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         self.last_speaker = speaker
-        # As in AutoGen 0.2, only persons and functions can clear histories; only their messages have a role.
+        # As in AutoGen 0.2, only people and functions can clear histories. Here, only their messages have `role` set.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
         if self.groupchat.enable_clear_history and self.groupchat.messages and clears:
             for agent, peer in ((speaker, self), (self, speaker)):
@@ -121,7 +121,7 @@ class GroupChatManager(ConversableAgent):
             message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        # Calls no overridden `append`, because a replay runs no user code.
+        # The method of the class, because a replay must not run user code, such as an override.
         GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
@@ -133,15 +133,15 @@ class GroupChatManager(ConversableAgent):
         return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Forgets messages as an agent does, and the group's messages if `nr_messages_to_preserve` is not set."""
+        """Clears the manager's own history, and the group's messages unless `nr_messages_to_preserve` is set."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()
 
     def clear_agents_history(self, reply: Mapping[str, Any], groupchat: GroupChat) -> str:
-        """Clears histories by the command in a message, and returns the message's text without the command.
+        """Carries out the command "clear history" in a message, and returns the message's text without it.
 
-        The command is "clear history", then optionally the name of an agent of the group (by default all agents and
+        After the command may come the name of an agent of the group (by default all agents and
         the group itself) and the number of last messages to preserve. At least one is preserved if the message is a
         function's result.
         """

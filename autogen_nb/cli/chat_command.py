@@ -1,4 +1,4 @@
-"""``autogen-nb chat``: a conversation in the terminal, which asks the same questions as a notebook."""
+"""``autogen-nb chat``: a conversation in the terminal, with the same questions as in a notebook."""
 
 import os
 import sys
@@ -30,13 +30,13 @@ from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 
-@click.command(short_help="A conversation in the terminal, with a notebook's questions.", epilog=exit_codes.TABLE)
+@click.command(short_help="A conversation in the terminal, which asks before code runs.", epilog=exit_codes.TABLE)
 @task_options()
 def chat(data: tuple[Path, ...], **values: Any) -> int:
     """Reads a task, runs it, and asks for the next task.
 
-    Before code runs, you see it and answer run, edit, skip, all from here or stop. Ctrl-C interrupts a task; a second
-    Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.
+    Before code runs, you see it and choose "run", "edit", "skip", "all from here" or "stop". Ctrl-C interrupts a task;
+    a second Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.
     """
     if sys.stdin.isatty():
         with suppress(ImportError):

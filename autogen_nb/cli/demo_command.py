@@ -25,14 +25,14 @@ _NO_QUESTIONS = (
 _QUICKSTART = "01_quickstart.ipynb"
 
 
-@click.command(short_help="The quickstart, without key and network.")
+@click.command(short_help="The quickstart, without an API key or network access.")
 @click.option("--data", type=click.Path(path_type=Path), help="A table of your own: CSV, TSV, Excel, Parquet or JSON.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default="autogen-nb-demo", show_default=True,
     help="The folder for the saved files.",
 )  # fmt: skip
 def demo(data: Path | None, out: Path) -> int:
-    """Runs the quickstart without key and network, prints the conversation, and saves the executed notebook."""
+    """Runs the quickstart without an API key, prints the conversation, and saves the executed notebook."""
     import nbformat
 
     begun = time.monotonic()

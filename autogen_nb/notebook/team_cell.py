@@ -1,4 +1,4 @@
-"""One run of a ``%%autogen --team`` cell, which gives its task to a team from the notebook.
+"""Runs a ``%%autogen --team`` cell: gives the cell's task to a team that a variable of the notebook holds.
 
 The team has its own models and executors, and continues its conversation in the next cell.
 """
@@ -38,7 +38,7 @@ def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
     near = difflib.get_close_matches(name, teams, n=1)
     hint = f"did you mean {near[0]}?" if near else "create one in a cell above, such as RoundRobinGroupChat([...])"
     problem = (
-        f"{name} is a {type(namespace[name]).__name__} and no team" if name in namespace else f"there is no {name}"
+        f"{name} is a {type(namespace[name]).__name__}, not a team" if name in namespace else f"there is no {name}"
     )
     raise ConfigError(f"%%autogen: {problem}; {hint}")
 

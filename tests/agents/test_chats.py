@@ -111,5 +111,5 @@ def test_counts_can_be_reset() -> None:
 
 @pytest.mark.parametrize("given", [(), (None, user()), ([],)])
 def test_nothing_to_reply_to(given: tuple[Any, ...]) -> None:
-    with pytest.raises(ConfigError, match="there is no message that assistant could reply to"):
+    with pytest.raises(ConfigError, match="assistant has no message to reply to"):
         assistant().generate_reply(*given)

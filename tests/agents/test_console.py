@@ -44,7 +44,8 @@ def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     written = re.sub(r"\d\.\d s", "0.0 s", capsys.readouterr().out)
 
     assert written.endswith(
-        "one two\n(1 + 2 tokens)\n---------- Summary ----------\n2 messages in 0.0 s, 1 + 2 tokens\n"
+        "one two\n(1 prompt + 2 completion tokens)\n---------- Summary ----------\n"
+        "2 messages in 0.0 s, 1 prompt + 2 completion tokens\n"
         "The limit of turns was reached: 1.\n"
     )
 

@@ -84,8 +84,8 @@ A, B, C = (autogen.ConversableAgent(name, llm_config=False) for name in "abc")
     ("graph", "warning"),
     [
         ({A: [B], B: [C], C: [A]}, ""),
-        ({A: [B, B], B: [A], C: [A]}, "listed twice: b"),
-        ({A: [A], B: [A]}, "left out: c"),
+        ({A: [B, B], B: [A], C: [A]}, "twice in one list: b"),
+        ({A: [A], B: [A]}, "not in the dict: c"),
     ],
 )
 def test_a_graph_is_checked(graph: Any, warning: str, caplog: pytest.LogCaptureFixture) -> None:

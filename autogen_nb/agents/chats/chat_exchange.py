@@ -1,4 +1,4 @@
-"""Runs a flow between agents and updates their histories, for chats and for single messages."""
+"""Runs a flow, the generator of a chat's events, and updates the histories of the agents."""
 
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
@@ -115,7 +115,7 @@ class ChatExchange:
 
 
 def agents_by_name(*agents: Participant) -> dict[str, Participant]:
-    """The agents and their companions, by name."""
+    """The agents and their companions, such as the members of a manager's group, by name."""
     by_name: dict[str, Participant] = {}
     queue = list(agents)
     for agent in queue:
@@ -138,7 +138,8 @@ def state_between(
 ) -> tuple[ConversationState, dict[str, int]]:
     """The state for a chat of two agents and their companions, and the offsets of the two agents, by name.
 
-    An agent's offset is the length of its history minus the length of the first agent's history.
+    The second agent's offset is the length of its history with the first one, minus the length of the first one's
+    history with it.
     """
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
@@ -172,14 +173,14 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """Returns whether the agent has a final reply to the sender, and the reply; sends nothing."""
+    """Returns `(final, reply)`, as a reply function does; sends nothing."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:
         nonlocal outcome
         if not state.exchanged(agent.name, sender.name):
             raise ConfigError(
-                f"there is no message that {agent.name} could reply to; give messages, or the sender of earlier ones"
+                f"{agent.name} has no message to reply to; give messages, or a sender that it has heard from"
             )
         outcome = yield from asking(state)
 

@@ -35,7 +35,7 @@ class _QueuedChat:
 
 
 def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
-    """Holds chats one after the other and returns their results.
+    """Runs chats one after the other and returns their results.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     Raises
     ------
     ConfigError
-        If an entry has no sender or no recipient; no chat starts.
+        If an entry has no sender or no recipient. This is raised before any chat starts.
     """
     results: list[ChatResult] = []
     for chat in _read(chat_queue):
@@ -56,7 +56,7 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
 
 
 async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
-    """Holds chats concurrently and returns their results by ``chat_id``.
+    """Runs chats concurrently and returns their results by ``chat_id``.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ async def a_initiate_chats(chat_queue: Queue) -> dict[int, ChatResult]:
     Raises
     ------
     ConfigError
-        For a duplicate id, an unknown prerequisite, or prerequisites that wait for each other; no chat starts.
+        For a duplicate id, an unknown prerequisite, or circular prerequisites. This is raised before any chat starts.
     """
     chats = _read(chat_queue)
     _check_order(chats)
@@ -106,7 +106,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
 
 
 def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool | None) -> Callable[..., Any]:
-    """Creates the reply function that holds the chats of a queue."""
+    """Creates the reply function that runs the chats of a queue."""
     if how != SUMMARY and not callable(how):
         raise ConfigError(f"reply_func_from_nested_chats is {how!r}; it must be {SUMMARY!r} or a function")
     if use_async and any(chat.get("chat_id") is None for chat in queue):

@@ -44,7 +44,7 @@ class GroupSettings:
         self.followers()
 
     def selection_method(self) -> Method | None:
-        """The method that selects the next speaker; None for the caller's function."""
+        """The method that selects the next speaker; None if the user gave a function."""
         setting = self.speaker_selection_method
         if callable(setting):
             return None
@@ -56,7 +56,7 @@ class GroupSettings:
         )
 
     def followers(self) -> Mapping[str, AbstractSet[str]] | None:
-        """The agents that may speak after each agent; None without a restriction."""
+        """The agents that may speak after each agent; None if unrestricted."""
         transitions, repeat = self.allowed_or_disallowed_speaker_transitions, self.allow_repeat_speaker
         kind = self._kind()
         everybody = frozenset(self.agent_names)

@@ -51,7 +51,7 @@ class ChatOptions:
             raise ConfigError(f"max_turns is {self.max_turns!r}; it must be at least 1, or None for no limit")
         if isinstance(self.summary_method, str) and self.summary_method not in ("last_msg", "reflection_with_llm"):
             raise ConfigError(
-                f"summary_method is {self.summary_method!r}; it is 'last_msg', 'reflection_with_llm' or a function"
+                f"summary_method is {self.summary_method!r}; it must be 'last_msg', 'reflection_with_llm' or a function"
             )
 
     @property

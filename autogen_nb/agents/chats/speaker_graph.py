@@ -1,4 +1,4 @@
-"""The graph of a group's speaker transitions: its check, its inversion and its picture."""
+"""Checks, inverts and draws the graph of a group's speaker transitions."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ _log = logging.getLogger("autogen_nb")
 
 
 def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence[Any]], agents: Sequence[Any]) -> None:
-    """Raises `ConfigError` for unknown agents; logs agents that are isolated, left out or listed twice."""
+    """Raises `ConfigError` for unknown agents; logs agents without transitions, missing agents and duplicates."""
     graph = allowed_speaker_transitions_dict
     if not isinstance(graph, Mapping) or not all(isinstance(targets, list) for targets in graph.values()):
         raise ConfigError("allowed_speaker_transitions_dict must be a dict that maps each agent to a list of agents")
@@ -18,9 +18,9 @@ def check_graph_validity(allowed_speaker_transitions_dict: Mapping[Any, Sequence
     if unknown := [agent for agent in (*graph, *targets) if agent not in agents]:
         raise ConfigError(f"allowed_speaker_transitions_dict names {unknown[0]!r}, which is not one of the agents")
     faults = {
-        "isolated": [agent for agent in agents if not graph.get(agent) and agent not in targets],
-        "left out": [agent for agent in agents if agent not in graph and agent not in targets],
-        "listed twice": [agent for each in graph.values() for agent in set(each) if each.count(agent) > 1],
+        "no transitions from or to": [agent for agent in agents if not graph.get(agent) and agent not in targets],
+        "not in the dict": [agent for agent in agents if agent not in graph and agent not in targets],
+        "twice in one list": [agent for each in graph.values() for agent in set(each) if each.count(agent) > 1],
     }
     for fault, culprits in faults.items():
         if culprits:

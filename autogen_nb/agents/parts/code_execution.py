@@ -36,18 +36,18 @@ async def run_blocks(
     shown: ShownSize,
     emit: Callable[[OutputAdded | Inquiry], None],
 ) -> CodeRan:
-    """Runs the blocks, and emits their outputs and questions in order; `shown` counts the chat's displayed output."""
+    """Runs the blocks, and emits their outputs and what they ask; `shown` counts the rich output of the whole chat."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
     describe = describer()
-    # Pictures become files if the surface shows only text.
+    # Pictures become files if only text can be shown.
     folder = OutputFolder(config.output_dir or (cwd if describe({}) is None else None), cwd)
     redactor = Redactor({**secret_values(os.environ), **known_secrets.keys()})
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output | None) -> None:
-        # Questions before and after an output belong to different batches, so the output appears between them.
+        # The person answers questions in batches. An output ends a batch, so that it appears before later questions.
         inquirer.batch = None
         for redacted in redactor.take(output):
             if (fitted := rich.take(redacted)) is not None:
@@ -58,7 +58,7 @@ async def run_blocks(
 
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
-        # Some humans cannot answer questions of running code.
+        # Not every `Human` answers what running code asks.
         asks = inquirer if hasattr(human, "allow") else None
         ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
@@ -93,7 +93,7 @@ class _Inquirer:
         self._log: list[Recorded] = []
 
     def close(self) -> tuple[Recorded, ...]:
-        """Returns the questions and answers; an open question gets an answer without a decision."""
+        """Returns the questions and answers; a question that is still open counts as refused."""
         for answer in tuple(self._unanswered):
             self._record(answer)
         return tuple(self._log)

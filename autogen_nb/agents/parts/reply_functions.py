@@ -51,7 +51,7 @@ def step_forms(
 
 
 def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
-    """The built-in step for a method; None for other functions."""
+    """The built-in step for an agent's method, such as `generate_oai_reply`; None for other functions."""
     function = getattr(function, "__func__", function)
     # Compares by identity, because a wrapper of a method has copies of the method's attributes.
     return next((step for form, step in _STEP_FORMS if form is function), None)

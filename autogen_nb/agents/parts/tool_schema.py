@@ -1,4 +1,4 @@
-"""Functions as tools: their JSON schema for the model, and arguments converted to the annotated types, by pydantic.
+"""Turns functions into tools: pydantic makes the JSON schema for the model, and converts the arguments.
 
 A parameter without an annotation is an error, because the model could not know its type.
 """
@@ -23,7 +23,7 @@ _FIELD = "parameter_"
 def tool_name_and_description(
     function: Callable[..., Any], name: str | None, description: str | None = None
 ) -> tuple[str, str]:
-    """The tool's name and description; by default those of an earlier call, or else of the function itself."""
+    """The tool's name and description; by default those of an earlier registration, or else of the function."""
     defaults = getattr(function, _TOOL, (_name(function), inspect.getdoc(function) or ""))
     tool = (name or defaults[0], description or defaults[1])
     with contextlib.suppress(AttributeError):  # bound methods have no attributes of their own
@@ -49,7 +49,7 @@ def function_schema(function: Callable[..., Any], name: str, description: str) -
 
 
 def get_function_schema(function: Callable[..., Any], *, name: str | None = None, description: str) -> dict[str, Any]:
-    """A tool's definition in OpenAI's chat completions API, under AutoGen 0.2's name."""
+    """A tool's definition in OpenAI's chat completions API; AutoGen 0.2 has a function of this name."""
     return {"type": "function", "function": function_schema(function, name or _name(function), description)}
 
 
@@ -69,7 +69,7 @@ def with_typed_arguments(function: F) -> F:
     async def typed_async(**keywords: Any) -> Any:
         return await typed(**keywords)
 
-    # The caller may test with `iscoroutinefunction`.
+    # Callers may ask `iscoroutinefunction`, so an async function needs an async wrapper.
     return typed_async if inspect.iscoroutinefunction(function) else typed  # type: ignore[return-value]
 
 

@@ -40,7 +40,7 @@ async def Console(  # noqa: N802 - AgentChat's name
     no_inline_images
         Ignored; images are not printed.
     output_stats
-        Also prints tokens and seconds.
+        Also prints the numbers of tokens and the duration.
 
     Raises
     ------
@@ -96,12 +96,12 @@ class _Printer:
             self._prompt += usage.prompt_tokens
             self._completion += usage.completion_tokens
             if self._stats:
-                write(f"({usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens)\n")
+                write(f"({usage.prompt_tokens:,} prompt + {usage.completion_tokens:,} completion tokens)\n")
 
     def _end(self, result: TaskResult) -> None:
         write(
             f"{_RULE} Summary {_RULE}\n{len(result.messages)} messages in {time.monotonic() - self._started:.1f} s, "
-            f"{self._prompt:,} + {self._completion:,} tokens\n{result.stop_reason or ''}\n"
+            f"{self._prompt:,} prompt + {self._completion:,} completion tokens\n{result.stop_reason or ''}\n"
         )
 
 

@@ -1,4 +1,4 @@
-"""The tools of a team's agents: functions, and handovers to other agents."""
+"""The tools of a team's agents: functions, and handoffs to other agents."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

@@ -48,11 +48,11 @@ class TeamExchange(ChatExchange):
         self.follower.follow(event)
 
     def _save_reply_counts(self) -> None:
-        """Does nothing, because teams have no limit of automatic replies."""
+        """Does nothing, because teams have no limit on automatic replies."""
 
 
 def own_view() -> run.View | None:
-    """A new view if the surface shows more than text; None in a terminal."""
+    """A new view in a notebook; None where only text can be shown, as in a terminal."""
     view = run.surface().view if run.has_surface() else PlainView
     return None if view is PlainView else view()
 
@@ -92,7 +92,7 @@ class MessageStream(AsyncIterator[Item]):
         async for item in self:
             if isinstance(item, TaskResult):
                 return item
-        raise RuntimeError("the run has already been read to its end")
+        raise RuntimeError("the stream has already been consumed")
 
     async def show_result(self, view: run.View) -> TaskResult:
         self.view = view

@@ -1,7 +1,7 @@
 """Follows the events of a team's run: updates the members' contexts, and creates AgentChat's messages.
 
-1. All members get each message to the team. The steps of a member's turn enter its own context only after its answer,
-   because an interrupted turn may leave calls without results, which models refuse.
+1. All members get each message to the team. The steps of a member's turn are added to its context only after its
+   answer: an interrupted turn may leave calls without results, and models refuse such a context.
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
@@ -128,7 +128,7 @@ class RunFollower:
         self.members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
-        # A model may request calls although the request offered no tools.
+        # A model may call tools although it was offered none.
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
@@ -183,7 +183,7 @@ class RunFollower:
         speaker.context += self._draft
         self._draft = []
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
-        # With "tools" and "handoff", the draft already contains the text, as the results of calls.
+        # For the kinds "tools" and "handoff", the draft already contains the text: it is the results of the calls.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.stored(statement.sender, own=True))
 

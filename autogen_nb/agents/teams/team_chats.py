@@ -95,14 +95,15 @@ class BaseGroupChat(TaskRunner):
         Parameters
         ----------
         log
-            The log of an interrupted run, which continues at its first open question; the agents must be new.
+            The log of an interrupted run. The run continues at the first question without an answer; the agents must be
+            newly created.
         human
             The person who answers questions; by default the user of the notebook or terminal.
 
         Raises
         ------
         ConfigError
-            If the team is running, a member cannot answer, or the task is invalid.
+            If the team already runs, the task is invalid, or a member has no way to answer.
         """
         self._check_idle()
         messages = task_messages(task)
@@ -153,7 +154,10 @@ class BaseGroupChat(TaskRunner):
             For an invalid state, or a state of another team.
         """
         if state.get("type") != type(self).__name__ or state.get("version") != 1:
-            raise SessionError(f"this is not a state of a {type(self).__name__}: its type is {state.get('type')!r}")
+            raise SessionError(
+                f"this is not a state of a {type(self).__name__} in version 1: its type is {state.get('type')!r}, its "
+                f"version is {state.get('version')!r}"
+            )
         try:
             await self._restore(state)
         except (KeyError, TypeError, AttributeError, ValidationError) as error:
@@ -224,7 +228,8 @@ class SelectorGroupChat(BaseGroupChat):
     allow_repeated_speaker
         Whether an agent may speak twice in a row.
     max_selector_attempts
-        The maximum number of requests to the model; if no reply names one agent, the next agent in order speaks.
+        The maximum number of requests to the model; if no reply names exactly one agent, the next agent in order
+        speaks.
     selector_func
         Takes the messages, and returns the name of the next speaker, or None to ask the model; it may be async.
     candidate_func

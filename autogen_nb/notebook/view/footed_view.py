@@ -1,4 +1,4 @@
-"""A view of lasting outputs above a *foot*: a status line or a panel.
+"""A view with lasting outputs, and below them a *foot*, which is a status line or a panel.
 
 A new output replaces the foot, and the next foot appears below the output.
 """
@@ -19,7 +19,7 @@ _MOVED = "This chat continues in another cell."
 
 
 class FootedView:
-    mirrored = "This page was reloaded; the notebook file lacks all later output. `%autogen show` shows it."
+    mirrored = "This page was reloaded. The notebook file gets no output since then; `%autogen show` shows it."
     """The last line in a reloaded page, which shows only the outputs since the reload."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
@@ -58,7 +58,7 @@ class FootedView:
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
-        """Shows what the chat waits for, and for how long; first counts down `wait`, if it is not 0, with `reason`."""
+        """Shows what the chat waits for, and for how long; first counts `wait` seconds down, with `reason`."""
         now = self._clock()
         self._status, self._wait_reason, self._status_since = what, reason, now + wait
         self._status_shown = now - _STATUS_EVERY + _STATUS_FIRST
@@ -85,12 +85,12 @@ class FootedView:
 
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
-        # Set before the panel is visible, because another thread may then call `on_page_loaded`.
+        # First, because another thread may call `on_page_loaded` as soon as the panel is visible.
         self._is_panel_open, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows a copy of the open panel, if any, in another cell, below a remark and the output above the panel."""
+        """Shows a copy of the open panel, if any, in another cell, with the remark and the output before the panel."""
         if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*line(remark, tone="warning"))
@@ -118,7 +118,7 @@ class FootedView:
         return self._slots.publish
 
     def on_page_loaded(self) -> None:
-        """Records that a page was loaded after the panel appeared, so the panel's page may be closed."""
+        """Records that a page was loaded after the panel appeared, so the page with the panel may be gone."""
         self.page_loaded = self._is_panel_open
 
     def mirror(self, publish: Publish) -> None:

@@ -52,7 +52,7 @@ class Slot:
         self._publish(data, metadata, self._id, update=shown is not None)
 
     def leave(self, data: Bundle, metadata: Bundle) -> None:
-        """Replaces the output before a `move`, without changing the content that moves."""
+        """Shows a note in the old output before `move`, and keeps the content that moves."""
         self._publish(data, metadata, self._id, update=self.content is not None)
 
     def move(self) -> None:
@@ -168,7 +168,7 @@ def _is_small(data: dict[str, Any]) -> bool:
 
 
 class CellLibraries:
-    """Shows each library of a cell's charts once, as soon as it is loaded."""
+    """Publishes each JavaScript library that a cell's charts need, once, as soon as it is loaded."""
 
     def __init__(self, new_slot: Callable[[], Slot]) -> None:
         self._new_slot = new_slot
@@ -184,12 +184,12 @@ class CellLibraries:
                 load(name)
 
     def flush(self, *, wait: bool = False) -> None:
-        """Shows the libraries that are loaded; with `wait`, waits until all are loaded."""
+        """Publishes the libraries that are loaded; with `wait`, waits until all are loaded."""
         for name, slot in list(self._loading.items()):
             if wait or load(name).done():
                 del self._loading[name]
                 slot.show(*bundle(library_html(name), "", kind="library"))
 
     def forget(self) -> None:
-        """Shows libraries again with later charts, because a reloaded page has lost them."""
+        """Later charts publish their libraries again, because a reloaded page has lost them."""
         self._required.clear()
