@@ -318,14 +318,15 @@ def test_the_guard_and_the_limits_hold_in_a_woken_kernel(tmp_path: Path) -> None
     with shared_kernel(work, checkpoints=True, limits=Limits(output=1000)) as shared:
         kernel = GuardedKernel(shared, work)
         kernel.run("import os\nx = 1")
-        kernel.run("os._exit(0)")
+        ended = [kernel.run("os._exit(0)").finished.note]
         denied = kernel.run("open('a', 'w').write('x')")
         asked = [effect.target for effect, _ in kernel.asked]
         allowed = kernel.run("open('a', 'w').write('x')", answer=ALLOWED)
         flood = kernel.run("print('x' * 5000)")
-        kernel.run("os._exit(0)")
+        ended.append(kernel.run("os._exit(0)").finished.note)
         kernel.run("open('b', 'w')")
 
+        assert ended == [f"The kernel ended (exit code 0) while the block ran; {BACK}"] * 2
         assert denied.failures == ["PermissionError"]
         assert asked == [str(work / "a")]
         assert allowed.failures == []

@@ -210,10 +210,11 @@ class Checkpoints:
         contextvars.Context().run(_connect, app, self._kernel, self._streams)
         self._threads.begin()
         self._on_wake()
-        self._unjudged.clear()
         # `random` seeds itself after a fork.
         random.setstate(random_state)
         self._await_supervisor()
+        # From here on, this thread runs the agent's code.
+        self._unjudged.clear()
         app.start()
         # As in `kernel_main.py`.
         app.control_thread.stop()
