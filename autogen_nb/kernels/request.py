@@ -5,7 +5,8 @@
 2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
 4. If an interrupt hits ipykernel's own code, ipykernel drops the request and becomes idle without a reply. The kernel
-   replies in order, so the reply to a later request proves that the earlier request was dropped.
+   replies in order, so the reply to a later request proves that the earlier request was dropped. A request that the
+   interrupt of an earlier one has hit, before its code began, is sent again.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
    inside its own hooks. A request whose code does not stop within the grace period ends as "stuck", whoever sent the
    interrupt.
@@ -38,6 +39,7 @@ End: TypeAlias = Literal["idle", "died", "stuck"]
 
 _END_OF_FILE = "\x04"
 _OUTPUT_WAIT = 1.0  # rule 7
+_REPLY_WAIT = 1.0  # rule 4
 
 
 def ignore(_: Output) -> None:
@@ -94,23 +96,19 @@ class ExecuteRequest:
         self._clock = _Clock(timeout, self._expire)
         if handle.guard is not None:
             fields = handle.guard.permission_fields(permissions)
-        request_id = handle.channels.send(
-            "shell",
-            "execute_request",
-            {
-                "code": code,
-                "silent": silent,
-                "store_history": not silent,
-                "user_expressions": dict(expressions),
-                "allow_stdin": ask is not None,
-                # With True, the failure of this request would make the kernel drop the requests in its queue.
-                "stop_on_error": False,
-                **(fields or {}),
-                **({CHECKPOINT: checkpoints} if any(checkpoints) else {}),
-            },
-            self._take,
-        )
-        self._identifiers = [request_id]
+        self._content = {
+            "code": code,
+            "silent": silent,
+            "store_history": not silent,
+            "user_expressions": dict(expressions),
+            "allow_stdin": ask is not None,
+            # With True, the failure of this request would make the kernel drop the requests in its queue.
+            "stop_on_error": False,
+            **(fields or {}),
+            **({CHECKPOINT: checkpoints} if any(checkpoints) else {}),
+        }
+        self._identifiers: list[str] = []
+        self._execution = self._send("execute_request", self._content)
 
     @property
     def reply(self) -> Mapping[str, Any]:
@@ -198,12 +196,12 @@ class ExecuteRequest:
         if channel == "stdin":
             self._spawn(self._forward_question(content))
         elif channel == "shell":
-            self._dropped = self._reply is None and kind != "execute_reply"
-            self._reply = self._reply or content
+            self._take_reply(kind, content)
         elif kind == "status":
             if self._silent:
                 self._begin()
-            if content.get("execution_state") == "idle" and not self._idle:
+            is_own = message["parent_header"]["msg_id"] == self._execution
+            if content.get("execution_state") == "idle" and is_own and not self._idle:
                 self._become_idle()
         elif kind == "execute_input":
             self._begin()
@@ -213,11 +211,28 @@ class ExecuteRequest:
             self._finish("idle")
         return emitted
 
+    def _take_reply(self, kind: str, content: dict[str, Any]) -> None:
+        """Rule 4."""
+        self._dropped = self._reply is None and kind != "execute_reply"
+        if self._dropped and not self._begun and not self.interrupted:
+            self._idle = False
+            self._execution = self._send("execute_request", self._content)
+        else:
+            self._reply = self._reply or content
+
     def _become_idle(self) -> None:
         self._idle = True
-        if self.interrupted and self._reply is None:
-            # Rule 4: this is the later request.
-            self._identifiers.append(self.handle.channels.send("shell", "kernel_info_request", {}, self._take))
+        if self._reply is None:
+            self._loop.call_later(0 if self.interrupted else _REPLY_WAIT, self._ask_later)
+
+    def _ask_later(self) -> None:
+        """Rule 4."""
+        if self._reply is None and self.end is None:
+            self._send("kernel_info_request", {})
+
+    def _send(self, kind: str, content: dict[str, Any]) -> str:
+        self._identifiers.append(self.handle.channels.send("shell", kind, content, self._take))
+        return self._identifiers[-1]
 
     def _take_output(self, item: Output | None) -> Awaitable[object] | None:
         if isinstance(item, Failure) and item.ename == "SystemExit":

@@ -45,6 +45,23 @@ def test_code_that_ignores_the_interrupt_is_killed(agent: SharedKernel) -> None:
     assert agent.execute("print('kept' in globals())").stdout == "False\n"
 
 
+DROPPED = """
+handlers = get_ipython().kernel.shell_handlers
+execute = handlers["execute_request"]
+def interrupted(*_):
+    handlers["execute_request"] = execute
+    raise KeyboardInterrupt
+handlers["execute_request"] = interrupted
+"""
+
+
+def test_a_block_that_a_late_interrupt_hits_before_it_begins_is_run(agent: SharedKernel) -> None:
+    agent.execute(DROPPED)
+    ran = agent.execute("import time\ntime.sleep(1.5)\nprint('ran')")
+
+    assert (ran.stdout, ran.finished) == ("ran\n", BlockOutcome(0))
+
+
 def test_the_end_of_a_run_that_is_given_up_is_told(agent: SharedKernel) -> None:
     told: list[str] = []
     agent.kernel.tell = told.append
