@@ -1,4 +1,5 @@
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -92,6 +93,18 @@ def test_vendors_stay_in_their_rooms(graph: grimp.ImportGraph) -> None:
         ] == []
     for vendor, names in users.items():
         assert [name for name in names if vendor not in pure.get(".".join(name.split(".")[:2]), {vendor})] == []
+
+
+def test_no_import_by_a_string_evades_the_rules(project: Path) -> None:
+    package = project / PACKAGE
+    call = re.compile(r"""(?<!['\w])(?:import_module|__import__)\("(\w+)""")
+    found = {
+        (path.relative_to(package).parts[0], name)
+        for path in package.rglob("*.py")
+        for name in call.findall(path.read_text(encoding="utf-8"))
+    }
+
+    assert {pair for pair in found if pair[1] in {*ROOMS, PACKAGE} or pair[0] in PURE} == {("__init__.py", PACKAGE)}
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

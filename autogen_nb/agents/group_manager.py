@@ -121,7 +121,7 @@ class GroupChatManager(ConversableAgent):
             message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        # The method of the class, because a replay must not run user code, such as an override.
+        # Not an override of `append`, because a replay must not run user code.
         GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
@@ -141,9 +141,8 @@ class GroupChatManager(ConversableAgent):
     def clear_agents_history(self, reply: Mapping[str, Any], groupchat: GroupChat) -> str:
         """Carries out the command "clear history" in a message, and returns the message's text without it.
 
-        After the command may come the name of an agent of the group (by default all agents and
-        the group itself) and the number of last messages to preserve. At least one is preserved if the message is a
-        function's result.
+        After the command may come the name of an agent of the group (by default all agents and the group itself) and
+        the number of last messages to preserve. At least one is preserved if the message is a function's result.
         """
         words = str(reply["content"]).split()
         start = next(at for at in reversed(range(len(words))) if words[at].upper() == "CLEAR")

@@ -112,7 +112,7 @@ class SocketChannels(KernelChannels):
         super().__init__()
         self._zmq = zmq
         self._session = manager.session
-        # A socket with an identity that the kernel knows takes over the other one's connection, without its notice.
+        # The kernel stops reading from a connection, without a word, if a later one has the same identity.
         self._identity = new_id_bytes()
         self._disconnected = asyncio.Event()
         self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _SOCKET_TYPES.items()}

@@ -16,7 +16,8 @@
    the earlier output.
 8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
    the code's later questions at once, and rule 5 applies if the code does not stop.
-9. A request ends only after its interrupts have arrived, since a late interrupt would stop the next request.
+9. A request ends only after its interrupts have been sent, since a late interrupt would stop the next request. A local
+   kernel's supervisor forwards them, and may still be late.
 """
 
 import asyncio
@@ -66,7 +67,6 @@ class ExecuteRequest:
         # The numbers of the checkpoints before this request and after it, or 0.
         self.checkpoints = checkpoints
         self.emit = emit
-        self._code = code
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._loop = asyncio.get_running_loop()
@@ -108,7 +108,7 @@ class ExecuteRequest:
             **({CHECKPOINT: checkpoints} if any(checkpoints) else {}),
         }
         self._identifiers: list[str] = []
-        self._execution = self._send("execute_request", self._content)
+        self._request_id = self._send("execute_request", self._content)
 
     @property
     def reply(self) -> Mapping[str, Any]:
@@ -200,7 +200,7 @@ class ExecuteRequest:
         elif kind == "status":
             if self._silent:
                 self._begin()
-            is_own = message["parent_header"]["msg_id"] == self._execution
+            is_own = message["parent_header"]["msg_id"] == self._request_id
             if content.get("execution_state") == "idle" and is_own and not self._idle:
                 self._become_idle()
         elif kind == "execute_input":
@@ -216,16 +216,16 @@ class ExecuteRequest:
         self._dropped = self._reply is None and kind != "execute_reply"
         if self._dropped and not self._begun and not self.interrupted:
             self._idle = False
-            self._execution = self._send("execute_request", self._content)
+            self._request_id = self._send("execute_request", self._content)
         else:
             self._reply = self._reply or content
 
     def _become_idle(self) -> None:
         self._idle = True
         if self._reply is None:
-            self._loop.call_later(0 if self.interrupted else _REPLY_WAIT, self._ask_later)
+            self._loop.call_later(0 if self.interrupted else _REPLY_WAIT, self._send_later_request)
 
-    def _ask_later(self) -> None:
+    def _send_later_request(self) -> None:
         """Rule 4."""
         if self._reply is None and self.end is None:
             self._send("kernel_info_request", {})
@@ -303,7 +303,7 @@ class ExecuteRequest:
         stopped = EffectJudged(allowed=False, stop=True)
         if self._stopped.done():
             return stopped
-        lines = self._code.split("\n")
+        lines = self._content["code"].split("\n")
         line = lines[question.line - 1].strip() if 0 < question.line <= len(lines) else ""
         answer = asyncio.ensure_future(self._guarded.allow(question.effect, line))
         try:

@@ -401,7 +401,7 @@ def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> Non
 def test_a_connection_lives_on_beside_another_one(agent: SharedKernel) -> None:
     # The connections to an ended kernel may reach the woken one before they close.
     async def ask_otherwise() -> None:
-        other = SocketChannels(agent.kernel._life.handle._manager)  # type: ignore[union-attr]
+        other = SocketChannels(agent.kernel._life.handle._manager)  # type: ignore[union-attr]  # it runs
         await other.ask("shell", "kernel_info_request", {})
         other.close()
 

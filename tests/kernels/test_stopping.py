@@ -57,6 +57,7 @@ handlers["execute_request"] = interrupted
 
 def test_a_block_that_a_late_interrupt_hits_before_it_begins_is_run(agent: SharedKernel) -> None:
     agent.execute(DROPPED)
+    # Long enough for the idle status of the request that finds out, which is not that of the block.
     ran = agent.execute("import time\ntime.sleep(1.5)\nprint('ran')")
 
     assert (ran.stdout, ran.finished) == ("ran\n", BlockOutcome(0))

@@ -216,7 +216,7 @@ class Checkpoints:
         # From here on, this thread runs the agent's code.
         self._unjudged.clear()
         app.start()
-        # As in `kernel_main.py`.
+        # The reason is in `kernel_main.py`.
         app.control_thread.stop()
         app.control_thread.join()
 

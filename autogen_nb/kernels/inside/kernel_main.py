@@ -29,7 +29,7 @@ def main() -> None:
     del sys.modules[debugger]
     gc.set_threshold(*thresholds)
     app.start()
-    # It still sends messages, and would wait for the IOPub thread after that thread's end.
+    # Before `atexit` ends the IOPub thread, which sends the control thread's last messages.
     app.control_thread.stop()
     app.control_thread.join()
 

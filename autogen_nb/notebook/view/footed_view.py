@@ -19,7 +19,7 @@ _MOVED = "This chat continues in another cell."
 
 
 class FootedView:
-    mirrored = "This page was reloaded. The notebook file gets no output since then; `%autogen show` shows it."
+    mirrored = "This page was reloaded. The notebook file has no output since then; `%autogen show` shows it."
     """The last line in a reloaded page, which shows only the outputs since the reload."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
