@@ -1,7 +1,7 @@
 """One run of a ``%%autogen`` cell, from reading its options to its results in the notebook.
 
-Invalid options raise an error before any model call, and before variables are copied. The awaited and the blocking
-magic share one coroutine, which never suspends in the blocking case (`autogen_nb.run.run_to_completion`).
+Invalid options raise an error before any model call, and before variables are copied. `ChatCell.run` also serves cells
+that block the kernel's thread; it then never suspends (see `autogen_nb.run.run_to_completion`).
 """
 
 import os
@@ -54,7 +54,7 @@ T = TypeVar("T")
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
 _TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
 
-_OUTSIDE = "What the agent's code computes on the Dask cluster {} runs outside of the sandbox."
+_OUTSIDE = "The computations of the agent's code on the Dask cluster {} run outside of the sandbox."
 _SHORTER = "A new chat (--new) or fewer inputs (-i) make the request shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
@@ -97,7 +97,7 @@ class ChatCell:
                     if chat.session.problem:
                         self._view.note(f"The rest of this chat is not stored: {chat.session.problem}.", tone="warning")
                         chat.session.problem = ""
-                self._offer_less(chat)
+                self._offer_fewer_questions(chat)
             try:
                 self._check_finished(cell_run)
                 self._notebook.publish(done)
@@ -120,7 +120,7 @@ class ChatCell:
         spec = setting.choose(named, os.environ)
         self._uses_entered_model = setting.is_from_form(spec)
         other = setting.form_connection is not None and named not in (None, setting.form_connection.model)
-        # A failed connection needs the person's consent before another request.
+        # After a failed connection, the person must consent to another request.
         if spec is None or (self._uses_entered_model and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
@@ -208,15 +208,15 @@ class ChatCell:
         return chat.begin(self._stage.origin, task, message, self._settings)
 
     async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> None:
-        """Takes back the earlier run of this cell and what came after it."""
+        """Takes back the earlier run of this cell and all later runs."""
         index = chat.index_of(self._stage.origin, task)
         if index is None:
             return
         runs = chat.runs[index:]
         more = f" and {_later_runs(runs[1:])}" if runs[1:] else ""
-        is_back = await self._on_engine(chat.undo(index))
+        variables_restored = await self._on_engine(chat.undo(index))
         result = "The agent's variables are as they were before; `%autogen redo` brings back the earlier state."
-        if not is_back:
+        if not variables_restored:
             chat.drop(index)
             result = "The agent's kernel keeps its variables." if chat.alive else ""
         self._view.note(f"This cell was run again: this run replaces the earlier run{more}. {result}")
@@ -281,7 +281,7 @@ class ChatCell:
             ) from error
         return chat.result()
 
-    def _offer_less(self, conversation: NotebookConversation) -> None:
+    def _offer_fewer_questions(self, conversation: NotebookConversation) -> None:
         log = [event for cell_run in conversation.runs for event in cell_run.log]
         if self._settings.confirm == "always" and approved_each_block(log) and (offer := self._notebook.tip(OFFER)):
             self._view.note(offer, kind="offer")

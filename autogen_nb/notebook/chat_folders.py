@@ -1,7 +1,7 @@
 """The output folders of a notebook's chats: ``autogen_files/NOTEBOOK/CHAT``.
 
 Without a notebook name, as in a terminal, the chats' folders are directly below ``autogen_files``. Notebooks without a
-name share them. If the working directory is read-only, the chats use a temporary folder.
+name share these folders. If the working directory is read-only, the chats use a temporary folder.
 """
 
 import hashlib

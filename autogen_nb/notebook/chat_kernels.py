@@ -1,7 +1,7 @@
 """Limits the number of a notebook's kernels, and ends idle kernels.
 
-The cell that ran last warns before a kernel ends, and says when it has ended. The output of the chat's next block tells
-the model.
+The cell that ran last shows a warning before a kernel ends, and a notice afterwards. The chat's next block reports to
+the model that the kernel has ended.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class ChatKernels:
         self._uses: dict[KernelChat, _Use] = {}
         self._say: Callable[[str], None] = lambda _: None
         self._watching: asyncio.Task[None] | None = None
-        self._forget = engine.at_exit(self.stop_watching)
+        self._unregister = engine.at_exit(self.stop_watching)
         self.set_limits(60, 0)
 
     def set_limits(self, idle: float, most: int) -> None:
@@ -97,7 +97,7 @@ class ChatKernels:
 
     def close(self) -> None:
         """Stops watching the kernels; callable from any thread."""
-        self._forget()
+        self._unregister()
         engine.submit(self.stop_watching())
 
     async def stop_watching(self) -> None:

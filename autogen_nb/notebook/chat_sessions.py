@@ -19,7 +19,7 @@ from autogen_nb.sessions.store import SessionStore
 _MOST = 5
 """The number of the notebook's latest sessions that its first cell reads."""
 _GONE = (
-    "The notebook's kernel was restarted, and models do not see the conversation of the cells before. "
+    "The notebook's kernel was restarted, and models do not see the conversation of the earlier cells. "
     "`%autogen resume` brings it back."
 )
 
@@ -34,7 +34,7 @@ def kernel_name(shell: InteractiveShell) -> str:
 
 
 class ChatSessions:
-    """`notebook` is the notebook's path, and `kernel` is the result of `kernel_name`; both may be ""."""
+    """`notebook` returns the notebook's path, and `kernel` is the result of `kernel_name`; both may be ""."""
 
     def __init__(
         self,
@@ -53,8 +53,8 @@ class ChatSessions:
         self._teams: dict[str, Session] = {}
 
     def begin(self, chat: str, folder: str = "", *, team: bool = False) -> Session:
-        """A new session for a chat; it has no file if sessions are off, or if the file cannot be created."""
-        # Only the first chat of a name gets the remark.
+        """Returns a new session for a chat, without a file if sessions are off or the file cannot be created."""
+        # `remark` warns only about the first chat of a name.
         self._reminded.add(chat)
         if not self._days():
             return Session(Path())
@@ -75,7 +75,7 @@ class ChatSessions:
             return session
 
     def branch(self, session: Session, chat: str) -> Session:
-        """A copy of a session for a new chat; raises ConfigError if the session is not stored."""
+        """Returns a copy of a session for a new chat; raises ConfigError if the session is not stored."""
         if not session.is_stored:
             raise ConfigError(
                 f"chat {session.head.get('chat')!r} is not stored, so it cannot be copied; "
@@ -85,7 +85,7 @@ class ChatSessions:
         return self.store.copy(session, self._title(chat), chat=chat, notebook=self._notebook(), kernel=self._kernel)
 
     def team_log(self, team: str, task: str) -> RunLog:
-        """The log of a run of a team, whose runs in this notebook share a session."""
+        """Returns the log of a new run of a team; all runs of a team in this notebook share a session."""
         if team not in self._teams:
             self._teams[team] = self.begin(team, team=True)
         return self._teams[team].begin(task, task, {}, {}).log
@@ -123,7 +123,7 @@ class ChatSessions:
             self.store.expire(self._days())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
-        """A remark about a lost chat of this name; "" if its first cell runs again."""
+        """Returns a remark if an earlier chat of this name is lost; "" if not, or if its first cell runs again."""
         session = self.earlier.get(chat.name)
         # After a reload of the extension in the same process, the person expects a new chat.
         if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():

@@ -36,7 +36,7 @@ _DROPPED = "A new chat begins. The earlier one is deleted, because no model has 
 
 
 FirstKernel: TypeAlias = tuple[ExecutionTarget, BlockExecutor]
-"""An executor that is already starting, and its target."""
+"""A target, and its executor, which is already starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class CellRun:
 
     @property
     def resumable(self) -> bool:
-        """True if the run ended with its kernel, or at a question that can be repeated without side effects."""
+        """True if the kernel ended during the run, or if the run ended at a question that is safe to repeat."""
         return self.restored or isinstance(self.last, ApprovalAsked | HumanInputAsked | ModelAsked)
 
     @property
@@ -88,7 +88,7 @@ class CellRun:
 
 
 def runs_of(session: Session) -> list[CellRun]:
-    """The runs of a session; the last run can continue if it has not ended."""
+    """Returns the runs of a session; the last run can continue if it has not ended."""
     runs = cell_runs(session.runs)
     for run in runs[-1:]:
         run.restored = not isinstance(run.last, Ended)
@@ -152,7 +152,7 @@ class NotebookConversation:
 
     @cached_property
     def session(self) -> Session:
-        """The stored form of the chat, which begins with its first use."""
+        """The chat's session, which is created at the first use."""
         session = self._begin_session(self.name, self.folder)
         session.kernel = self._kernel_id
         return session
@@ -174,7 +174,7 @@ class NotebookConversation:
             self.session.set_chat(name)
 
     def count_spent(self, budgets: Sequence["Budget"]) -> None:
-        """Adds the chat's spending to the budgets, including that of replaced runs."""
+        """Adds the chat's spending to the budgets, including the spending of replaced runs."""
         replies = (*self._replaced_replies, *[reply for run in self.runs for reply in run.replies])
         for budget in budgets:
             for reply in replies:
@@ -227,7 +227,7 @@ class NotebookConversation:
             engine.call_soon(lambda: self.kernels.admit(self))
         self.executor.kernel.admit = lambda: self.kernels.admit(self)
         self.executor.kernel.tell = self.kernels.say
-        self._forget = engine.at_exit(self.stop)
+        self._unregister = engine.at_exit(self.stop)
 
     @property
     def folder(self) -> str:
@@ -253,14 +253,14 @@ class NotebookConversation:
         self._end_kernel()
 
     def _end_kernel(self) -> None:
-        self._forget()
+        self._unregister()
         engine.call_soon(lambda: self.kernels.dismiss(self))
         engine.submit(self._stop(self.executor))
 
     async def _stop(self, executor: "BlockExecutor", note: str = "") -> None:
         await executor.stop(note)
         if executor is self.executor and self.where.kind.wall and self.known_folder:
-            # After a restart, the new kernel's sandbox may have the folder mounted.
+            # The sandbox of a newer executor may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
     async def put(self, values: Mapping[str, object]) -> Handed:
@@ -284,8 +284,8 @@ class NotebookConversation:
     async def undo(self, index: int, *, always: bool = False) -> bool:
         """Takes back the runs from this index on, and their variables; called on the engine.
 
-        Returns False if there is no checkpoint of the variables. Then nothing is taken back, or with `always` only the
-        runs.
+        Returns False if there is no checkpoint of the variables. In this case, nothing changes unless `always` is true:
+        then the runs are taken back, but the variables stay.
         """
         runs = self.runs[index:]
         state = await self._go_to(runs, runs[0].block, runs[0].shared)
@@ -297,7 +297,7 @@ class NotebookConversation:
         return state is not None
 
     async def redo(self) -> bool:
-        """Brings back the runs that were taken back last, instead of later ones; False if their variables are lost."""
+        """Brings back the runs that were taken back last, in place of later runs; False if their variables are lost."""
         last = self.taken_back.pop()
         replacing = self.runs[last.index :]
         state = await self._go_to([*last.runs, *replacing], last.block, last.shared)
@@ -310,7 +310,7 @@ class NotebookConversation:
     async def _go_to(
         self, runs: Iterable[CellRun], block: int, shared: SharedVariables | None
     ) -> tuple[int, SharedVariables] | None:
-        """Restores the variables before a block; returns a checkpoint of the present ones, or None without success."""
+        """Restores the variables before a block; returns a checkpoint of the present variables, or None on failure."""
         kernel, before = self.executor.kernel, self.shared.copy()
         if not any(isinstance(event, CodeRan) for run in runs for event in run.log):
             return kernel.last_block + 1, before
@@ -321,7 +321,7 @@ class NotebookConversation:
         return present, before
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """Returns the cell's run, and the later runs, which are removed; None if the run is not resumable."""
+        """Returns the cell's run and the later runs, which it removes; None if the run is not resumable."""
         index = self.index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
@@ -335,7 +335,7 @@ class NotebookConversation:
         return run, self.drop(index + 1)
 
     def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> CellRun:
-        """Starts a run; runs that were taken back can still come back if they began with the same cell."""
+        """Starts a run; `redo` stays possible if the runs that were taken back began with the same cell."""
         last = self.taken_back[-1] if self.taken_back else None
         earlier = last.runs[0] if last is not None and last.index == len(self.runs) else None
         instead = earlier is not None and (origin.repeats(earlier.origin) or earlier.task == task)
@@ -428,7 +428,7 @@ class Conversations:
         chat.end()
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
-        """Returns the cell's conversation, created if necessary, and a remark if another one is renamed or deleted."""
+        """Returns the cell's conversation, created if necessary, and a remark if it renames or deletes another one."""
         existing = self.find(options, origin)
         if existing is not None:
             return existing, ""

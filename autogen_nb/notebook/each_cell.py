@@ -24,7 +24,7 @@ from autogen_nb.settings import OPTIONS, Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-_OWN = ("each", "inputs", "outputs")
+_CELL_OPTIONS = ("each", "inputs", "outputs")
 _LATEST = 8
 _MOST_FAILED = 100
 _MOST_COLUMNS = 4
@@ -32,11 +32,11 @@ _INTERVAL = 0.3
 """Seconds between two updates of the table."""
 
 _END_SECONDS = 15.0
-"""The time that workers have to end after a stop."""
+"""The time in seconds that the workers have to end after a stop."""
 
 
 class RowsTable:
-    """What the cell shows of the rows that have ended."""
+    """The cell's table of the rows that have ended, with a progress bar."""
 
     def __init__(self, columns: int, total: int) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -90,7 +90,7 @@ class RowsTable:
 
 
 async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
-    """Runs the rows, and sets the variable for their table; a stopped cell sets it to the rows that have ended."""
+    """Runs the rows, and assigns the table of results to the variable of `-o`; a stop keeps the ended rows."""
     namespace = stage.notebook.namespace
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
     work, name = _work(stage, options, rows), options.outputs[0]
@@ -117,7 +117,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
         await _end(stage, call, ended)
         if shown.rows:
             namespace[name] = _frame(shown.rows)
-            stage.view.note(f"`{name}` has the rows that ended. The same cell runs those that are missing.")
+            stage.view.note(f"`{name}` has the rows that ended. To run the missing rows, run this cell again.")
         raise
     finally:
         if stop is not None:
@@ -136,7 +136,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
     from autogen_nb.many import dask_map
 
     passed = dask_map.OPTIONS
-    extra = [name for name in options.options if name not in (*passed, *_OWN)]
+    extra = [name for name in options.options if name not in (*passed, *_CELL_OPTIONS)]
     if extra:
         flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in extra)
         raise ConfigError(f"%%autogen: not available with --each: {flags}")
@@ -194,7 +194,7 @@ async def _end(stage: CellStage, call: EngineCall[Any], ended: threading.Event) 
 
 
 def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
-    # Imported late, because it is an extra.
+    # pandas is an optional dependency.
     import pandas as pd
 
     return pd.DataFrame(rows)

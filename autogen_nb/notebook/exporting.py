@@ -29,6 +29,6 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
     await document.write()
     for difference in (*document.differences, *document.times):
         view.note(difference, tone="warning")
-    same = "marked as different" if document.differences else "checked: the same results"
-    result = "not checked" if document.unchecked else same
+    outcome = "marked as different" if document.differences else "checked: the same results"
+    result = "not checked" if document.unchecked else outcome
     view.note(f"Written: `{path.name}` ({result}).")

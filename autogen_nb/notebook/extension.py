@@ -132,7 +132,7 @@ class Extension:
 
 
 def begin_first_kernel(cwd: Path, defaults: Settings) -> "tuple[ExecutionTarget, BlockExecutor] | None":
-    """Starts a kernel with the default settings; returns None if a kernel could cost money or is not allowed.
+    """Starts a kernel with the default settings; returns None if it is costly, needs a sandbox or is not allowed.
 
     This function runs before the slow imports, so it imports little.
     """

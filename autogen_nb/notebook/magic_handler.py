@@ -1,4 +1,4 @@
-"""Executes the magics; imported on first use, because its own imports take long."""
+"""Executes the magics; imported on first use, because its own imports are slow."""
 
 import asyncio
 import os
@@ -86,7 +86,7 @@ class MagicHandler:
         self._announced: set[str] = set()
         self._sessions = sessions
         self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, self._sessions)
-        self._asking = {
+        self._interactive = {
             "show": self._show,
             "resume": self._resume,
             "export": self._export,
@@ -97,7 +97,7 @@ class MagicHandler:
             "retry": self._retry,
         }
         self._commands = Commands(
-            shell, self._notebook, lambda name, words: run.run_to_completion(self._asking[name](words, "sync"))
+            shell, self._notebook, lambda name, words: run.run_to_completion(self._interactive[name](words, "sync"))
         )
 
     def chat_of(self, words: Sequence[str]) -> NotebookConversation:
@@ -137,7 +137,7 @@ class MagicHandler:
 
     async def _run_line(self, line: str) -> None:
         name, *words = words_of(line)
-        await self._asking[name](words, "async")
+        await self._interactive[name](words, "async")
 
     async def _show(self, words: Sequence[str], waits: run.Waits) -> None:
         chat = self.chat_of(words)
@@ -154,7 +154,7 @@ class MagicHandler:
         if len(options) > 1:
             raise ConfigError("%autogen resume takes --yes or --fresh, not both")
         session = self._sessions.reopen(name)
-        async with self._bringing_back(session, options, waits, show=True) as (stage, chat):
+        async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
             open_run = chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
             if open_run is None:
                 stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
@@ -168,7 +168,7 @@ class MagicHandler:
         count = len(chat.runs) if at is None else whole_number("branch --at", at)
         session = undoing.branched(self._notebook, chat, checked("chat", name), count)
         try:
-            async with self._bringing_back(session, options, waits) as (stage, branch):
+            async with self._restored_chat(session, options, waits) as (stage, branch):
                 way = f"`%%autogen -c {shlex.quote(branch.name)}` continues it"
                 stage.view.note(f"The chat `{name}` goes on after cell {count} of `{chat.name}`: {way}.")
         except BaseException:
@@ -212,7 +212,7 @@ class MagicHandler:
             await undoing.redo(stage, chat, ask="--yes" not in options)
 
     @asynccontextmanager
-    async def _bringing_back(
+    async def _restored_chat(
         self, session: Session, options: AbstractSet[str], waits: run.Waits, *, show: bool = False
     ) -> AsyncIterator[tuple[CellStage, NotebookConversation]]:
         """Continues a session, and restores its variables in a new kernel; an error ends the chat."""
@@ -239,7 +239,7 @@ class MagicHandler:
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:
-        """The stage of a command."""
+        """Yields the stage of a command."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
         with closing(view), self._person(channel, view, running, running) as person:
@@ -314,7 +314,7 @@ class MagicHandler:
         running: Origin,
         human_timeout: float | None = None,
     ) -> Iterator[Person]:
-        """Yields the person who answers, delivers clicks, and lets other cells take over the chat."""
+        """Yields the person who answers; meanwhile, clicks arrive, and other cells can take over the chat."""
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):

@@ -1,4 +1,4 @@
-"""Selects the default model of cells: the model form's, until a later setting replaces it."""
+"""Selects the default model of cells: the answers of the model form apply until a later setting replaces them."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -70,7 +70,7 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """One run of a cell: where it comes from, its view, and the person who answers its questions."""
+    """One run of a cell: its origin, its view, and the person who answers its questions."""
 
     notebook: Notebook
     origin: Origin

@@ -25,8 +25,8 @@ def _argument(name: str) -> dict[str, Any]:
     common = {"dest": name, "help": trait.help, **({"metavar": metavar} if metavar else {})}
     match trait:
         case Bool():
-            has_no = trait.metadata.get("config")
-            return {**common, "action": argparse.BooleanOptionalAction if has_no else "store_true"}
+            has_negation = trait.metadata.get("config")
+            return {**common, "action": argparse.BooleanOptionalAction if has_negation else "store_true"}
         case List():
             return {**common, "action": "append"}
         case Enum():

@@ -25,7 +25,7 @@ def blocks_of(steps: Iterable[Step]) -> list[CodeBlock]:
 
 
 async def agrees(person: Person, chat: str, blocks: Sequence[CodeBlock], purpose: str) -> bool:
-    """Asks whether to run the blocks again, by their first lines; True without a question if there are none."""
+    """Asks whether to run the blocks again, and lists their first lines; without blocks, returns True at once."""
     if not blocks:
         return True
     firsts = (next(iter(block.code.strip().splitlines()), "") for block in blocks[:_LISTED])

@@ -55,7 +55,7 @@ class _Calls:
     def post(self, call: Callable[[], None]) -> None:
         with self._lock:
             if self._closed:
-                raise RuntimeError("the cell has ended, so nobody makes the call")
+                raise RuntimeError("the cell has ended, so it makes no more calls")
             self._queue.append(call)
 
     def run_all(self, *, last: bool = False) -> None:
@@ -233,7 +233,7 @@ class CellPerson:
             finally:
                 self._open.remove(place)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
-                # `onwards` holds until the chat ends, and so does the view.
+                # `onwards` applies until the chat ends, and the view also lasts until then.
                 view.set_runs_all(lambda: True)
             return answer
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_ASKING = ("show", "resume", "export", "undo", "redo", "branch", "retry")
+_INTERACTIVE = ("show", "resume", "export", "undo", "redo", "branch", "retry")
 _CALLS = (
     "get_ipython().run_cell_magic('autogen', ",
-    *(f"get_ipython().run_line_magic('autogen', '{name}" for name in (*_ASKING, "model")),
+    *(f"get_ipython().run_line_magic('autogen', '{name}" for name in (*_INTERACTIVE, "model")),
 )
 HELP = ("-h", "--help", "help")
 _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
@@ -56,7 +56,9 @@ class Transformer:
             case [line, cell]:
                 call = f"await {_HANDLER}.run_awaited" if self._awaitable() else f"{_HANDLER}.run_blocking"
                 return [f"{call}({line!r}, {cell!r})\n"]
-            case [line] if self._awaitable() and (line.split()[0] in _ASKING or line.split()[:2] == ["model", "set"]):
+            case [line] if self._awaitable() and (
+                line.split()[0] in _INTERACTIVE or line.split()[:2] == ["model", "set"]
+            ):
                 return [f"await {_HANDLER}.run_line({line!r})\n"]
             case _:
                 return lines

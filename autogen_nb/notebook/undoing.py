@@ -34,9 +34,9 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
             stage.view.note("Nothing was taken back.")
             return
         stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
-    is_back = await run.result(chat.undo(index, always=True), waits=stage.waits)
+    variables_restored = await run.result(chat.undo(index, always=True), waits=stage.waits)
     note = f"Took back {named(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
-    await _finish(stage, chat, note, "before" if is_back else "", ask=ask)
+    await _finish(stage, chat, note, "before" if variables_restored else "", ask=ask)
 
 
 async def redo(stage: CellStage, chat: NotebookConversation, *, ask: bool) -> None:
@@ -44,14 +44,14 @@ async def redo(stage: CellStage, chat: NotebookConversation, *, ask: bool) -> No
     if not chat.taken_back:
         raise ConfigError(f"nothing of chat {chat.name!r} was taken back since its last new cell")
     runs, replaced = chat.taken_back[-1].runs, chat.runs[chat.taken_back[-1].index :]
-    is_back = await run.result(chat.redo(), waits=stage.waits)
+    variables_restored = await run.result(chat.redo(), waits=stage.waits)
     note = f"Brought back {named(runs)}"
     note += f", and took back {named(replaced)}. {_REDO.format('the latter')}" if replaced else "."
-    await _finish(stage, chat, note, "then" if is_back else "", ask=ask)
+    await _finish(stage, chat, note, "then" if variables_restored else "", ask=ask)
 
 
 async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str, *, ask: bool) -> None:
-    """Says what was done, and runs the blocks again if the variables are not those of the time `when`."""
+    """Shows `note`. If no variables were restored (`when` is ""), runs the blocks again; `ask` asks first."""
     if when:
         not_carried = chat.executor.kernel.not_carried
         stage.view.note(" ".join(filter(None, (f"{note} The agent's variables are as they were {when}.", not_carried))))
@@ -96,7 +96,7 @@ def compare(stage: CellStage, earlier: CellRun, later: CellRun) -> None:
 
 
 def branched(notebook: Notebook, chat: NotebookConversation, name: str, count: int) -> Session:
-    """A new session `name` with the first `count` runs of a chat."""
+    """Returns a new session `name` with the first `count` runs of a chat."""
     check_idle(chat)
     if name in {each.name for each in notebook.conversations}:
         raise ConfigError(f"there is a chat {name!r} already; choose another name")
@@ -122,7 +122,7 @@ def named(runs: Sequence[CellRun]) -> str:
 
 
 def lasting_effects(runs: Iterable[CellRun]) -> list[str]:
-    """What undo leaves as it is: effects that a person or a rule allowed, and variables of the notebook."""
+    """Returns what `undo` cannot take back: effects that a person or a rule allowed, and variables of the notebook."""
     effects: list[str] = []
     for each in runs:
         effects += _allowed(each.log)

@@ -32,7 +32,7 @@ def data_variables(namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: str) -> dict[str, Any]:
-    match = {}
+    variables = {}
     for name in names:
         if name not in namespace:
             near = difflib.get_close_matches(name, data_variables(namespace), n=1)
@@ -45,8 +45,8 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
                 else "define it in a cell above"
             )
             raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
-        match[name] = namespace[name]
-    return match
+        variables[name] = namespace[name]
+    return variables
 
 
 def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
@@ -55,12 +55,12 @@ def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
     A name in backticks always counts, a word that looks like a name counts as well, and any other word counts only
     if the variable is a table or an array.
     """
-    quoted = set(re.findall(r"`([^\W\d]\w*)`", task))
+    in_backticks = set(re.findall(r"`([^\W\d]\w*)`", task))
     words = {(match[1], match[2]) for match in _WORD.finditer(task)}
     return [
         name
         for name, value in data_variables(namespace).items()
-        if name in quoted
+        if name in in_backticks
         or (
             len(name) >= _SHORT
             and (_looks_like_a_name(name) or _is_table(value))
@@ -85,7 +85,7 @@ def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
     push = _command("push", names, chat)
     ways = f"`-i {','.join(names)}` or `{push}` copies the new value"
-    return f"{quoted(names)} {have} changed since: the agent's {copy} outdated. {ways}."
+    return f"{quoted(names)} {have} changed in the notebook: the agent's {copy} outdated. {ways}."
 
 
 def copied_variables_line(values: Mapping[str, Any], destination: str) -> str:

@@ -1,18 +1,18 @@
 """Intercepts widget messages on the kernel's shell channel, so that clicks arrive while a cell runs.
 
-1. ipykernel handles shell messages one after the other. A running cell is such a message, so a click waits for the
-   end of the cell. Two releases differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens
-   while a cell awaits, but not while a cell blocks.
+1. ipykernel handles shell messages one after the other, so a click waits until the running cell has ended. Two releases
+   differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens while a cell awaits, but not
+   while a cell blocks.
 2. In every release, the channel is one pyzmq stream with one callback. During a question, `_route` replaces the
    callback: it passes messages of new comms to the loop on which the question waits, and all other messages to the
    original callback.
-3. Messages of older comms go to ipykernel. Exceptions are the agent's widgets and the requests of a reloaded page. The
-   page shows no widgets before it has all replies. It requests the state of all widgets in one comm or, after four
-   seconds, the list of comms and the state of each.
+3. Messages of older comms go to ipykernel, except for the agent's widgets and the requests of a reloaded page. A
+   reloaded page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state
+   of each comm. The page shows no widgets before it has all replies.
 4. The interceptor sends "busy" before and "idle" after it handles a message, because front ends hold back a keystroke
    until the kernel has handled the previous one.
-5. A cell with a command for the running chat, such as ``%autogen show``, runs at once. Below any other cell that waits,
-   the chat shows the open question.
+5. A cell with a command for the running chat, such as ``%autogen show``, runs at once. Below any other queued cell, the
+   chat shows the open question.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """Receives messages of the agent's widgets and, unless `older_comms` is None, of comms that are not in it."""
+    """Receives messages of the agent's widgets and, unless `older_comms` is None, of comms not in `older_comms`."""
 
     post: Post
     context: Context

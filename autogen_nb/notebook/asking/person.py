@@ -71,8 +71,8 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
-def keeps_secrets(stored: ModelConnection, connection: ModelConnection) -> bool:
-    """Returns whether only the stored connection has a key or a login."""
+def loses_secrets(stored: ModelConnection, connection: ModelConnection) -> bool:
+    """Returns whether the stored connection has a key or a login, and the new connection has neither."""
     stored_secret, secret = (each.api_key or login_of(each.base_url or "") for each in (stored, connection))
     return bool(stored_secret and not secret)
 
@@ -106,11 +106,11 @@ class Person(Human, Protocol):
         """Asks whether to take back runs with effects that stay; `what` lists the effects."""
 
     def stopping(self, what: str) -> Awaitable[object] | None:
-        """Shows a button that stops, and waits for a click; None for a person without buttons."""
+        """Shows a stop button, and waits for a click; None for a person without buttons."""
 
 
 class AbsentPerson(NobodyToAsk):
-    """The unattended case: a notebook executed by a program."""
+    """Nobody: a program executes the notebook."""
 
     def connection(self, form: ModelForm) -> NoReturn:
         del form
@@ -165,11 +165,11 @@ class TypingPerson(TerminalHuman):
         self._announce()
         message, proposal = form.head, form.initial
         while True:
-            match _typed(f"{message} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
+            match _ask_line(f"{message} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
                 case "s":
                     stored = proposal
                     try:
-                        proposal = _typed_connection(stored)
+                        proposal = _ask_connection(stored)
                         print(f"Asking {host_of(proposal.base_url)} ...")  # noqa: T201  # the person waits for the server
                         checked = engine.call(check_connection(proposal))
                     except AutogenError as error:
@@ -185,18 +185,18 @@ class TypingPerson(TerminalHuman):
 
     def copying(self, what: str) -> CopyAnswer:
         self._announce()
-        return "copy" if _typed(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
+        return "copy" if _ask_line(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
 
     def restoring(self, what: str) -> RestoreAnswer:
         self._announce()
-        answer = _typed(f"{what}\n[y]es, [n]o: go on without them, [t] stop: ").strip().lower()
+        answer = _ask_line(f"{what}\n[y]es, [n]o: go on without them, [t] stop: ").strip().lower()
         if answer in ("t", ""):
             raise ChatUnfinished("Stopped: nothing was run", reason="stopped")
         return "run" if answer in ("y", "yes") else "leave"
 
     def undoing(self, what: str) -> UndoAnswer:
         self._announce()
-        return "undo" if _typed(f"{what}\n[y]es, [n]o: ").strip().lower() in ("y", "yes") else "leave"
+        return "undo" if _ask_line(f"{what}\n[y]es, [n]o: ").strip().lower() in ("y", "yes") else "leave"
 
     def stopping(self, what: str) -> None:
         """Does nothing: Ctrl-C stops."""
@@ -213,18 +213,18 @@ def approved_each_block(events: Iterable[Recorded]) -> bool:
 
 def confirm(what: str) -> bool:
     """Asks for confirmation; `what` describes the action and the expected answer."""
-    return _typed(what).strip().lower() in ("y", "yes")
+    return _ask_line(what).strip().lower() in ("y", "yes")
 
 
-def _typed_connection(stored: ModelConnection) -> ModelConnection:
+def _ask_connection(stored: ModelConnection) -> ModelConnection:
     usual = shown_url(stored.base_url or OPENAI_URL)
-    url = revealed(_typed(f"Base URL [{usual}]: ").strip() or usual, stored.base_url)
+    url = revealed(_ask_line(f"Base URL [{usual}]: ").strip() or usual, stored.base_url)
     hint = "empty for the stored key" if stored.api_key else "empty for no key"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
-    model = _typed(f"Model [{stored.model}]: " if stored.model else "Model: ").strip() or stored.model
+    model = _ask_line(f"Model [{stored.model}]: " if stored.model else "Model: ").strip() or stored.model
     url = checked_base(url)
     return ModelConnection(model, checked_key(typed, "API key") or key_for(url, stored), url)
 
 
-def _typed(prompt: str) -> str:
+def _ask_line(prompt: str) -> str:
     return read_line(prompt, at_end="a person was asked and nobody is there: the standard input is at its end")

@@ -129,13 +129,13 @@ class RunningChat:
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
         """Returns whether the running chat should handle the cell; called on any thread.
 
-        `is_next` means that no other cell is queued before it.
+        `is_next` means that no other cell is queued before this cell.
         """
         shows = not self._has_ended and _SHOW.fullmatch(code) is not None
         if not self._is_rerun(code, cell):
             return shows
         # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
-        # also executes a rerun behind other cells, because they may change the chat's input.
+        # also executes a rerun that is queued behind other cells, because they may change the chat's input.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
@@ -143,7 +143,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # A rerun continues here even if a panel has opened since `wants`, because later cells are already queued.
+        # The chat takes a rerun even if a panel has opened since `wants`: the kernel would run it after later cells.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

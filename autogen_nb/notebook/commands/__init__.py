@@ -1,1 +1,1 @@
-"""The subcommands of ``%autogen``, one module each."""
+"""The subcommands of ``%autogen``."""

@@ -1,4 +1,4 @@
-"""``%autogen audit``: the decisions in a chat and the requests to models, filtered from its log."""
+"""``%autogen audit``: the decisions in a chat and the requests to models, from the chat's log."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
@@ -31,7 +31,7 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked
 _DECISION_HEADS = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
 _REQUEST_HEADS = ("#", "agent", "for", "host", "model", "new content")
 _NUMBERS = frozenset({"#"})
-_APPROVED = "not run yet"
+_NOT_RUN = "not run yet"
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ def decisions(log: Iterable[Recorded]) -> list[Decision]:
             case ApprovalGiven(code=code):
                 edited = code not in (None, rows[-1].code)
                 rows[-1].code = rows[-1].code if code is None else code
-                rows[-1].result = _APPROVED if event.decision == "run" else ""
+                rows[-1].result = _NOT_RUN if event.decision == "run" else ""
                 rows[-1].answer, rows[-1].by = _approval(event, edited=edited), event.by
             case EffectJudged() | CodeInputGiven() | HumanInputGiven():
                 rows[-1].answer, rows[-1].by = _answer(event, password=password), event.by
@@ -125,7 +125,7 @@ def _results(event: CodeRan, blocks: int) -> list[str]:
 
 def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decision:
     """Returns the row of the block's approval, or else a new row."""
-    row = next((row for row in rows if row.code == block.code and row.result == _APPROVED), None)
+    row = next((row for row in rows if row.code == block.code and row.result == _NOT_RUN), None)
     if row is None:
         reason = "confirm is never" if event.permissions is None else "no risks were found in it"
         row = Decision(event.agent, f"{block.language} code", reason, "nobody was asked", "the policy", code=block.code)
@@ -175,7 +175,7 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
                 row = pending.pop()
                 row.host = "(none: from the cache)" if event.cached else event.host or "(none)"
                 row.model = event.model
-                # An answer without a model's name came from a function or chance, so there was no request.
+                # An answer without a model's name came from a function or a random choice, so there was no request.
                 if not (isinstance(event, ModelReplied) or event.model):
                     rows.remove(row)
             case _:

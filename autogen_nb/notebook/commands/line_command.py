@@ -58,7 +58,7 @@ def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = F
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a line, of which quotes can contain spaces."""
+    """Splits a line into words; a quoted word can contain spaces."""
     try:
         # The quotes in a rule are part of the rule.
         return line.split() if line.split()[:1] == ["rules"] else shlex.split(line)
@@ -67,7 +67,7 @@ def words_of(line: str) -> list[str]:
 
 
 def name_and_options(command: str, words: Sequence[str]) -> tuple[str, set[str]]:
-    """The only name in the words of a command ("" without one), and their options."""
+    """Returns the only name among the words of a command ("" without a name), and the options."""
     names = [word for word in words if not word.startswith("-")] or [""]
     options = {word for word in words if word.startswith("-")}
     entry = COMMANDS[command]
@@ -77,7 +77,7 @@ def name_and_options(command: str, words: Sequence[str]) -> tuple[str, set[str]]
 
 
 def take_option(words: Sequence[str], *options: str) -> tuple[list[str], str | None]:
-    """The words without an option and its value, and the value; None without the option."""
+    """Returns the words without an option and its value, and the value (None without the option)."""
     rest, value = list(words), None
     for option in options:
         if option in rest:
@@ -220,8 +220,8 @@ class Commands:
     @_command(
         "undo",
         "[N] [--from CELL] [-c CHAT] [--yes]",
-        "takes back the last N cells of a chat (1 without N), or all from its cell number CELL on, with the agent's\n"
-        "variables; effects that stay are listed first, and with --yes nobody is asked",
+        "takes back the last N cells of a chat (1 without N), or the cells from number CELL on, with the agent's\n"
+        "variables; asks first if effects stay, unless --yes is given",
     )
     def _undo(self, words: Sequence[str]) -> None:
         self._ask("undo", words)
@@ -234,7 +234,7 @@ class Commands:
         "branch",
         "NAME [--at N] [-c CHAT] [--yes]",
         "makes a new chat that goes on from here, or from after cell N, in a kernel of its own; the blocks run again\n"
-        "there to restore the variables, and with --yes nobody is asked",
+        "there to restore the variables, with --yes without a question",
         needs_words=True,
     )
     def _branch(self, words: Sequence[str]) -> None:
@@ -252,8 +252,8 @@ class Commands:
     @_command(
         "export",
         "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
-        "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), after its code has run to the\n"
-        "same results in a new kernel; --unchecked does not run it",
+        "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), and first checks in a new\n"
+        "kernel whether its code has the same results; --unchecked does not run the code",
         needs_words=True,
     )
     def _export(self, words: Sequence[str]) -> None:

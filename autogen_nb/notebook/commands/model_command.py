@@ -88,5 +88,5 @@ def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
         return "No server answers on this machine's usual ports. `%%autogen -m NAME` selects one of these models."
     return (
         "No server answers on this machine's usual ports, and none is set up: set `OPENAI_API_KEY`, or "
-        "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; a cell asks which one to take."
+        "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; or run a cell, which asks for a server."
     )

@@ -11,7 +11,7 @@ from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.sessions.session import SessionRun
 
-_ASKED, _GIVEN = get_args(PersonAsked), get_args(PersonGiven)
+_QUESTIONS, _ANSWERS = get_args(PersonAsked), get_args(PersonGiven)
 
 EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
 WAITS_FOR_ANSWER = (
@@ -30,10 +30,10 @@ def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
         question: PersonAsked | None = None
         recorded = (event for run in runs for event in run.log)
         for event in (event for each in recorded for event in (*call_context.nested_events(each), each)):
-            if isinstance(event, _GIVEN):
+            if isinstance(event, _ANSWERS):
                 view.decide(event, question, "")
             elif not isinstance(event, Ended):
                 view.show(event)
             elif event.reason != "terminated" and event.detail:
                 view.note(event.detail, kind="end")
-            question = event if isinstance(event, _ASKED) else question
+            question = event if isinstance(event, _QUESTIONS) else question

@@ -1,4 +1,4 @@
-"""HTML for messages, lines and code, without style sheets or scripts."""
+"""HTML for messages, lines, code and buttons, with inline styles."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -165,9 +165,9 @@ def bundle(html: str, text: str, *, kind: str) -> tuple[dict[str, Any], dict[str
 
 
 def end_buttons(show: Show | Literal[""], code: str = "", undo: str = "") -> str:
-    """Returns buttons that select what the cell shows, that put `code` into a new cell, and that run `undo` in one.
+    """Returns a script that adds buttons, which work only in a trusted notebook.
 
-    A script adds them, so they need a trusted notebook.
+    They select what the cell shows, copy `code` into a new cell, and run `undo` in a new cell.
     """
     data = f'data-show="{show}" data-code="{escape(code)}" data-undo="{escape(undo)}"'
     return f"<span {data}></span><script>{script('show.js')}</script>"

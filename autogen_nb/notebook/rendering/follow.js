@@ -13,7 +13,7 @@
       if (!changes--) observer?.disconnect();
     };
     show();
-    // JupyterLab tries to load the widget again.
+    // JupyterLab tries to load the widget again, which replaces the line.
     new MutationObserver(show).observe(output, { childList: true, subtree: true });
   };
   const prompt = area.closest(".jp-Cell")?.querySelector(".jp-InputPrompt");

@@ -217,7 +217,7 @@ class Library:
     """A JavaScript library, and the Python distribution that contains it.
 
     `address` matches the URLs from which pages load the library. `files` are glob patterns that begin with an import
-    package, `needs` names the libraries that the library requires, and `extension` is a script that follows.
+    package, `needs` names the libraries that this library requires, and `extension` is a script that runs after it.
     """
 
     name: str

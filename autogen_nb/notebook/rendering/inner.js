@@ -21,11 +21,11 @@
       subtree: true, childList: true, attributes: true,
     });
   });
-  // Scripts that load a library from a CDN at run time (Altair, Bokeh) get the event only: the page has the library.
+  // Scripts that load a library at run time (Altair, Bokeh) only get the load event: the page has the library already.
   Object.defineProperty(HTMLScriptElement.prototype, "src", {
     set() { setTimeout(() => this.dispatchEvent(new Event("load"))); },
   });
-  // pyecharts asks RequireJS for its library.
+  // pyecharts requests its library from RequireJS.
   window.require = (names, use) => use(...names.map((name) => window[name]));
   window.require.config = window.requirejs = Object.assign(() => {}, { config() {} });
 })();

@@ -11,7 +11,7 @@ window.autogenNbKeys ??= (() => {
     }
     const changed = isBack ? lines.replace(/^ {1,4}/gm, "") : lines.replace(/^(?=.)/gm, "    ");
     if (changed === lines) return;
-    // The browser's own undo includes this command.
+    // The browser can undo this command.
     editor.setSelectionRange(first, end);
     document.execCommand(changed ? "insertText" : "delete", false, changed);
     editor.setSelectionRange(isOneLine ? Math.max(first, start - lines.length + changed.length) : first, first + changed.length);

@@ -1,5 +1,5 @@
 // Runs in the notebook's page: gives each frame its libraries and theme, and the height of its content.
-// Of a frame's messages, only a number and the names of libraries are used.
+// Uses only a number and library names from a frame's messages, because the frame may contain any script.
 (() => {
   if (window.autogenNbFrames) return;
   const MOST_PIXELS = 4000;
@@ -15,7 +15,7 @@
   function library(name) {
     if (!(name in libraries)) {
       const element = document.querySelector(`script[data-autogen-nb-library="${CSS.escape(name)}"]`);
-      // JupyterLab may remove a cell that is out of sight, and its frames ask again later: the text is stored.
+      // JupyterLab may remove this element while its cell is out of sight, so the text is stored for later frames.
       if (element) libraries[name] = element.textContent;
     }
     return libraries[name];

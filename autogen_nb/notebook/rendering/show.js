@@ -1,5 +1,5 @@
-// Adds buttons to a cell's last line that select what the cell shows, copy the code into a new cell, and undo the cell.
-// Without scripts, there are none.
+// Adds buttons to a cell's last line: they select what the cell shows, copy the code to a new cell, and undo the cell.
+// A page that runs no scripts has no buttons.
 (() => {
   const script = document.currentScript, area = script.closest(".jp-OutputArea");
   const switcher = script.previousElementSibling;

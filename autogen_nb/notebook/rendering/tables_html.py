@@ -28,7 +28,7 @@ def table(
     code: AbstractSet[str] = frozenset(),
     prose: AbstractSet[str] = frozenset(),
 ) -> DisplayData:
-    """Returns a table; deceptive characters become visible, and all cells are escaped, or Markdown in `prose`."""
+    """Returns a table; deceptive characters become visible, and only the cells of the columns `prose` are Markdown."""
     visible_rows = [
         [
             visible(cell if head in code | prose else " ".join(cell.split()))

@@ -60,7 +60,7 @@ class TerminalText:
 
     @property
     def text(self) -> str:
-        """The text; a note replaces the middle of very many lines."""
+        """The text; if there are too many lines, a note replaces the middle lines."""
         return self._finished.text("print less to see them") + self._last_line()
 
     @property
@@ -70,7 +70,7 @@ class TerminalText:
     def feed(self, text: str) -> None:
         text, self._pending = _split_unfinished_escape(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):
-            # Without control characters, even a million lines are fast.
+            # Fast even for a million lines.
             complete, newline, rest = text.rpartition("\n")
             if newline:
                 self._finish_line(encodable(complete))

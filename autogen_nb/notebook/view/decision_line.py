@@ -91,14 +91,14 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
                 return f"Block {question.index + 1} of {question.total}: {line}"
             return line[:1].upper() + line[1:]
         case HumanInputGiven(text=text):
-            # A later line shows the answer to `then`, which the same click gave.
+            # The same click answered `then`, and a later line shows that answer.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")
         case EffectJudged():
             return effects_text([(answer, question if isinstance(question, EffectAsked) else None)], clock)
         case CodeInputGiven():
-            what = _typed(answer, question if isinstance(question, CodeInputAsked) else None)
+            what = _input_text(answer, question if isinstance(question, CodeInputAsked) else None)
         case _:
             assert_never(answer)
     return joined(what, f"by {answer.by}" if answer.by else "", clock)
@@ -123,7 +123,7 @@ def block_text(answer: ApprovalGiven, question: PersonAsked | None, clock: str) 
     return joined(f"{who_and_when}{_why(answer.reason)}{onwards}", *_rule_notes(answer.rules))
 
 
-def _typed(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:
+def _input_text(answer: CodeInputGiven, question: CodeInputAsked | None) -> str:
     prompt = shortened(question.prompt).rstrip(" :") if question is not None else ""
     what = f"Typed for the code{f' (`{prompt}`)' if prompt else ''}"
     if answer.text is None:

@@ -54,7 +54,7 @@ class FootedView:
         self._spent = spent
 
     def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
-        """Sets the function that decides whether the status line says that code runs without questions."""
+        """Sets the function that returns whether code runs without questions; the status line then says so."""
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:

@@ -101,7 +101,7 @@ class RunOutputs:
                 self._fail(output)
 
     def flush(self, *, final: bool = False) -> None:
-        """Shows pending outputs; long text must wait for its rate, unless `final`."""
+        """Shows pending outputs; unless `final`, `_RATE` delays long text."""
         self._show_pending()
         if self._relay is not None:
             self._relay.flush()
@@ -141,7 +141,7 @@ class RunOutputs:
             text = text[1:]
         self._interrupted_streams.discard(name)
         if name != self._stream and text and not self._text.is_at_line_start:
-            # A progress bar's newline on stderr may arrive after the next text on stdout, so the view adds it here.
+            # A progress bar's newline on stderr may arrive after the next text on stdout, so the view adds a newline.
             self._text.feed("\n")
             self._interrupted_streams.add(self._stream)
         self._stream = name if text else self._stream

@@ -191,5 +191,5 @@ class CellLibraries:
                 slot.show(*bundle(library_html(name), "", kind="library"))
 
     def forget(self) -> None:
-        """Later charts publish their libraries again, because a reloaded page has lost them."""
+        """Lets later charts publish their libraries again, because a reloaded page has lost them."""
         self._required.clear()

@@ -57,7 +57,7 @@ class ButtonPerson:
 
     async def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         decision, self._decision = self._decision, None
-        # The effects may have changed since; the block has not.
+        # A new rule may have changed the effects in the question, but not the block.
         if decision is not None and _block(decision[0]) == _block(question):
             return decision[1]
         return await self._ask(ApprovalPanel(question))  # type: ignore[no-any-return]  # as above
@@ -66,7 +66,7 @@ class ButtonPerson:
         try:
             return await self._effects.answer(question)
         except Unanswered as error:
-            return EffectJudged(allowed=False, reason=error.within, by=NOBODY)
+            return EffectJudged(allowed=False, reason=error.reason, by=NOBODY)
 
     async def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         try:

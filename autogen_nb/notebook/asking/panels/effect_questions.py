@@ -1,7 +1,7 @@
 """The open questions of running code, in one panel.
 
 1. When a question arrives or ends, a new panel replaces the old one; clicks in the old panel are ignored.
-2. A panel with an open form stays when a question arrives. It closes when the code stops waiting for its answer.
+2. A panel with an open form stays when a question arrives. It closes when the code no longer waits for the answer.
 """
 
 import asyncio

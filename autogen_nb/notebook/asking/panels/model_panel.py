@@ -17,8 +17,8 @@ from autogen_nb.notebook.asking.person import (
     ModelForm,
     choice_request,
     failure_message,
-    keeps_secrets,
     key_for,
+    loses_secrets,
     sentence,
 )
 from autogen_nb.notebook.rendering import chat_html
@@ -30,7 +30,7 @@ _KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
-    """Asks for a server, a key and a model until the server answers; after an error, only the key field is empty."""
+    """Asks for a server, a key and a model until the server answers; each attempt empties the key field."""
 
     def __init__(self, form: ModelForm) -> None:
         super().__init__(form.head)
@@ -94,7 +94,7 @@ class ModelPanel(Panel):
             self._say(sentence(str(error)) + (_KEY_AGAIN if typed.strip() else ""), "bad")
             return
         connection = ModelConnection(model, key, url)
-        if not keeps_secrets(self._stored, connection):
+        if not loses_secrets(self._stored, connection):
             self._stored = connection
         # A saved notebook contains the field's value, so the address is shown without a user name and a password.
         self._url.value = shown_url(url)

@@ -1,4 +1,4 @@
-"""A panel: widgets at the foot of a view that ask one question, and disappear after the answer.
+"""A panel: widgets at the foot of a view, which ask one question and disappear after the answer.
 
 In front ends with subshells, clicks arrive on another thread, so `answer` may be called on any thread.
 """
@@ -25,10 +25,10 @@ YOU = "you"
 _POLL_SECONDS = 0.2
 """The interval in seconds between checks for a timeout and for a rerun of the cell."""
 
-_WARNED = 60.0
-"""The time in seconds before a timeout at which the panel shows a warning."""
+_COUNTDOWN = 60.0
+"""The panel shows the remaining time during this number of seconds before a timeout."""
 
-_COUNTDOWN = 10
+_FAST_COUNTDOWN = 10
 _NO_BUTTONS = (
     "No buttons here? After a restart, `%autogen resume` continues the chat. Otherwise interrupt this cell, run "
     "`%config AutogenMagics.ask = 'text'`, and run the cell again: the question then appears as text."
@@ -59,12 +59,12 @@ class BoxOutputs:
 
 
 class Unanswered(NobodyThere):
-    """The question timed out; `within` is the time limit in words."""
+    """The question timed out; `reason` names the time limit."""
 
     def __init__(self, seconds: float) -> None:
-        self.within = f"nobody answered within {status_line.duration(seconds)}"
+        self.reason = f"nobody answered within {status_line.duration(seconds)}"
         super().__init__(
-            f"Not finished: {self.within}, so nothing was decided. Run this cell again, and it asks again."
+            f"Not finished: {self.reason}, so nothing was decided. Run this cell again, and it asks again."
         )
 
 
@@ -122,11 +122,11 @@ class Panel:
     def _count_down(self, left: float, human_timeout: float) -> None:
         if left <= 0:
             raise Unanswered(human_timeout)
-        if left > _WARNED:
+        if left > _COUNTDOWN:
             return
         seconds = round(left)
-        # A screen reader may announce each change, so the text changes every five seconds until the last ten seconds.
-        rounded = seconds if seconds <= _COUNTDOWN else -(-seconds // 5) * 5
+        # A screen reader may announce each change, so before the last ten seconds, the text changes every five seconds.
+        rounded = seconds if seconds <= _FAST_COUNTDOWN else -(-seconds // 5) * 5
         text = chat_html.line(f"Without an answer, this question ends in {rounded} s.")
         if self._countdown.value != text:
             self._countdown.value, self._countdown.layout.display = text, None

@@ -97,7 +97,7 @@ def field(
 
 
 def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
-    """Returns a list without a selection; a selection calls `then`."""
+    """Returns a list with nothing selected, which calls `then` with a selected name."""
     widget = widgets.Select(
         options=[(visible(name), name) for name in names],
         value=None,

@@ -87,7 +87,7 @@ RESTORE = (
     ChoiceButton("Stop", None, "Run nothing"),
 )
 
-STOP = (ChoiceButton("Stop", None, "Stop; the same cell goes on with the rows that are missing"),)
+STOP = (ChoiceButton("Stop", None, "Stop; to run the missing rows, run this cell again"),)
 
 UNDO = (
     ChoiceButton("Undo", "undo", "Take back the conversation and the agent's variables", "primary"),
