@@ -37,7 +37,7 @@ from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import split_path
 from autogen_nb.kernels.request import Ask
 from autogen_nb.kernels.shell import Shell
-from autogen_nb.kernels.transfer.variable_transfer import LIMIT, Handed, HandedVariable
+from autogen_nb.kernels.transfer.variable_transfer import LIMIT, HandedVariable, TransferRecord
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Failure, Output, Stream
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -234,7 +234,7 @@ class BlockExecutor:
             else:
                 await self._shell.stop()
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
         """Copies values into the kernel under their names, all of them or none (`Kernel.put`)."""
         await self._check_kernel("hold variables", TransferError)
         handed = await self.kernel.put(values, limit=limit, copy=copy)

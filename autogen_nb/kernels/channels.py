@@ -1,8 +1,8 @@
 """Reads the channels of a kernel and delivers each message to the request that caused it.
 
-1. Each message goes to the function `take` of its parent request. Messages without such a function are dropped.
-2. No message is dropped for lack of space, because a request ends only with its "idle" message. While `take` is slow,
-   the channel does not read, and the messages wait in the kernel, whose queue is unlimited (`inside/service.py`).
+1. Each message goes to the function `take` of its parent request. A message is dropped if the request has no `take`.
+2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
+   is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
 3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Protocol, TypeAlias
 
-# After this many messages the event loop gets a turn; otherwise a kernel that prints without end would block the loop.
+# After this many messages, the event loop runs other tasks. An endlessly printing kernel would block them.
 _BURST = 32
 _RECONNECT_MS = 10
 _MAX_QUEUED_MESSAGES = 64
@@ -21,7 +21,7 @@ _SOCKET_TYPES = {"shell": "DEALER", "control": "DEALER", "stdin": "DEALER", "iop
 
 
 Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
-"""Receives a channel's name and a message; the channel reads the next message when the awaitable is done."""
+"""Receives a channel's name and a message. The channel awaits the result before it reads the next message."""
 
 
 class MessageTaker(Protocol):
@@ -29,7 +29,7 @@ class MessageTaker(Protocol):
         """True if `take` needs messages of this type with this parent."""
 
     def take(self, message: Mapping[str, Any]) -> bool:
-        """Handles a message of the IOPub channel; False if the message belongs to a request instead."""
+        """Handles an IOPub message and returns True, or returns False if the message belongs to a request."""
 
 
 class KernelChannels(ABC):
@@ -46,7 +46,7 @@ class KernelChannels(ABC):
         take: Take | None = None,
         buffers: Sequence[Any] = (),
     ) -> str:
-        """Sends a message without waiting and returns its id; `take` receives the responses."""
+        """Sends a message and immediately returns the message's id; `take` receives the responses."""
         identifier = self._send(channel, kind, content, buffers)
         if take is not None:
             self._takers[identifier] = take
@@ -79,8 +79,8 @@ class KernelChannels(ABC):
             self.forget(identifier)
         return reply
 
-    async def drain(self) -> None:  # noqa: B027  # some connections have nothing to wait for
-        """Waits until all messages of an ended kernel are delivered."""
+    async def drain(self) -> None:  # noqa: B027  # optional for subclasses
+        """Delivers the remaining messages of an ended kernel."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -103,7 +103,7 @@ class KernelChannels(ABC):
 
 
 class SocketChannels(KernelChannels):
-    """The ZeroMQ sockets of a kernel; used only on the loop on which they are created."""
+    """The ZeroMQ sockets of a kernel; only the event loop that created them may use them."""
 
     def __init__(self, manager: Any) -> None:
         import zmq
@@ -112,7 +112,7 @@ class SocketChannels(KernelChannels):
         super().__init__()
         self._zmq = zmq
         self._session = manager.session
-        # The kernel stops reading from a connection, without a word, if a later one has the same identity.
+        # If a new connection has the identity of an older one, the kernel silently stops reading from the older one.
         self._identity = new_id_bytes()
         self._disconnected = asyncio.Event()
         self._sockets = {name: self._connect(manager, name, getattr(zmq, kind)) for name, kind in _SOCKET_TYPES.items()}
@@ -123,7 +123,7 @@ class SocketChannels(KernelChannels):
     def _connect(self, manager: Any, name: str, kind: int) -> Any:
         socket = manager.context.socket(kind)
         socket.linger = 0
-        # A starting kernel has no sockets yet; pauses of 100 ms, the default, would delay the connection.
+        # A starting kernel has no sockets yet. Attempts every 100 ms, the default, would delay the connection.
         socket.reconnect_ivl = _RECONNECT_MS
         # Rule 2: when this queue is full, the messages wait in the kernel. 0 means no limit.
         socket.rcvhwm = _MAX_QUEUED_MESSAGES if name == "iopub" else 0
@@ -155,15 +155,15 @@ class SocketChannels(KernelChannels):
         for pump in self._pumps:
             pump.cancel()
         self._sockets["iopub"].disable_monitor()
-        # The loop would keep this socket, its descriptor and the chat's context.
+        # Without this, the loop would keep the monitor socket, and the chat's context variables with it.
         self._monitor.close(linger=0)
         for socket in self._sockets.values():
             socket.close(linger=0)
 
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         message = self._session.msg(kind, content)
-        # `Session.send` bypasses the asyncio socket, which then can miss a reply (the socket's file descriptor is
-        # edge-triggered). If the kernel is connected, the future of `send_multipart` is already done.
+        # `Session.send` bypasses the asyncio socket, which may then miss a reply, because the file descriptor is
+        # edge-triggered. If the kernel is connected, `send_multipart` returns a future that is already done.
         self._sockets[channel].send_multipart([*self._session.serialize(message), *buffers])
         identifier: str = message["header"]["msg_id"]
         return identifier

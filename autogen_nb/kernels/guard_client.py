@@ -1,4 +1,4 @@
-"""Sends signed permissions to the guard in the agent's kernel (`inside/guard.py`), and receives its questions."""
+"""Signs permissions for the guard in the agent's kernel (`inside/guard.py`), and parses the guard's questions."""
 
 import json
 import secrets
@@ -54,7 +54,7 @@ class GuardClient:
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}
         content["scheduler"] = self.scheduler
         if permissions is None and self._scope is not None:
-            # The guard stays active after an earlier block. With all permissions, this block runs without questions.
+            # An earlier block has activated the guard, so an unrestricted block needs all permissions.
             permissions = Guarded(_EVERYTHING, self._scope)
         if isinstance(permissions, Guarded):
             self._scope = scope = permissions.scope

@@ -8,7 +8,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class KernelStatus:
-    """`seconds` and `blocks` count from the kernel's start. `memory` is in bytes, with child processes.
+    """`seconds` and `blocks` count from the kernel's start. `memory` is in bytes and includes child processes.
 
     `memory` is None if the kernel's processes are not visible on this machine.
     """

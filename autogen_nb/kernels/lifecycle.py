@@ -1,4 +1,4 @@
-"""Starts and ends the kernels of one owner, at most one at a time; concurrent callers share a start."""
+"""Starts and ends the kernel of one owner. There is at most one kernel, and concurrent callers share its start."""
 
 import asyncio
 import os
@@ -31,7 +31,7 @@ class KernelLifecycle:
         return self._starting is not None
 
     async def start(self) -> KernelHandle:
-        """Starts the kernel if none runs, and returns it."""
+        """Returns the running kernel; starts one if there is none."""
         if self._starting is None and self.handle is not None and self.handle.alive:
             return self.handle
         starting = self.begin()
@@ -108,7 +108,7 @@ def _read_tail(folder: Path) -> str:
 
 
 def _describe_deleted(cwd: Path) -> str:
-    """Names the deleted working directory, of this process or of the kernel; "" if both exist."""
+    """Describes the deleted working directory, this process's or the kernel's; "" if both exist."""
     try:
         Path.cwd()
     except FileNotFoundError:

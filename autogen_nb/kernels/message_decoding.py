@@ -10,7 +10,7 @@ from typing import Any
 
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
-# Functions of `service` in `user_expressions`, with the functions here that read their values.
+# `user_expressions` that call functions of `inside/service.py`; functions of the same names here read the results.
 _SERVICE = "__import__('sys').modules['autogen_nb_service']"
 CHANGES = {"changes": f"{_SERVICE}.changes()"}
 NOT_CARRIED = {"not_carried": f"{_SERVICE}.not_carried()"}
@@ -19,13 +19,13 @@ _ROWS = " rows x "
 
 
 def changes(reply: Mapping[str, Any]) -> str:
-    """The variables that a block changed, in words; "" if they are unknown."""
+    """Describes the variables that a block changed; "" if they are unknown."""
     try:
         listed = [[str(word) for word in each] for each in json.loads(_text_of(reply, "changes"))]
-        # Tables come first.
+        # Tables come first, because only the first changes are named.
         listed.sort(key=lambda each: _ROWS not in each[-1])
         words = [f"{what} `{name:.40}`{_sizes(before, after)}" for what, name, before, after in listed[:_MOST_CHANGES]]
-    # The agent's code can replace the expression's function.
+    # The agent's code can replace functions of `service`, so the reply may contain anything.
     except Exception:  # noqa: BLE001
         return ""
     rest = len(listed) - len(words)
@@ -33,7 +33,7 @@ def changes(reply: Mapping[str, Any]) -> str:
 
 
 def not_carried(reply: Mapping[str, Any]) -> str:
-    """The variables that do not work after a checkpoint woke, in words; "" if there are none."""
+    """Names the variables that do not work after a checkpoint woke; "" if there are none."""
     try:
         return f"{_text_of(reply, 'not_carried'):.200}"
     except Exception:  # noqa: BLE001  # as above

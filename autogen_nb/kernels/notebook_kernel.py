@@ -1,4 +1,4 @@
-"""A kernel in which a program executes a notebook: with this Python, without the person's Jupyter configuration."""
+"""A kernel for executing a notebook, with this Python and without the person's Jupyter configuration."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -30,7 +30,7 @@ class NotebookKernel:
         await self.manager.shutdown_kernel(now=True)
 
     async def end(self) -> None:
-        # A killed kernel has no channel for a shutdown request.
+        # A killed kernel cannot receive a shutdown request.
         if not self._killed:
             await self.interrupt()
             await self.manager.shutdown_kernel()

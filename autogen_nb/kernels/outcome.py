@@ -1,4 +1,4 @@
-"""The outcome of a block: its exit code, and notes that are not part of its output."""
+"""The outcome of a block: the exit code, and a note that is not part of the block's output."""
 
 import errno
 import re
@@ -16,19 +16,19 @@ from autogen_nb.outputs import BACK, Failure
 LIMITED = 137
 TIMED_OUT = 124
 INTERRUPTED = 130
-LOST = "its variables are lost"
 
-_SIGNAL_BASE = 128
+LOST = "its variables are lost"
 KEPT = "its variables are kept"
+_SIGNAL_BASE = 128
 _MISSING_FILE = re.compile(r"^FileNotFoundError: \[Errno 2\] No such file or directory: '([^']+)'", re.MULTILINE)
 _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """`note` is a sentence after the block's outputs; `lost` is True if the kernel has lost its variables.
+    """`note` is a sentence to show after the outputs; `lost` is True if the kernel has lost its variables.
 
-    `changes` names the variables that the block changed.
+    `changes` describes the variables that the block changed.
     """
 
     exit_code: int
@@ -42,7 +42,7 @@ class BlockOutcome:
 
 
 def classify(request: ExecuteRequest, ending: str | None, reached: str = "", *, is_back: bool = False) -> BlockOutcome:
-    """The outcome of a request; `is_back` if the kernel went back to the checkpoint before the block."""
+    """`reached` is an exceeded limit, and `is_back` means that the kernel is back at a checkpoint."""
     if request.end in ("died", "stuck"):
         return _lost_outcome(request, ending, reached, is_back=is_back)
     result = BACK if is_back else KEPT
@@ -107,7 +107,7 @@ def shorter_name_hint(output: str, work_dir: Path) -> str:
     if (missing := _MISSING_FILE.search(output)) is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    # The name may be invalid for a file.
+    # Looking up an invalid file name raises OSError.
     with suppress(OSError):
         if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
             return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."

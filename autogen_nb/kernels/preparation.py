@@ -1,4 +1,4 @@
-"""Installs the package's own modules and the guard in a new kernel, before the agent's code runs.
+"""Installs this package's modules and the guard in a new kernel, before the agent's code runs.
 
 One file contains all modules twice: compiled by this Python, and as source for kernels with another Python version.
 Compiling is most of the work, so this process compiles the modules once, while the first kernel starts.

@@ -153,7 +153,7 @@ class Shell:
         self._running.discard(program)
         self._background.add(program.job)
         if await program.job.signal(""):
-            # Without a reader of its pipe, a background process would fail.
+            # Without a reader, a background process would hang as soon as its pipe is full.
             asyncio.get_running_loop().add_reader(program.job.pipe, _discard, program.job.pipe)
         else:
             self._forget(program.job)

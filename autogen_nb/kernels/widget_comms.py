@@ -1,7 +1,7 @@
-"""The widgets of an agent's kernel, for a page that reads their state at its own pace.
+"""Stores the state of the widgets in an agent's kernel until the notebook's page reads it.
 
 1. Updates of a widget are merged until the page reads them, so a progress bar that moves 10,000 times is read once.
-2. An Output widget captures the outputs whose parent message is the widget's `msg_id`.
+2. An Output widget captures the outputs whose parent message has the id in the widget's `msg_id`.
 3. The page's messages to a widget are sent to the kernel one at a time; waiting updates are merged. Code that handles
    a message for too long is interrupted.
 
@@ -31,7 +31,7 @@ _MAX_OUTPUTS = 50
 
 @dataclass(slots=True)
 class Widget:
-    """The state of one widget, and the keys that changed since the last `read`; `outputs` are `Output` objects."""
+    """A widget's state, and the keys that changed since the last `read`; the state's "outputs" are `Output` objects."""
 
     state: dict[str, Any]
     changed: set[str]
@@ -71,7 +71,7 @@ class WidgetComms:
         return self._widgets[identifier].state if identifier in self._widgets else {}
 
     def read(self) -> tuple[dict[str, dict[str, Any]], set[str]]:
-        """Returns the changed part of each widget's state, the oldest widget first, and the closed widgets."""
+        """Returns the changed part of each widget's state, the oldest widget first, and the ids of closed widgets."""
         with self._lock:
             changes = {
                 name: {key: widget.state[key] for key in widget.changed}
@@ -151,7 +151,7 @@ class WidgetComms:
     def _set(self, widget: Widget, key: str, value: Any) -> None:
         size = len(value if isinstance(value, bytes) else str(value))
         added = size - widget.sizes.get(key, 0)
-        # Code may send states of any size.
+        # The agent's code may send states of any size.
         if self._bytes + added <= _MAX_BYTES:
             self._bytes += added
             widget.sizes[key] = size

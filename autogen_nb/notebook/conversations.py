@@ -18,7 +18,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, ModelReplied, Recorded, Said
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
-from autogen_nb.kernels.transfer.variable_transfer import Handed
+from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
 from autogen_nb.notebook.chat_folders import ChatFolders, remove_empty, writable
 from autogen_nb.notebook.chat_kernels import ChatKernels
 from autogen_nb.notebook.view import status_line
@@ -263,16 +263,16 @@ class NotebookConversation:
             # The sandbox of a newer executor may have the folder mounted.
             remove_empty(self.cwd, self.known_folder)
 
-    async def put(self, values: Mapping[str, object]) -> Handed:
+    async def put(self, values: Mapping[str, object]) -> TransferRecord:
         """Copies values to the kernel, and to the session."""
         return await self.executor.put(values, copy=self.session.new_inputs())
 
-    def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
+    def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
         """Records values copied to the kernel, and returns the names of the kernel's variables that they replaced."""
         self.listed_variables |= set(values)
-        if handed is not None:
-            self.session.add_inputs(tuple(values), handed.copy)
-        return self.shared.hand(values, handed)
+        if record is not None:
+            self.session.add_inputs(tuple(values), record.copy)
+        return self.shared.hand(values, record)
 
     def bring(self, values: Mapping[str, object], namespace: dict[str, object]) -> tuple[str, ...]:
         """Copies values into the notebook, and returns the names of the notebook's variables that they replaced."""

@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb.kernels.inside.fingerprints import fingerprint
 from autogen_nb.kernels.transfer.shared_variables import SharedVariables
-from autogen_nb.kernels.transfer.variable_transfer import Handed
+from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
 
 
 def large() -> pd.DataFrame:
@@ -83,7 +83,7 @@ def test_unreadable_variable_is_compared_by_identity() -> None:
 
 def test_handed_values_that_changed_are_named() -> None:
     namespace = {"a": [1], "b": [2], "c": [3]}
-    handed = Handed.of(copy.copy(namespace))
+    handed = TransferRecord.of(copy.copy(namespace))
 
     namespace["a"].append(2)
     del namespace["c"]
@@ -115,5 +115,5 @@ def test_another_kernel_has_none_of_them() -> None:
     assert before == ("numbers",)
     assert shared.stale({"numbers": numbers}) == ()
     assert not shared.holds("numbers", numbers)
-    assert shared.hand({"new": 4}, Handed.of({"new": 4}, ("old",))) == ("old",)
+    assert shared.hand({"new": 4}, TransferRecord.of({"new": 4}, ("old",))) == ("old",)
     assert shared.names == {"new"}

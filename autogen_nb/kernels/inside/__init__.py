@@ -1,1 +1,1 @@
-"""Modules that run in the agent's kernel. They import nothing of this package, which the kernel may not have."""
+"""Modules that run in the agent's kernel. There, this package may not be installed, so they do not import it."""

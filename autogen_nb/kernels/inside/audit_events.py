@@ -1,10 +1,10 @@
 """Translates Python's audit events to actions that need a permission, such as reading a file.
 
-1. No permission is needed for reading the interpreter's files, installed packages, fonts and shared system data, for
-   devices such as `/dev/null`, and for the chat's private folder with caches and temporary files.
+1. No permission is needed for reading the interpreter's files, installed packages, fonts and shared system data. The
+   same is true for devices such as `/dev/null`, and for the chat's private folder with caches and temporary files.
 2. The agent's own code needs a permission to change the environment and to use ctypes; libraries do not.
 3. Links in paths are resolved. Writing a file with several hard links needs a permission even in the chat's own
-   folder, because the file's other names may be outside of the folder.
+   folder, because the file may also have a name outside of the folder.
 """
 
 import os
@@ -48,7 +48,7 @@ _INSTALLER = re.compile(
 # Matches shell syntax, but not the `>=` and `<=` of version specifiers.
 _SHELL = re.compile(r"[;&|`$()\n]|[<>](?!=)|>=?&")
 _PIP = f"{sys.executable} -m pip "
-# Options without a package; the value of any other option may be a package.
+# Options that name no package; the value of any other option may name one.
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
@@ -150,7 +150,7 @@ def _on_database(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Ac
     if path.startswith("file:"):
         path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
         path, options = _unquote(path), query.split("&")
-    # Of several modes, the last one applies.
+    # SQLite applies the last of several modes.
     mode = next((each for each in reversed(options) if each.startswith("mode=")), "")
     if path in ("", ":memory:") or mode == "mode=memory":
         return
@@ -285,7 +285,7 @@ def _folder(arguments: tuple[Any, ...], index: int) -> int | None:
 
 
 def _on_change(kind: str, path: int, folder: int, *, resolve_last: bool) -> Reader:
-    """Reads events that change a file; `path` and `folder` are indices of the event's arguments."""
+    """Returns a reader for events that change a file; `path` and `folder` are indices of the event's arguments."""
 
     def read(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
         target = arguments[path]

@@ -1,4 +1,4 @@
-"""Loads the package's own modules and the guard into the agent's kernel, from the file that `preparation` writes."""
+"""Loads this package's modules and the guard into the agent's kernel, from the file that `preparation` writes."""
 
 import builtins
 import marshal
@@ -32,7 +32,7 @@ def _make_module(name: str, code: CodeType) -> Any:
 
 def _unpack(path: str) -> list[dict[str, CodeType]]:
     with open(path, "rb") as file:
-        magic, compiled, sources = marshal.load(file)  # noqa: S302  # the package's file, from before the agent's code ran
+        magic, compiled, sources = marshal.load(file)  # noqa: S302  # this package wrote the file
     if magic == MAGIC_NUMBER:
         codes: list[dict[str, CodeType]] = marshal.loads(compiled)  # noqa: S302  # as above
         return codes

@@ -1,11 +1,11 @@
-"""Takes checkpoints: forked copies of the kernel that sleep until the supervisor ends them, or wakes one as the kernel.
+"""Takes checkpoints: forked copies of the kernel, which sleep. The supervisor ends them, or wakes one as the kernel.
 
-1. A fresh thread forks, because the forking thread becomes the only thread of the copy. libgomp keeps a pool for each
-   thread, so a copy whose thread has used OpenMP would hang in its first parallel region.
+1. A new thread forks, because the forking thread becomes the only thread of the copy. A thread that
+   has used OpenMP depends on other threads, so its copy would hang in the next parallel region.
 2. The other threads do not exist in the copy. Code that needs them would hang, so a kernel with unknown threads takes
    no checkpoint.
-3. A woken copy keeps ipykernel's application, kernel and shell, and connects them to new sockets and threads at the old
-   addresses.
+3. A woken copy keeps ipykernel's application, kernel and shell, and connects them to new threads, and to new
+   sockets at the old addresses.
 """
 
 import array
@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
-# The field in an execute request: the numbers of the checkpoints before it and after it, or 0.
+# The field of an execute request with the numbers of the checkpoints before and after the request; 0 means none.
 FIELD = "autogen_nb_checkpoint"
-# The name of a sleeping copy, by which the owner's measurements leave it out.
+# The process name of sleeping copies, which `limits/resource_usage.py` does not count.
 NAME = "checkpoint"
 _IDLE_SECONDS = 0.005
 _PAUSE = 0.001
@@ -37,7 +37,7 @@ _EVENTS = "anon_inode:[event"
 
 
 class Checkpoints:
-    """`on_wake` connects other parts to a woken kernel; `unjudged` are the threads that the guard ignores."""
+    """`on_wake` is called in a woken kernel; `unjudged` has the ids of the threads that the guard ignores."""
 
     def __init__(self, kernel: Any, path: str, threads: Any, unjudged: set[int], on_wake: Callable[[], Any]) -> None:
         self._kernel = kernel
@@ -50,28 +50,28 @@ class Checkpoints:
         self._threads = threads
         self._streams = sys.stdout, sys.stderr
         self._copies: set[int] = set()
-        # The descriptors of the kernel itself, as opposed to those that blocks have opened.
+        # The kernel's own file descriptors, without those that blocks have opened.
         self._own: set[int] = set()
         self._inherited: set[int] = set()
         self._is_busy = False
-        # The number of the present state's checkpoint, and of the checkpoint to take when the kernel is idle.
+        # The numbers of the present state's checkpoint and of the one to take when the kernel is idle; 0 means none.
         self._taken = self._next = 0
 
     def begin(self, numbers: Any) -> None:
-        """Takes the checkpoint before a request, if there is none of the present state."""
+        """Takes the checkpoint before a request, unless the present state has one."""
         self._is_busy = True
         before, after = numbers or (0, 0)
         if before and before != self._taken:
             self._take(before, contextvars.copy_context())
-        self._changes_to = after
+        self._after = after
 
     def end(self) -> None:
-        """After a request that changed the state, takes the next checkpoint as soon as the kernel is idle."""
+        """After a request that may have changed the state, takes the next checkpoint when the kernel is idle."""
         self._is_busy = False
-        if self._changes_to:
-            if self._taken == self._changes_to:
+        if self._after:
+            if self._taken == self._after:
                 self._supervisor.send(f"drop {self._taken}".encode())
-            self._taken, self._next = 0, self._changes_to
+            self._taken, self._next = 0, self._after
         if self._next:
             loop = asyncio.get_running_loop()
             loop.call_later(_IDLE_SECONDS, self._take_when_idle, self._next, contextvars.copy_context())
@@ -95,7 +95,7 @@ class Checkpoints:
 
     def _take_in_thread(self, number: int, context: contextvars.Context, state: Any) -> None:
         self._unjudged.add(threading.get_ident())
-        # At the first checkpoint, no block of this kernel has run.
+        # No block runs before a new kernel's first checkpoint, so all descriptors belong to the kernel itself.
         self._own = self._own or set(_descriptors()) - self._inherited
         try:
             self._reap()
@@ -123,9 +123,9 @@ class Checkpoints:
                 self._copies.discard(pid)
 
     def _fork(self, number: int) -> bool:
-        """Returns True in the kernel, and False in the copy when it wakes."""
+        """Returns True in the kernel, and False in a copy that wakes."""
         end, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # The block moves the positions in files as soon as the kernel has forked.
+        # After the fork, blocks may move the file positions, which the copy shares.
         offsets, kernel = _offsets(), os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pid = os.fork()
@@ -148,7 +148,7 @@ class Checkpoints:
         return False
 
     def _sleep(self, end: socket.socket, offsets: dict[int, int]) -> int:
-        """Returns the number of this copy's own checkpoint when it wakes."""
+        """Sleeps until the supervisor wakes this copy. Returns the number of the checkpoint to take then."""
         os.setsid()
         self._copies.clear()
         _rename(NAME)
@@ -158,14 +158,14 @@ class Checkpoints:
         if not message:
             os._exit(0)
         for descriptor, offset in offsets.items():
-            # Functions of `os.register_at_fork` close files in the copy, such as matplotlib's fonts.
+            # A function of `os.register_at_fork` may have closed the file, as matplotlib's does with fonts.
             with suppress(OSError):
                 os.lseek(descriptor, offset, os.SEEK_SET)
         _rename("python")
         return int(message)
 
     def _close_connections(self) -> None:
-        """Closes this process's copies of the kernel's connections, and its loops."""
+        """Closes this process's duplicates of the kernel's connections and event loops."""
         from tornado.ioloop import IOLoop
 
         loops: Any = list(IOLoop._ioloop_for_asyncio)
@@ -177,7 +177,7 @@ class Checkpoints:
         own = self._kernel.parent.ip if self._kernel.parent.transport == "ipc" else "\0"
         for descriptor in _descriptors():
             if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-                # Those of ZeroMQ, which does not close them in a copy.
+                # ZeroMQ does not close its event descriptors in a copy.
                 if descriptor in self._own and os.readlink(f"/proc/self/fd/{descriptor}").startswith(_EVENTS):
                     os.close(descriptor)
                 continue
@@ -187,7 +187,7 @@ class Checkpoints:
             if str(name).startswith(own) or (listens and descriptor in self._own):
                 os.close(descriptor)
             elif listens:
-                # The agent's code may still close this number.
+                # The number stays in use: the agent's code may still close it, and would otherwise close another file.
                 os.dup2(null, descriptor)
         os.close(null)
 
@@ -197,7 +197,7 @@ class Checkpoints:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
             context.run(self._serve, state)
-        except Exception as error:  # noqa: BLE001  # nobody could see it
+        except Exception as error:  # noqa: BLE001  # only the supervisor can report it
             self._refuse(number, f"the error {error!r}")
         finally:
             atexit._run_exitfuncs()
@@ -206,22 +206,22 @@ class Checkpoints:
     def _serve(self, random_state: Any) -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
         app = self._kernel.parent
-        # The threads of a started kernel belong to no request.
+        # The new threads must not belong to a request, so they get an empty context.
         contextvars.Context().run(_connect, app, self._kernel, self._streams)
         self._threads.begin()
         self._on_wake()
-        # `random` seeds itself after a fork.
+        # `random` reseeds itself after a fork.
         random.setstate(random_state)
         self._await_supervisor()
         # From here on, this thread runs the agent's code.
         self._unjudged.clear()
         app.start()
-        # The reason is in `kernel_main.py`.
+        # As in `kernel_main.main`, before `atexit` ends the IOPub thread.
         app.control_thread.stop()
         app.control_thread.join()
 
     def _await_supervisor(self) -> None:
-        """Waits until this process is the supervisor's child, because the old kernel has ended, and ends with it."""
+        """Waits until the old kernel has ended and the supervisor is the parent. Ends when the parent ends."""
         import ctypes
 
         while os.getppid() == self._kernel_pid:
@@ -256,7 +256,7 @@ def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
         sender.pub_socket = app.iopub_socket
     kernel._main_asyncio_lock = asyncio.Lock()
     kernel_class = type(kernel)
-    # `init_kernel` would make a new kernel. With `adopt`, it only makes the streams and starts the threads.
+    # `init_kernel` would create a new kernel. With `adopt`, the old kernel gets new streams and threads.
     kernel_class.instance = staticmethod(adopt)
     try:
         app.init_kernel()
@@ -265,14 +265,14 @@ def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
 
 
 def _connect_stream(stream: Any, thread: Any) -> None:
-    """Connects `sys.stdout` or `sys.stderr`, which variables and log handlers may refer to."""
+    """Connects `sys.stdout` or `sys.stderr` again. Variables and log handlers may refer to the existing object."""
     if not hasattr(stream, "pub_thread"):
         return
     stream.pub_thread, stream._io_loop = thread, thread.io_loop
     stream._master_pid = os.getpid()
-    # Another thread may have held the lock.
+    # Another thread may have held the lock during the fork.
     stream._buffer_lock = threading.RLock()
-    # Containers may have releases before 6.26, with a single buffer.
+    # Before 6.26, which containers may have, ipykernel had a single buffer.
     getattr(stream, "_buffers", {}).clear()
     stream._flush_pending = stream._subprocess_flush_pending = False
     if getattr(stream, "_fid", None) is not None:
@@ -297,7 +297,7 @@ def _descriptors() -> list[int]:
 
 
 def _offsets() -> dict[int, int]:
-    """The positions in open files, which all copies share with the kernel."""
+    """Maps the descriptor of each open file to the position, which the kernel and all copies share."""
     offsets = {}
     for descriptor in _descriptors():
         # A descriptor that was opened with O_PATH has no position.

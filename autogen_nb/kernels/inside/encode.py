@@ -46,7 +46,7 @@ def _loaded_module(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value's files into the folder. For a value that `decode` could not restore, returns the reason."""
+    """Writes the value's files into the folder; returns the reason if `decode` could not restore the value."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:
@@ -57,7 +57,7 @@ def save(value: Any, folder: str) -> dict[str, str]:
 
 
 def is_data(value: Any) -> bool:
-    """Checks the first items of a value for types that `save` accepts."""
+    """True if `save` probably accepts the value; checks only the first items."""
     try:
         return _is_data(value, _LEVELS, iter(range(_MAX_CHECKS)))
     except Exception:  # noqa: BLE001  # the value's class may raise anything, and another thread may change the value
@@ -196,7 +196,7 @@ class _Writer:
                 return None
         except (NotEncodable, KeyboardInterrupt, SystemExit):
             raise
-        # For a column of objects, polars raises a BaseException that is no Exception.
+        # For a column of objects, polars raises a BaseException that is not an Exception.
         except BaseException as error:
             raise NotEncodable(f"cannot be written as Arrow data ({type(error).__name__}: {error!s:.100})") from error
         self._files += 1
@@ -219,7 +219,7 @@ class _Writer:
 
     def column(self, array: Any) -> Any:
         pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
-        # The type must be exact, because the type of pandas' string arrays is a subclass.
+        # `isinstance` would also accept pandas' string arrays, whose type is a subclass.
         if type(array) is pandas.arrays.NumpyExtensionArray:
             array = array.to_numpy()
         dtype = array.dtype

@@ -19,7 +19,7 @@ _SPREAD_ROWS = 20_000
 _END_ITEMS = 1_000
 _MAX_COLUMNS = 2_000
 _TEXT_BYTES = 64
-"""The usual size of a text in a column of objects."""
+"""The usual size of a text in a column of objects, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class _Hash:
             self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
     def dump(self, value: Any, limit: float = math.inf) -> None:
-        """Hashes the value's pickle; with a limit, only its first bytes, and a sample of each large buffer."""
+        """Hashes the value's pickle. With a limit, hashes samples of large buffers, and raises `_Full` at the limit."""
         self._remaining = limit
         callback = None if limit == math.inf else self.buffer
         self._pickler(self, protocol=5, buffer_callback=callback).dump(value)
@@ -104,7 +104,7 @@ def fingerprint(value: Any, *, in_any_process: bool = False) -> Fingerprint:
 def _read_any(value: Any, into: _Hash) -> None:
     into.text(type(value))
     if type(value).__module__.startswith("dask."):
-        # The pickle of a collection changes when it is computed.
+        # Computing a Dask collection changes its pickle.
         into.text(value.__dask_tokenize__())
         return
     try:
@@ -112,7 +112,7 @@ def _read_any(value: Any, into: _Hash) -> None:
     except _Full:
         if hasattr(value, "__len__"):
             into.text(len(value))
-        # Code usually changes a long list at its end.
+        # Code usually changes the end of a long list.
         if isinstance(value, list | tuple):
             into.dump(value[-_END_ITEMS:], _MAX_BYTES)
         raise

@@ -1,4 +1,4 @@
-"""The guard: an audit hook that asks the person before code in the agent's kernel has an effect without permission.
+"""The guard: an audit hook in the agent's kernel. It asks the person before code does something without permission.
 
 1. The kernel installs the guard before the agent's code runs. The guard uses its own copies of modules and built-in
    functions, so it still works after code has replaced `input`, `json`, `os.path` or the kernel's methods.
@@ -7,7 +7,7 @@
 3. The guard sends signed questions on the stdin channel, and accepts only signed answers. An answer is valid until the
    block ends.
 4. The guard asks only while a block runs, only in the kernel's process, and one question at a time in each thread.
-   In other cases, the guard denies the action.
+   Otherwise the guard denies the action.
 
 The guard prevents accidents, not attacks: malicious code in the same process can evade it (docs/safety.md).
 """
@@ -154,7 +154,7 @@ class _Guard:
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
         if event in _OWN_EVENTS:
-            self._follow(event, arguments)
+            self._on_own_event(event, arguments)
             return None
         thread = _get_ident()
         if not self._is_active or thread == self._own_thread or thread in self._process.busy:
@@ -171,8 +171,7 @@ class _Guard:
             if not nested:
                 self._judging.discard(thread)
 
-    def _follow(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Handles the handler's events."""
+    def _on_own_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == _TAKE:
             if self._checkpoints is not None:
                 self._checkpoints.begin(*arguments)

@@ -51,7 +51,7 @@ class ProcessView:
         self.scheduler: tuple[Any, ...] = ()
         self._scheduler_addresses: set[str] = set()
         self.begin(scope)
-        # The threads in `_call_unjudged`.
+        # The ids of threads whose actions the guard does not judge.
         self.busy: set[int] = set()
 
     def begin(self, scope: Any) -> None:
@@ -60,7 +60,7 @@ class ProcessView:
         self._addresses: set[str] = {_gethostname()}
 
     def path(self, path: str, folder: int | None, *, resolve_last: bool) -> str:
-        """The absolute path with resolved links; a link in its last part is resolved only if `resolve_last` is True."""
+        """The absolute path with resolved links; a link in the last part is resolved only if `resolve_last` is True."""
         if folder is not None and not path.startswith("/"):
             path = f"/proc/self/fd/{folder}/{path}"
         if resolve_last:
@@ -113,7 +113,7 @@ class ProcessView:
         return False
 
     def is_own_process_file(self, path: str) -> bool:
-        """True for this process's files in /proc except its environment and memory.
+        """True for this process's files in /proc except the environment and the memory.
 
         Libraries may read the command line of the parent process, too.
         """
@@ -127,7 +127,7 @@ class ProcessView:
     def is_in_library(self) -> bool:
         """True if the nearest frame outside of the standard library belongs to an installed package."""
         for file, _ in self._frames():
-            # Packages come first, because they may be in a subfolder of the standard library.
+            # Packages are checked first, because they may be in a subfolder of the standard library.
             if file.startswith(self._packages):
                 return "/IPython/core/magics/" not in file
             if not file.startswith(self._stdlib):

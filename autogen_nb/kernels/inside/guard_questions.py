@@ -26,7 +26,7 @@ def sign(secret: bytes, text: str) -> str:
 
 
 def decoder() -> Callable[[str, int], Any]:
-    """The C function of `json` that parses the value at a position of a text, and returns it with the next position."""
+    """The C function of `json` that parses the value at a position of a text, and returns it with the end position."""
     scanner: Callable[[str, int], Any] = vars(json.JSONDecoder())["scan_once"]
     return scanner
 
@@ -86,7 +86,7 @@ class Asker:
             if message["signature"] == sign(self._secret, message["text"]):
                 answer: dict[str, Any] = self._decode(message["text"], 0)[0]
                 self._answers[answer["number"]] = answer
-        except Exception:  # noqa: BLE001, S110  # ignore invalid messages
+        except Exception:  # noqa: BLE001, S110  # invalid messages are ignored
             pass
 
     def _put(self, block: Any, prompt: str) -> None:
@@ -111,7 +111,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits until the output is sent, but not long, because the sender may need a lock that this thread holds."""
+        """Waits briefly until the output is sent. The sender may need a lock that this thread holds."""
         done = _allocate_lock()
         done.acquire()
 
@@ -121,7 +121,7 @@ class OutputStream:
             finally:
                 done.release()
 
-        try:  # noqa: SIM105  # the agent's code may have replaced what contextlib uses
+        try:  # noqa: SIM105  # the agent's code may have changed contextlib
             self._schedule(flush)
         except Exception:  # noqa: BLE001, S110
             pass

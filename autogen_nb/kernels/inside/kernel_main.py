@@ -9,9 +9,9 @@ from contextlib import suppress
 
 
 def main() -> None:
-    # What is registered first is called last.
+    # Registered first, so that `atexit` calls it last.
     atexit.register(_leave)
-    # Garbage collection would take 5 % of the start, and imports leave little garbage.
+    # Garbage collection would take 5 % of the start-up time, and imports leave little garbage.
     thresholds = gc.get_threshold()
     gc.set_threshold(100_000)
     from ipykernel.kernelapp import IPKernelApp
@@ -19,25 +19,25 @@ def main() -> None:
 
     del application.SYSTEM_CONFIG_DIRS[:]
     del application.ENV_CONFIG_DIRS[:]
-    # The working directory comes last, so that its files, such as `seaborn.py`, hide no package.
+    # The working directory comes last, so that a file such as `seaborn.py` in it hides no package.
     sys.path.append("")
     app = IPKernelApp.instance()
-    # Importing the debugger would take 25 % of the start; the agent's code can still import it.
+    # Importing the debugger would take 25 % of the start-up time; the agent's code can still import it.
     debugger = "debugpy"
     sys.modules[debugger] = None  # type: ignore[assignment]  # marks the module as missing
     app.initialize()
     del sys.modules[debugger]
     gc.set_threshold(*thresholds)
     app.start()
-    # Before `atexit` ends the IOPub thread, which sends the control thread's last messages.
+    # The control thread ends before `atexit` ends the IOPub thread, which sends the control thread's messages.
     app.control_thread.stop()
     app.control_thread.join()
 
 
 def _leave() -> None:
-    """Ends the process without Python's finalization, for which a kernel with large libraries has too little time."""
+    """Ends the process without Python's finalization, which takes too long with large libraries."""
     for each in gc.get_objects():
-        # Modules and tracebacks may still hold files. `isinstance` would run the code of proxies.
+        # Modules and tracebacks may still refer to open files. `isinstance` would run the code of proxies.
         if issubclass(type(each), (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)):
             with suppress(Exception):
                 each.flush()

@@ -1,7 +1,7 @@
 """Finds threads that a forked copy of the kernel would lack.
 
-A native thread has no name as a Python thread has. It belongs to the libraries whose functions are on its stack; /proc
-has its stack pointer.
+A Python thread is judged by its name. A native thread is judged by the libraries whose functions are on its stack; the
+stack pointer is in /proc.
 """
 
 import array
@@ -17,11 +17,11 @@ _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
 _SAFE_CLASSES = ("TMonitor",)
 _STACK_SIZE = 2**16
-# OpenBLAS's threads run for about 30 ms after their work.
+# OpenBLAS's threads keep running for about 30 ms after their work.
 _TRIES = 100
 _PAUSE = 0.001
 _WORD = 8
-# A call instruction of x86-64, which precedes each return address. Other words on the stack may be old.
+# A call instruction of x86-64, which precedes each return address. Other words on the stack can be any data.
 _CALL = re.compile(rb"(\xe8.{4}|\xff[\x10-\x17\x50-\x57\x90-\x97\xd0-\xd7].{0,5})\Z", re.DOTALL)
 _CALL_SIZE = 7
 
@@ -29,7 +29,7 @@ _Map = tuple[int, int, str]
 
 
 class LostThreads:
-    """Compares the threads with those at the last `begin`, which are ipykernel's own."""
+    """Checks the threads that have started since `begin`, when there were only ipykernel's own threads."""
 
     def __init__(self) -> None:
         self.begin()
@@ -51,7 +51,7 @@ class LostThreads:
                 continue
             maps = maps or _maps()
             libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
-            # A stack may still have a word of ZeroMQ, whose own threads have nothing else on theirs.
+            # Any stack may contain an old address of ZeroMQ; the stacks of ZeroMQ's threads contain no other library.
             libraries = {library for library in libraries if not library.startswith("libzmq")} or libraries
             if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
                 return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"
@@ -74,7 +74,7 @@ def _maps() -> list[_Map]:
 
 
 def _libraries(thread: int, maps: list[_Map]) -> set[str]:
-    """The libraries of the functions on a native thread's stack; empty if the thread never waits."""
+    """The libraries of the functions on a native thread's stack; empty if the thread never waits, or on errors."""
     starts = [start for start, _, _ in maps]
     for _ in range(_TRIES):
         try:

@@ -1,7 +1,7 @@
-"""Creates a virtual environment in which this interpreter's packages are visible, too.
+"""Creates the overlay: a virtual environment in which this interpreter's packages are visible, too.
 
-The environment has its own folders for caches and temporary files: in the person's folders, the agent's code could
-plant files that later run in the person's kernel. The module supports older Pythons, which containers may have.
+The environment has its own folders for caches and temporary files. Otherwise, the agent's code could plant code in
+the person's folders, and the person's kernel would run it. This module supports the older Pythons of containers, too.
 """
 
 import os
@@ -51,14 +51,14 @@ def make(folder: str) -> None:
         os.makedirs(each, mode=0o700, exist_ok=True)
     os.symlink(base, python)
     os.symlink(site_packages, packages(folder))
-    # pip does not change packages that come from a .pth file, because they are outside of its environment.
+    # pip does not change packages that come from a .pth file, because they are outside of the environment.
     _write(join(site_packages, "under.pth"), f"import site; list(map(site.addsitedir, {_installed_folders()!r}))\n")
     home = os.path.dirname(base)
     _write(settings, f"home = {home}\ninclude-system-site-packages = false\nversion = {_version(3)}\n")
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Activates the environment in `folder`, unless an environment for the interpreter at `prefix` is active.
+    """Activates the environment in `folder`, unless another is active and `prefix` is "" or that of this interpreter.
 
     Returns the folder of the active environment.
     """

@@ -1,9 +1,9 @@
 """Writes and reads values as pickles, in the notebook's process and in the agent's kernel.
 
 1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
-   only changed pages are copied.
-2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` refuses a
-   function if it uses a global variable that is not transferred, too.
+   the system copies only changed pages.
+2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` then refuses
+   functions that use global variables outside of the transfer.
 """
 
 import dis
@@ -51,7 +51,7 @@ class _CountingWriter:
 
 
 def dump(value: Any, stem: str, *, limit: float = float("inf"), available: Iterable[str] = ()) -> int:
-    """Writes the value to files with the prefix `stem`; returns their size in bytes."""
+    """Writes the value to files with the prefix `stem`; returns the total size in bytes."""
     spans: list[tuple[int, int]] = []
     budget = [limit]
     with open(f"{stem}.buffers", "wb", buffering=0) as buffers_file, open(f"{stem}.pickle", "wb") as file:

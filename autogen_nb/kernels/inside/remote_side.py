@@ -1,6 +1,6 @@
 """Reads and writes files, and runs shell blocks, in a kernel on another machine.
 
-Execute requests call these functions in `user_expressions`, so that the reply contains the result.
+Execute requests call most of these functions in `user_expressions`, so that the reply contains the result.
 """
 
 import atexit

@@ -1,6 +1,6 @@
 """Lists and copies variables inside the agent's kernel, and configures ipykernel and IPython.
 
-The package calls `answer` in a silent execute request, and reads the result from a JSON file.
+`transfer/variable_exchange.py` calls `answer` in a silent execute request, and reads the result from a JSON file.
 """
 
 import asyncio
@@ -89,12 +89,12 @@ def _connect_to_cluster(address: str, security: Any) -> None:
     if client is None or client.status != "running" or client.scheduler.address != address:
         Client(address, security=security, timeout=_CONNECT_SECONDS)
         for thread in threading.enumerate():
-            # The person reads the name where a checkpoint is refused.
+            # The person sees this name if the thread prevents a checkpoint.
             thread.name = "Dask client" if thread.name == "IO loop" else thread.name
 
 
 def import_ahead(name: str) -> None:
-    """Imports a module, and the modules that its first use imports."""
+    """Imports a module, and for pandas also the modules that the first use imports."""
     # Garbage collection would take a sixth of the time, and imports leave little garbage.
     was_enabled = gc.isenabled()
     gc.disable()
@@ -139,7 +139,7 @@ def variables(is_data: Callable[[Any], bool], digest: Callable[[Any], str] = lam
 
 
 def not_carried() -> str:
-    """The variables whose values do not work in a woken kernel, in words."""
+    """Names the variables whose values do not work in a woken kernel, such as connections."""
     types = tuple(getattr(sys.modules[module], name) for module, name in _NOT_CARRIED if module in sys.modules)
     namespace = list(_shell().user_ns.items())
     names = [name for name, value in namespace if not name.startswith("_") and isinstance(value, types)]
@@ -147,7 +147,7 @@ def not_carried() -> str:
 
 
 def changes() -> str:
-    """JSON of the changed variables since the last call: "new", "changed" or "deleted", name, size before and after."""
+    """Lists the changes since the last call in JSON: "new", "changed" or "deleted", name, old size, new size."""
     return json.dumps(_FUNCTIONS["changes"]())
 
 
@@ -172,7 +172,7 @@ def _size(listed: dict[str, Any]) -> str:
 
 
 def _digests(fingerprint: Callable[..., Any], seconds: float = _DIGEST_SECONDS) -> Callable[[Any], str]:
-    """A function for the digests of values; after a time limit it returns "", so that it does not delay cells."""
+    """Returns a function that computes digests. To save time, the function returns "" after `seconds`."""
     end = time.monotonic() + seconds
 
     def digest(value: Any) -> str:
@@ -215,7 +215,7 @@ def _cheap_size(value: Any) -> int | None:
             return int(usage.sum() if hasattr(usage, "sum") else usage)
         if _is_from(value, ("numpy",)) and hasattr(value, "nbytes"):
             return int(value.nbytes)
-    except Exception:  # noqa: BLE001  # raised by the value's own code; its size is optional
+    except Exception:  # noqa: BLE001  # the value's own code may raise anything; the size is optional
         return None
     return sys.getsizeof(value) if type(value) in (str, bytes, bytearray) else None
 
@@ -251,7 +251,7 @@ def _queue_without_limit(kernel: Any) -> None:
 
 
 def _local_page(iframe: Any) -> str:
-    """The HTML of an IFrame; for a local file its contents, because the notebook's page cannot load the file."""
+    """The HTML of an IFrame; for a local file, the file's contents, since the notebook's page cannot load it."""
     if not (iframe.src.endswith((".html", ".htm")) and os.path.isfile(iframe.src)):
         return str(iframe._repr_html_())
     with open(iframe.src, encoding="utf-8", errors="replace") as file:

@@ -36,20 +36,20 @@ class Cgroup:
         self.begin()
 
     @classmethod
-    def create(cls, limits: Limits, own: Path = _OWN_CGROUP, mounted: Path = _MOUNT_POINT) -> "Cgroup | None":
+    def create(cls, limits: Limits, cgroup_file: Path = _OWN_CGROUP, mount: Path = _MOUNT_POINT) -> "Cgroup | None":
         """Creates a cgroup for the limits; None if the system does not allow it."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # A limit above the machine's memory has no effect, so the limit is at most halfway to this memory.
+            # A limit above the machine's memory has no effect, so the cgroup's limit is at most halfway to it.
             halfway = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
             values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:
             values["pids"] = int(_FACTOR * limits.processes)
-        own_folder = machine_memory.own_cgroup(own, mounted)
+        own_folder = machine_memory.own_cgroup(cgroup_file, mount)
         if own_folder is None or not values:
             return None
-        parents = [folder for folder in (own_folder, own_folder.parent) if _can_delegate(folder, mounted)]
+        parents = [folder for folder in (own_folder, own_folder.parent) if _can_delegate(folder, mount)]
         folder = next((parent / name for parent in parents if _create_folder(parent / name, values)), None)
         return None if folder is None else cls(limits, folder, values)
 
@@ -83,8 +83,8 @@ def parse_counter(text: str, name: str) -> int:
     return next((int(line[1]) for line in lines if line[:1] == [name] and line[1:2] and line[1].isdigit()), 0)
 
 
-def _can_delegate(folder: Path, mounted: Path) -> bool:
-    if not folder.is_relative_to(mounted):
+def _can_delegate(folder: Path, mount: Path) -> bool:
+    if not folder.is_relative_to(mount):
         return False
     try:
         delegated = (folder / "cgroup.subtree_control").read_text("ascii").split()

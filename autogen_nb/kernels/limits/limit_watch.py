@@ -1,7 +1,7 @@
 """Measures the processes of a kernel or another program, and enforces its limits.
 
 1. At a limit, the watch interrupts the block. At the memory limit, the watch also kills the largest process, unless
-   this is the kernel. At the limit on processes, the watch also kills all processes except the kernel.
+   it is the kernel. At the limit on processes, the watch also kills all processes except the kernel.
 2. The watch kills a kernel that exceeds the memory limit for a second, or by a quarter.
 """
 

@@ -15,23 +15,23 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 @cache
 def memory() -> int:
-    """The machine's memory in bytes, or the memory limit of a cgroup if that is smaller."""
+    """The machine's memory in bytes, or a cgroup's memory limit if this limit is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *cgroup_limits(_OWN_CGROUP, _CGROUPS)])
 
 
-def cgroup_limits(own: Path, mounted: Path) -> Iterator[int]:
-    folder = own_cgroup(own, mounted)
+def cgroup_limits(cgroup_file: Path, mount: Path) -> Iterator[int]:
+    folder = own_cgroup(cgroup_file, mount)
     for step in () if folder is None else (folder, *folder.parents):
-        if step.is_relative_to(mounted):
+        if step.is_relative_to(mount):
             with suppress(ValueError):
                 yield int(_text(step / "memory.max"))
 
 
-def own_cgroup(own: Path, mounted: Path) -> Path | None:
+def own_cgroup(cgroup_file: Path, mount: Path) -> Path | None:
     """The folder of the process's cgroup; None if the system has no cgroup version 2."""
-    paths = [line.removeprefix("0::/") for line in _text(own).splitlines() if line.startswith("0::/")]
-    return mounted / paths[0] if paths else None
+    paths = [line.removeprefix("0::/") for line in _text(cgroup_file).splitlines() if line.startswith("0::/")]
+    return mount / paths[0] if paths else None
 
 
 def preimports(modules: Sequence[str] = USUAL, *, total: int | None = None) -> tuple[str, ...]:

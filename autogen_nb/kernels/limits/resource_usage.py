@@ -39,7 +39,7 @@ def proportional_memory(usage: ResourceUsage) -> int:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Kills the processes; stops them first, so that they cannot start others."""
+    """Kills the processes; stops all of them first, so that none starts another process."""
     processes = list(pids)
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in processes:
@@ -48,7 +48,7 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def sandbox_pids(pid: int, kernel: int = 0) -> tuple[int, ...]:
-    """The ids of the sandbox's `bwrap` processes, of the program in it, and of a kernel that the program started.
+    """The ids of the `bwrap` processes, of the program in the sandbox, and of a kernel that the program started.
 
     Without a sandbox, this is only `pid`. `kernel` is the kernel's process id in the sandbox.
     """
@@ -63,7 +63,7 @@ def sandbox_pids(pid: int, kernel: int = 0) -> tuple[int, ...]:
 
 
 def _namespaces(pid: int) -> str:
-    """The process id in each namespace, the innermost last."""
+    """The line of /proc with the process's id in each namespace, the innermost last."""
     lines = _read(f"/proc/{pid}/status").decode(errors="replace").splitlines(keepends=True)
     return next((line for line in lines if line.startswith("NSpid:")), "")
 

@@ -1,6 +1,6 @@
 """Runs kernels and programs in Linux namespaces created by bubblewrap.
 
-1. The code can read the system's files, except home folders and files in `/etc` that not every user can read. The
+1. The code can read the system's files, except home folders and files in `/etc` that only some users can read. The
    sandbox has its own temporary folders, `/run` and `/proc`.
 2. The code can write only in the working directory (or in one folder of it), the kernel's outbox and the overlay.
 3. By default the code has no network, not even this machine's own ports.
@@ -31,7 +31,7 @@ from autogen_nb.kernels.places.local import (
 )
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
-from autogen_nb.kernels.processes.lifeline import SUPERVISOR, wrap_in_sandbox
+from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
 
 _HOMES = ("/home", "/root")
 _TMPFS = ("/tmp", "/var/tmp", "/run", "/dev/shm")  # noqa: S108 - the sandbox gets private ones
@@ -58,7 +58,7 @@ class BubblewrapPlace(LocalPlace):
         spec = manager.kernel_spec
         # SIGINT would end bwrap, so interrupts are messages.
         spec.interrupt_mode = "message"
-        argv = wrap_in_sandbox(spec.argv, launch_spec.limits, launch_spec.supervisor_socket)
+        argv = with_inner_supervisor(spec.argv, launch_spec.limits, launch_spec.supervisor_socket)
         spec.argv = self.wrapped(argv, launch_spec.cwd, launch_spec)
         return await start_kernel(manager, launch_spec, kernel_environ(launch_spec), convert=with_signal_codes)
 

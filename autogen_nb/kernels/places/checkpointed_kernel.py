@@ -1,4 +1,4 @@
-"""A kernel with Unix sockets, whose supervisor keeps checkpoints of it."""
+"""A kernel with Unix sockets; its supervisor can keep checkpoints."""
 
 import asyncio
 from typing import Any
@@ -15,7 +15,7 @@ _WAKE_TIMEOUT = 10.0
 
 
 class CheckpointedKernel(KernelHandle):
-    """`exited` is the end of the present kernel. Its supervisor may run on; `wake` sets a new future."""
+    """`exited` is the present kernel's exit code. The supervisor may outlive the kernel; `wake` replaces `exited`."""
 
     def __init__(
         self, launch_spec: LaunchSpec, manager: Any, process_exited: "asyncio.Future[int]", job: Program

@@ -2,8 +2,8 @@
 
 1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders.
    These folders have the same paths as on this machine. By default the code has no network.
-2. By default the engine removes the container when its main program ends: after `close`, or when the end of this
-   process closes the program's input stream.
+2. By default the engine removes the container when the main program ends: after `close`, or when this process ends and
+   thereby closes the program's input stream.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manag
 from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
-from autogen_nb.kernels.processes.lifeline import SUPERVISOR, wrap_in_sandbox
+from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
 from autogen_nb.trusted.held_folder import HeldFolder
 
 IMAGE = "python:3-slim"
@@ -38,8 +38,8 @@ IMAGE = "python:3-slim"
 # The state of the container after `close`: removed, stopped or running.
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
-# The container's main program is a shell, which sends the signals that it reads from its input stream, such as
-# "INT 12" for the process group 12. At the limit on processes, the engine cannot start a program such as `kill`.
+# The container's main program is a shell that reads signals from its input stream: for "INT 12", it interrupts the
+# process group 12. At the limit on processes, the engine could not start a program such as `kill`.
 _SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
@@ -126,7 +126,7 @@ class ContainerPlace(Place):
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
         argv = [_PYTHON, str(script), "-f", str(connection), *options]
-        argv = wrap_in_sandbox(argv, launch_spec.limits, launch_spec.supervisor_socket, _PYTHON, supervisor)
+        argv = with_inner_supervisor(argv, launch_spec.limits, launch_spec.supervisor_socket, _PYTHON, supervisor)
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
         job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
         return ContainerKernel(launch_spec, job, manager)
@@ -149,7 +149,7 @@ class ContainerPlace(Place):
         argv: Sequence[str],
         cwd: Path,  # noqa: ARG002 - the container has its own
         environ: Mapping[str, str],
-        limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
+        limits: Limits = NO_LIMITS,  # noqa: ARG002 - as above
         log: Path | None = None,
     ) -> Exec:
         """Starts a program in the container, with its output in `log` or in the job's pipe."""
@@ -256,7 +256,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # The user has named each variable that `scrub_environment` would drop. Most others describe this machine.
+        # The user has passed the variables that `scrub_environment` would drop. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

@@ -29,7 +29,7 @@ def connect_engine() -> Any:
     address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock" if os.name == "posix" else "")
     socket = address.removeprefix("unix://")
     try:
-        # If the file is missing, docker would leave a socket open.
+        # Without this file, `docker.from_env` leaves a socket open.
         if socket != address and not Path(socket).exists():
             raise FileNotFoundError(f"there is no {socket}")  # noqa: TRY301 - reported below, like other errors
         client = docker.from_env()

@@ -88,7 +88,7 @@ class Exec:
             close_stream(stream)
 
     def _may_write(self, exec_id: str) -> bool:
-        # The engine also reports "not running" before the start. Until then, there is no file with the process id.
+        # Before the start, the engine also reports "not running". The file with the process id does not exist yet.
         state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 
@@ -122,7 +122,7 @@ def _forward(stream: Any, write_end: int, may_write: Callable[[], bool]) -> None
                     return
                 ended = not may_write()
                 continue
-            # `recv` takes all decrypted data, because `select` would not see data that stays in the buffer of TLS.
+            # `select` does not see data in the buffer of TLS, so `recv` must take all decrypted data.
             if not (data := stream.recv(_CHUNK)):
                 return
             rest += data

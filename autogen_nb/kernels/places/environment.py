@@ -1,4 +1,4 @@
-"""Selects the environment variables for the agent's kernel: well-known ones without secrets."""
+"""Selects the environment variables for the agent's kernel: well-known variables without secrets."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _PROXIES = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
 _SECRET = re.compile(
     r"KEY|TOKEN|SECRET|PASS|PW|CREDENTIAL|AUTH|BEARER|HEADER|PRIVATE|COOKIE|SIGNATURE|WEBHOOK|(?:^|_)(?:PAT|DSN)(?:_|$)"
 )
-# Excludes words and paths, which could be part of ordinary output.
+# Does not match words and paths, which could be part of ordinary output.
 _LIKE_KEY = re.compile(r"(?![/~.]|\w+://)(?=.*\d)(?=.*[A-Za-z])\S{16,}")
 _ADDRESS_WITH_USER = re.compile(r"://\S*@")
 
@@ -38,7 +38,7 @@ def scrub_environment(environ: Mapping[str, str], extra: Iterable[str] = ()) -> 
 
 
 def secret_values(environ: Mapping[str, str]) -> dict[str, str]:
-    """Maps the values that look like keys, which output never shows, to the names of their variables."""
+    """Maps each value that looks like a key to the variable's name; the caller hides these values in output."""
     return {
         value: name for name, value in environ.items() if _SECRET.search(name.upper()) and _LIKE_KEY.fullmatch(value)
     }

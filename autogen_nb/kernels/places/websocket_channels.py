@@ -3,8 +3,8 @@
 1. While the client is disconnected, the server stores the kernel's messages for the next connection of the session.
 2. Writing to a broken connection may succeed, so the client writes a message only after the answer to a ping.
 3. A broken connection may lose messages. After a reconnection, the client sends a kernel_info_request. The kernel
-   replies in order: when it replies to this request, earlier execute requests without a reply have lost their replies.
-   They end with an error. The client does not send them again, because their code could run twice.
+   replies in order: when it replies to this request, the replies to earlier execute requests have arrived or are lost.
+   A request without a reply ends with an error. The client does not repeat it, because its code could run twice.
 4. The kernel counts as ended if the client cannot reconnect within `patience` seconds, or if the server reports "dead"
    or a restart.
 """

@@ -1,4 +1,4 @@
-"""Asks a kernel's supervisor for the kernel's checkpoints, which have numbers."""
+"""Asks a kernel's supervisor whether the kernel has a checkpoint with a number, and to wake it."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ _ANSWER_SECONDS = 10.0
 
 
 class Checkpoints:
-    """`ended` gets the exit code of a kernel that ends while there are checkpoints."""
+    """`ended` is called with the exit code of a kernel that ends while there are checkpoints."""
 
     def __init__(self, ended: Callable[[int], None]) -> None:
         # Why the kernel could not take its last checkpoint.
@@ -34,9 +34,9 @@ class Checkpoints:
         return bool(await self._ask(b"has %d" % number))
 
     async def wake(self, number: int, new: int = 0) -> int:
-        """Ends the kernel, and wakes a checkpoint; returns the new process id, or 0 if this is not possible.
+        """Ends the kernel, and wakes a checkpoint as the new kernel. Returns the new process id, or 0 after a failure.
 
-        With `new`, this becomes the checkpoint's number, and the other checkpoints end.
+        With `new`, the checkpoint gets the number `new`, and all other checkpoints end.
         """
         if kernel := await self._ask(b"wake %d %d" % (number, new) if new else b"wake %d" % number):
             self.kernel = kernel

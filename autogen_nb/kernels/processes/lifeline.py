@@ -20,10 +20,10 @@ SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _KILL_TIMEOUT = 5.0
 
 
-def wrap_in_sandbox(
+def with_inner_supervisor(
     command: Sequence[str], limits: Limits, socket: str, python: str = sys.executable, script: Path = SUPERVISOR
 ) -> list[str]:
-    """The command with a second supervisor, which keeps the checkpoints in the sandbox of a kernel."""
+    """Unless `socket` is "", adds a second supervisor, which runs in the kernel's sandbox and keeps the checkpoints."""
     if not socket:
         return list(command)
     return [python, "-I", "-S", str(script), "0", "-1", "end", "", "", str(limits.memory or 0), socket, *command]
@@ -32,8 +32,8 @@ def wrap_in_sandbox(
 class Lifeline:
     """A pipe to the command's supervisor (only on Linux), which kills the command when the pipe closes.
 
-    To start a command, start the result of `wrap` with `popen_options`, and call `attach`, or `close` after an error.
-    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both are the command's.
+    To start a command, call `Popen` with the result of `wrap` and `popen_options`; then `attach`, or `close` on errors.
+    `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both have the command's code.
     """
 
     root_pid = 0
@@ -123,7 +123,7 @@ class Lifeline:
             try:
                 threading.Thread(target=self.cgroup.remove, name="autogen_nb-cgroup").start()
             except RuntimeError:
-                # From 3.12 on, Python starts no threads at its exit.
+                # From 3.12 on, Python starts no threads at exit.
                 self.cgroup.remove()
 
     def _end_at_exit(self, owner: int) -> None:

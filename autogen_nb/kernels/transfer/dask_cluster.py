@@ -1,4 +1,4 @@
-"""Dask collections: the kernel gets their graphs, and a client of the scheduler that computes them."""
+"""Finds the cluster of Dask collections. The kernel gets the collections' graphs, and connects to the same cluster."""
 
 import sys
 from collections.abc import Mapping
@@ -10,21 +10,20 @@ from autogen_nb.errors import TransferError
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A scheduler, and the certificates for it."""
+    """The address of a Dask scheduler, and the certificates for connecting to it."""
 
     address: str
     security: Any
 
     @property
     def endpoint(self) -> tuple[str, int]:
-        """The host and the port."""
         host, _, port = self.address.rpartition("://")[2].rpartition(":")
         return host.strip("[]"), int(port)
 
 
 def is_collection(value: Any) -> bool:
     dask = sys.modules.get("dask")
-    # The type's attribute, because the value's own code may raise any exception.
+    # Checks the type, because an attribute of the value may run code that raises any exception.
     return dask is not None and hasattr(type(value), "__dask_graph__") and bool(dask.is_dask_collection(value))
 
 

@@ -136,7 +136,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
     arrow = _import_library("pyarrow")
     if int(arrow.__version__.partition(".")[0]) < _SAFE_PYARROW:
         raise TransferError(
-            f"pyarrow {arrow.__version__} may run code that is hidden in a table; version {_SAFE_PYARROW} does not"
+            f"pyarrow {arrow.__version__} may run code hidden in a table; install version {_SAFE_PYARROW} or newer"
         )
     with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
@@ -154,7 +154,7 @@ def _polars_frame(reader: ValueReader, file: Any) -> Any:
     except (KeyboardInterrupt, SystemExit, TransferError):
         raise
     except BaseException as error:
-        # polars raises `PanicException`, a BaseException that is no Exception.
+        # polars raises `PanicException`, a BaseException that is not an Exception.
         raise TransferError(f"the file is not a valid polars frame ({type(error).__name__})") from error
 
 

@@ -82,7 +82,7 @@ def _detail(value: Any) -> str:
 
 def _collection(name: str, value: Any) -> str:
     partitions = getattr(value, "npartitions", None)
-    # A delayed value has every attribute, but none is a number.
+    # A Dask `Delayed` has every attribute, but none is a number.
     parts = f" of {partitions} partition{'s' * (partitions != 1)}" if isinstance(partitions, int) else ""
     is_table = type(value).__name__ == "DataFrame"
     pairs = list(zip(value.columns, value.dtypes, strict=True)) if is_table else []

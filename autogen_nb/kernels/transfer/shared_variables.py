@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from weakref import ref
 
 from autogen_nb.kernels.inside.fingerprints import Fingerprint
-from autogen_nb.kernels.transfer.variable_transfer import Handed
+from autogen_nb.kernels.transfer.variable_transfer import TransferRecord
 
 
 class SharedVariables:
@@ -20,7 +20,7 @@ class SharedVariables:
         return frozenset(self._identity_tests)
 
     def copy(self) -> "SharedVariables":
-        """The present record, for the time when the kernel goes back to its present state."""
+        """A copy of this record, to use again when the kernel goes back to the present state."""
         copied = SharedVariables(self._current_kernel)
         copied._kernel = self._kernel
         copied._identity_tests.update(self._identity_tests)
@@ -31,20 +31,20 @@ class SharedVariables:
         self._identity_tests.clear()
         self._fingerprints.clear()
 
-    def hand(self, values: Mapping[str, object], handed: Handed | None = None) -> tuple[str, ...]:
+    def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
         """Records that the kernel has copies of `values`; returns the agent's variables that the copies replaced."""
         if self._current_kernel() != self._kernel:
             self.clear()
             self._kernel = self._current_kernel()
-        clashes = tuple(name for name in handed.overwritten if name not in self._identity_tests) if handed else ()
-        self._fingerprints.update((handed or Handed.of(values)).fingerprints)
+        clashes = tuple(name for name in record.overwritten if name not in self._identity_tests) if record else ()
+        self._fingerprints.update((record or TransferRecord.of(values)).fingerprints)
         self._identity_tests.update({name: _identity_test(value) for name, value in values.items()})
         return clashes
 
     def stale(self, namespace: Mapping[str, object]) -> tuple[str, ...]:
         if not self._fingerprints or self._current_kernel() != self._kernel:
             return ()
-        return Handed(self._fingerprints).stale(namespace)
+        return TransferRecord(self._fingerprints).stale(namespace)
 
     def holds(self, name: str, value: object) -> bool:
         """True if the current kernel has a copy of this object under this name."""

@@ -13,7 +13,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 T = TypeVar("T")
 
-# The maximum total size of a value's files.
+# The maximum total size of a value's files, in bytes.
 MAX_BYTES = 2**34
 _DTYPE = re.compile(r"[<>|=][biufcmMSU]\d{1,9}(\[\d{0,9}[a-zA-Z]{1,2}\])?")
 _KINDS = "biufcmMSU"

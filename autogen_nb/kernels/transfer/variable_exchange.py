@@ -21,8 +21,8 @@ from autogen_nb.kernels.transfer.decode import decode
 from autogen_nb.kernels.transfer.variable_transfer import (
     CLUSTER,
     LIMIT,
-    Handed,
     HandedVariable,
+    TransferRecord,
     missing_variable,
     pack,
     packed_files,
@@ -38,7 +38,7 @@ _MAX_COPY = 256 * 2**20
 
 
 class VariableExchange(ABC):
-    """The methods of `Kernel` that transfer values; they call functions of `service` in the kernel."""
+    """The methods of `Kernel` that transfer values; they call functions of `inside/service.py` in the kernel."""
 
     @abstractmethod
     async def execute(
@@ -49,21 +49,21 @@ class VariableExchange(ABC):
     async def usable(self) -> KernelHandle:
         """The kernel, started or restored if necessary."""
 
-    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> Handed:
-        """Copies values into the kernel, all of them or none; `put_copy` can repeat this from the folder `copy`."""
+    async def put(self, values: Mapping[str, Any], *, limit: float = LIMIT, copy: Path | None = None) -> TransferRecord:
+        """Copies all values into the kernel, or none. Also stores small values in the folder `copy`, for `put_copy`."""
         _check_names(values)
         kernel = await self._python_kernel()
         with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
             cluster = cluster_of(values)
             await asyncio.to_thread(pack, values, folder, limit=limit, cluster=cluster)
             if cluster is not None:
-                # A copy would have the cluster's certificates, and graphs whose cluster has ended.
+                # A stored copy would contain the cluster's certificates, and be useless after the cluster's end.
                 copy = None
                 if kernel.guard is not None:
                     kernel.guard.scheduler = cluster.endpoint
             stored = copy is not None and await asyncio.to_thread(_copy_small, folder, copy)
             overwritten = await self._load(kernel, values, folder, cluster)
-        return await asyncio.to_thread(Handed.of, values, overwritten, copy if stored else None)
+        return await asyncio.to_thread(TransferRecord.of, values, overwritten, copy if stored else None)
 
     async def put_copy(self, names: Sequence[str], copy: Path) -> None:
         """Copies values into the kernel from the folder that `put` wrote; this process does not unpickle them."""
@@ -83,7 +83,7 @@ class VariableExchange(ABC):
         return _overwritten(reply)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, which must be data. `unpickle` allows any class, and runs its code here."""
+        """Returns a copy of a variable's value. `unpickle` also allows objects, whose code then runs here."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _folder(kernel.held_outbox, kernel.outbox) as folder:
@@ -170,7 +170,7 @@ def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
 
 
 def _copy_small(folder: Path, copy: Path) -> bool:
-    """Copies the files if they are small enough; returns False without a copy."""
+    """Copies the files if they are small enough; returns True if there is a copy."""
     if sum(file.stat().st_size for file in folder.iterdir()) > _MAX_COPY:
         return False
     try:

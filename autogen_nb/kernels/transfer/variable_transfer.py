@@ -16,7 +16,7 @@ from autogen_nb.kernels.transfer.describe import in_units, size_of
 # The maximum size of one transfer, in bytes.
 LIMIT = 4 * 2**30
 
-# The file with the address of a Dask cluster.
+# The name of the file with the address and certificates of a Dask cluster.
 CLUSTER = "cluster"
 
 _MAX_TEXT = 400
@@ -27,7 +27,7 @@ _MAX_LISTED = 8
 class HandedVariable:
     """A variable in the agent's kernel; `data` is True if the notebook can probably copy its value back.
 
-    Equal values have the same `digest`, which is "" for a value without one.
+    Equal values have the same `digest`; "" means that the digest is unknown.
     """
 
     name: str
@@ -39,10 +39,10 @@ class HandedVariable:
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class TransferRecord:
     """The fingerprints of values copied to the kernel, and the names of variables that the copies replaced.
 
-    `copy` is the folder with another copy, if there is one.
+    `copy` is the folder in which `put` stored the values again, or None.
     """
 
     fingerprints: Mapping[str, Fingerprint]
@@ -50,7 +50,9 @@ class Handed:
     copy: Path | None = None
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = (), copy: Path | None = None) -> "Handed":
+    def of(
+        cls, values: Mapping[str, Any], overwritten: tuple[str, ...] = (), copy: Path | None = None
+    ) -> "TransferRecord":
         return cls({name: fingerprint(value) for name, value in values.items()}, overwritten, copy)
 
     def stale(self, namespace: Mapping[str, Any]) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ class Handed:
 
 
 def packed_files(names: Iterable[str], folder: Path) -> dict[str, str]:
-    """The paths of packed values by name, without their suffixes."""
+    """Maps each name to the path of the packed value's files, without a suffix."""
     return {name: str(folder / str(number)) for number, name in enumerate(names)}
 
 
