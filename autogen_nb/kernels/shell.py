@@ -30,16 +30,16 @@ _INTERRUPT_SECONDS = 1.0
 
 @dataclass(eq=False)
 class _Program:
-    """A running program, and the reason for its forced end: `passed` names an exceeded limit."""
+    """A running program, and the reason for its forced end: `exceeded` names a limit."""
 
     job: Job
     interrupted: bool = False
     expired: bool = False
-    passed: str = ""
+    exceeded: str = ""
     killing: asyncio.Task[None] | None = None
 
     def end_at(self, limit: str) -> None:
-        self.passed = self.passed or limit
+        self.exceeded = self.exceeded or limit
         self.killing = asyncio.ensure_future(self.job.kill())
 
     async def interrupt(self, seconds: float) -> None:
@@ -57,8 +57,8 @@ class _Program:
     @property
     def outcome(self) -> BlockOutcome:
         code = self.job.exited.result()
-        if self.passed and code != 0:
-            return BlockOutcome(LIMITED, f"The block passed its {self.passed} and was ended.")
+        if self.exceeded and code != 0:
+            return BlockOutcome(LIMITED, f"The block passed its {self.exceeded} and was ended.")
         if self.expired:
             return BlockOutcome(TIMED_OUT, "The block ran out of time and was ended.")
         if self.interrupted and code != 0:
@@ -102,7 +102,7 @@ class Shell:
             if not job.exited.done():
                 await asyncio.shield(program.end(self._grace))
             if job.exited.result() != 0 and (reached := await job.reached_limit()):
-                program.passed = program.passed or reached
+                program.exceeded = program.exceeded or reached
                 # The block's remaining processes would count towards the limit of the next block.
                 await job.kill()
             await self._close(program)

@@ -150,14 +150,16 @@ class _Guard:
             on_wake()
 
         threads = parts["lost_threads"].LostThreads()
-        self._checkpoints = parts["checkpoint"].Checkpoints(kernel, supervisor, threads, self._process.busy, wake)
+        self._checkpoints = parts["checkpoint"].Checkpoints(
+            kernel, supervisor, threads, self._process.unjudged_threads, wake
+        )
 
     def judge(self, event: str, arguments: tuple[Any, ...]) -> BaseException | None:
         if event in _OWN_EVENTS:
             self._on_own_event(event, arguments)
             return None
         thread = _get_ident()
-        if not self._is_active or thread == self._own_thread or thread in self._process.busy:
+        if not self._is_active or thread == self._own_thread or thread in self._process.unjudged_threads:
             return None
         nested = thread in self._judging
         self._judging.add(thread)
@@ -236,7 +238,7 @@ class _Guard:
             why = "a child process cannot ask"
         if why:
             return PermissionError(f"denied: the code {words}, and {why}")
-        with block.turn(kind, target):
+        with block.lock(kind, target):
             # Another thread may have asked the same question while this thread waited for the lock.
             if block.is_allowed(kind, target):
                 return None
@@ -256,10 +258,10 @@ class _Block:
         self.thread = _get_ident()
         self._allowed: set[tuple[str, str]] = set()
         self.denied: dict[tuple[str, str], str] = {}
-        self._turns: dict[tuple[str, str], Any] = {}
+        self._locks: dict[tuple[str, str], Any] = {}
 
-    def turn(self, kind: str, target: str) -> Any:
-        return self._turns.setdefault((kind, target), _allocate_lock())
+    def lock(self, kind: str, target: str) -> Any:
+        return self._locks.setdefault((kind, target), _allocate_lock())
 
     def is_allowed(self, kind: str, target: str) -> bool:
         if (kind, target) in self._allowed:

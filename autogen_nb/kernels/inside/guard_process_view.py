@@ -51,8 +51,7 @@ class ProcessView:
         self.scheduler: tuple[Any, ...] = ()
         self._scheduler_addresses: set[str] = set()
         self.begin(scope)
-        # The ids of threads whose actions the guard does not judge.
-        self.busy: set[int] = set()
+        self.unjudged_threads: set[int] = set()
 
     def begin(self, scope: Any) -> None:
         self._folder = f"{scope.folder}/"
@@ -183,13 +182,13 @@ class ProcessView:
     def _call_unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """Calls a C function without judging its audit events; returns None if the function fails."""
         thread = _get_ident()
-        self.busy.add(thread)
+        self.unjudged_threads.add(thread)
         try:
             return call(*arguments)
         except (OSError, TypeError, UnicodeError):
             return None
         finally:
-            self.busy.discard(thread)
+            self.unjudged_threads.discard(thread)
 
     def _frames(self) -> Iterator[tuple[str, FrameType]]:
         frame: FrameType | None = _getframe(1)

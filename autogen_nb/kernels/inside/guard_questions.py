@@ -52,7 +52,7 @@ class Asker:
 
     def connect(self, kernel: Any) -> None:
         """Uses the sockets of the kernel, which are new after a checkpoint woke."""
-        self._turn = _allocate_lock()
+        self._lock = _allocate_lock()
         self._socket = kernel.stdin_socket
         self._streams = [OutputStream(each) for each in self._outputs]
 
@@ -61,16 +61,16 @@ class Asker:
         text = self._json({"number": number, **question})
         for stream in self._streams:
             stream.flush()
-        with self._turn:
+        with self._lock:
             self._put(block, f"{MARK}{sign(self._secret, text)} {text}")
         while is_current():
             # One of the waiting threads reads the socket, and stores the answers for all threads.
-            if self._turn.acquire(timeout=_POLL_MS / 1000):
+            if self._lock.acquire(timeout=_POLL_MS / 1000):
                 try:
                     if number not in self._answers and self._poll([(self._socket, self._in)], _POLL_MS):
                         self._take()
                 finally:
-                    self._turn.release()
+                    self._lock.release()
             if number in self._answers:
                 return self._answers.pop(number)
         return {"reason": "the block has ended"}

@@ -71,7 +71,7 @@ def _detail(value: Any) -> str:
         return _columns(list(zip(names, types, strict=False)), len(types))
     if kind in ("numpy.ndarray", "pandas.Series", "polars.Series") or kind.endswith("Index"):
         dtype = getattr(value, "dtype", None)
-        return "" if dtype is None else f", {_plain(dtype)}"
+        return "" if dtype is None else f", {_dtype_text(dtype)}"
     if kind.startswith("sklearn."):
         return _estimator(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -86,7 +86,9 @@ def _collection(name: str, value: Any) -> str:
     parts = f" of {partitions} partition{'s' * (partitions != 1)}" if isinstance(partitions, int) else ""
     is_table = type(value).__name__ == "DataFrame"
     pairs = list(zip(value.columns, value.dtypes, strict=True)) if is_table else []
-    size = f", {' x '.join(map(str, value.shape))}, {_plain(value.dtype)}" if hasattr(type(value), "chunks") else ""
+    size = (
+        f", {' x '.join(map(str, value.shape))}, {_dtype_text(value.dtype)}" if hasattr(type(value), "chunks") else ""
+    )
     where = "on a cluster" if cluster_of({name: value}) else "in the kernel"
     return (
         f"Dask {type(value).__name__}{parts}{size}{_columns(pairs[:_MAX_COLUMNS], len(pairs))}; "
@@ -105,14 +107,14 @@ def _estimator(value: Any) -> str:
 
 def _rows(value: Any) -> str:
     try:
-        text = _first(value)
+        text = _first_rows(value)
     except Exception:  # noqa: BLE001 - the value's class formats its rows, and may raise any exception
         return ""
     text = text if len(text) <= _ROWS_LENGTH else text[:_ROWS_LENGTH] + "…"
     return "".join(f"\n    {line}" for line in text.splitlines())
 
 
-def _first(value: Any) -> str:
+def _first_rows(value: Any) -> str:
     kind = _kind(value)
     if kind == "pandas.DataFrame":
         return str(value.iloc[:_ROWS, :_MAX_COLUMNS].to_csv(index=type(value.index).__name__ != "RangeIndex"))
@@ -129,12 +131,12 @@ def _first(value: Any) -> str:
 
 
 def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
-    column_list = ", ".join(f"{_one_line(name)} ({_plain(dtype)})" for name, dtype in pairs)
+    column_list = ", ".join(f"{_one_line(name)} ({_dtype_text(dtype)})" for name, dtype in pairs)
     more = f" and {count - len(pairs)} more columns" if count > len(pairs) else ""
     return f": {column_list}{more}" if column_list else ""
 
 
-def _plain(dtype: Any) -> str:
+def _dtype_text(dtype: Any) -> str:
     # The text of a categorical dtype contains the categories, which are data.
     return "category" if str(dtype) == "category" else _one_line(dtype)
 
@@ -153,11 +155,11 @@ def _size(value: Any, depth: int) -> int:
         return sys.getsizeof(value)
     kind = _kind(value)
     if kind == "pandas.DataFrame":
-        return _of_column(value.index) + sum(_of_column(value.iloc[:, number]) for number in range(value.shape[1]))
+        return _column_size(value.index) + sum(_column_size(value.iloc[:, number]) for number in range(value.shape[1]))
     if kind == "pandas.Series":
-        return _of_column(value) + _of_column(value.index)
+        return _column_size(value) + _column_size(value.index)
     if kind.startswith("pandas.") and kind.endswith("Index"):
-        return _of_column(value)
+        return _column_size(value)
     if kind == "polars.DataFrame":
         return int(value.estimated_size())
     if isinstance(nbytes := getattr(value, "nbytes", None), int):
@@ -169,7 +171,7 @@ def _size(value: Any, depth: int) -> int:
     return total + sum(_size(item, depth - 1) for item in items) * len(value) // len(items)
 
 
-def _of_column(column: Any) -> int:
+def _column_size(column: Any) -> int:
     size = int(column.nbytes)
     if len(column) and str(column.dtype) in ("object", "str", "string"):
         sample = getattr(column, "iloc", column)[:_SAMPLE]

@@ -53,7 +53,7 @@ class VariableExchange(ABC):
         """Copies all values into the kernel, or none. Also stores small values in the folder `copy`, for `put_copy`."""
         _check_names(values)
         kernel = await self._python_kernel()
-        with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
+        with HeldFolder(kernel.folder) as held, _new_folder(held, kernel.folder) as folder:
             cluster = cluster_of(values)
             await asyncio.to_thread(pack, values, folder, limit=limit, cluster=cluster)
             if cluster is not None:
@@ -69,7 +69,7 @@ class VariableExchange(ABC):
         """Copies values into the kernel from the folder that `put` wrote; this process does not unpickle them."""
         _check_names(names)
         kernel = await self._python_kernel()
-        with HeldFolder(kernel.folder) as held, _folder(held, kernel.folder) as folder:
+        with HeldFolder(kernel.folder) as held, _new_folder(held, kernel.folder) as folder:
             await asyncio.to_thread(shutil.copytree, copy, folder, dirs_exist_ok=True)
             await self._load(kernel, names, folder)
 
@@ -80,13 +80,13 @@ class VariableExchange(ABC):
         connection = "" if cluster is None else str(folder / CLUSTER)
         reply = await self._call(kernel, "load", files=packed_files(names, folder), cluster=connection)
         await kernel.files.drop(folder)
-        return _overwritten(reply)
+        return _parse_load_reply(reply)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
         """Returns a copy of a variable's value. `unpickle` also allows objects, whose code then runs here."""
         _check_names((name,))
         kernel = await self._python_kernel()
-        with _folder(kernel.held_outbox, kernel.outbox) as folder:
+        with _new_folder(kernel.held_outbox, kernel.outbox) as folder:
             await kernel.files.send(folder)
             save = "save_pickled" if unpickle else "save"
             reply = await self._call(kernel, save, name=name, folder=str(folder))
@@ -155,7 +155,7 @@ def _check_names(names: Iterable[str]) -> None:
 
 
 @contextmanager
-def _folder(held: HeldFolder, path: Path) -> Iterator[Path]:
+def _new_folder(held: HeldFolder, path: Path) -> Iterator[Path]:
     new_folder = path / f"hand-{uuid.uuid4().hex}"
     try:
         held.folder(new_folder.name, make=True).close()
@@ -180,7 +180,7 @@ def _copy_small(folder: Path, copy: Path) -> bool:
     return copy.is_dir()
 
 
-def _overwritten(reply: Any) -> tuple[str, ...]:
+def _parse_load_reply(reply: Any) -> tuple[str, ...]:
     fields = reply if isinstance(reply, dict) else {}
     if "cluster" in fields:
         raise TransferError(

@@ -74,17 +74,17 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT, cluster
     if sum(size or 0 for size in estimated.values()) > available:
         raise _too_large(estimated, available)
     stems = packed_files(values, into)
-    left = limit
+    remaining = limit
     for name, value in values.items():
         try:
-            left -= dump(value, stems[name], limit=left, available=values)
+            remaining -= dump(value, stems[name], limit=remaining, available=values)
         except TooLarge:
             raise _too_large(estimated, limit) from None
         except Exception as error:
             # A class's own code may raise any exception.
             raise TransferError(
                 f"`{name}` ({type(value).__name__}, {in_units(estimated[name])}) cannot be handed over: "
-                f"{_why_not(error)}; nothing was handed over"
+                f"{_failure_reason(error)}; nothing was handed over"
             ) from error
 
 
@@ -128,7 +128,7 @@ def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
     )
 
 
-def _why_not(error: Exception) -> str:
+def _failure_reason(error: Exception) -> str:
     if isinstance(error, MissingGlobal):
         return f"its code uses the notebook's variable `{error}`; hand over `{error}` as well"
     if isinstance(error, OSError):
