@@ -1,9 +1,9 @@
 """Translates Python's audit events to actions that need a permission, such as reading a file.
 
-1. No permission is needed for reading the interpreter's files, installed packages, fonts and shared system data. The
-   same is true for devices such as `/dev/null`, and for the chat's private folder with caches and temporary files.
-2. The agent's own code needs a permission to change the environment and to use ctypes; libraries do not.
-3. Links in paths are resolved. Writing a file with several hard links needs a permission even in the chat's own
+1. Without a permission, code can read the interpreter's files, installed packages, fonts and shared system data. It can
+   also use devices such as `/dev/null`, and the chat's private folder with caches and temporary files.
+2. The agent's own code needs a permission to change the environment and to use ctypes; libraries need none.
+3. This module resolves links in paths. Writing a file with several hard links needs a permission even in the chat's own
    folder, because the file may also have a name outside of the folder.
 """
 
@@ -80,7 +80,7 @@ def _on_open(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
         yield "unknown", "", "opens a file whose name cannot be read"
     elif not bits & _WRITING and (reads or not set(_text(mode)) & set("wax+")):
         yield from _actions_of_read(name, view)
-    # Opening a folder writes nothing.
+    # Opening a folder changes nothing.
     elif not view.is_folder(view.path(name, None, resolve_last=True)):
         yield from _actions_of_change("write", name, view)
 

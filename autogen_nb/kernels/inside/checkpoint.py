@@ -1,11 +1,11 @@
 """Takes checkpoints: forked copies of the kernel, which sleep. The supervisor ends them, or wakes one as the kernel.
 
-1. A new thread forks, because the forking thread becomes the only thread of the copy. A thread that
-   has used OpenMP depends on other threads, so its copy would hang in the next parallel region.
+1. A new thread forks, because the forking thread becomes the only thread of the copy. A thread that has used OpenMP
+   depends on other threads, so its copy would hang in the next parallel region.
 2. The other threads do not exist in the copy. Code that needs them would hang, so a kernel with unknown threads takes
    no checkpoint.
-3. A woken copy keeps ipykernel's application, kernel and shell, and connects them to new threads, and to new
-   sockets at the old addresses.
+3. A woken copy keeps ipykernel's application, kernel and shell, and connects them to new threads, and to new sockets
+   at the old addresses.
 """
 
 import array
@@ -116,10 +116,10 @@ class Checkpoints:
     def _reap(self) -> None:
         for pid in list(self._copies):
             try:
-                is_left = os.waitpid(pid, os.WNOHANG) == (0, 0)
+                is_running = os.waitpid(pid, os.WNOHANG) == (0, 0)
             except ChildProcessError:
-                is_left = False
-            if not is_left:
+                is_running = False
+            if not is_running:
                 self._copies.discard(pid)
 
     def _fork(self, number: int) -> bool:

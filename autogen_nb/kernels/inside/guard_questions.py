@@ -51,7 +51,7 @@ class Asker:
         self.connect(kernel)
 
     def connect(self, kernel: Any) -> None:
-        """Uses the sockets of the kernel, which are new after a checkpoint woke."""
+        """Uses the kernel's sockets; a woken checkpoint has new ones."""
         self._lock = _allocate_lock()
         self._socket = kernel.stdin_socket
         self._streams = [OutputStream(each) for each in self._outputs]

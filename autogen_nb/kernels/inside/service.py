@@ -73,13 +73,13 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
 
 
 def connect(kernel: Any) -> None:
-    """Configures the kernel's sockets and loop, which are new after a checkpoint woke."""
+    """Configures the kernel's sockets and loop; a woken checkpoint has new ones."""
     _queue_without_limit(kernel)
     _wake_on_signals()
 
 
 def _connect_to_cluster(address: str, security: Any) -> None:
-    """Makes a client of this Dask scheduler the kernel's default client."""
+    """Connects to a Dask scheduler; the client becomes the kernel's default client."""
     from distributed import Client
 
     try:

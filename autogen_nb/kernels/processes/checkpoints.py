@@ -1,4 +1,4 @@
-"""Asks a kernel's supervisor whether the kernel has a checkpoint with a number, and to wake it."""
+"""Sends requests to a kernel's supervisor, which keeps and wakes the kernel's numbered checkpoints."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ class Checkpoints:
     def __init__(self, ended: Callable[[int], None]) -> None:
         # Why the kernel could not take its last checkpoint.
         self.refusal = ""
-        # The process id of the kernel in its sandbox.
+        # The kernel's process id inside the sandbox.
         self.kernel = 0
         self._ended = ended
         self._loop = asyncio.get_running_loop()
@@ -25,7 +25,7 @@ class Checkpoints:
         self._answer: asyncio.Future[int] | None = None
 
     async def connect(self, path: str) -> None:
-        # The supervisor makes the socket after it has started the kernel.
+        # The supervisor creates the socket after it has started the kernel.
         while self._socket.connect_ex(path):  # noqa: ASYNC110
             await asyncio.sleep(_PAUSE)
         self._loop.add_reader(self._socket, self._read)

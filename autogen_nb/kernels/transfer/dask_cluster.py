@@ -28,7 +28,7 @@ def is_collection(value: Any) -> bool:
 
 
 def cluster_of(values: Mapping[str, Any]) -> Cluster | None:
-    """The cluster of this process's client, if a collection is among the values."""
+    """The cluster of this process's Dask client; None without a client or a collection."""
     distributed = sys.modules.get("distributed")
     collection = next((name for name, value in values.items() if is_collection(value)), None)
     if distributed is None or collection is None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.decode_tables import TABLES, UNITS
-from autogen_nb.kernels.transfer.value_reader import ValueReader, exactly, require
+from autogen_nb.kernels.transfer.value_reader import ValueReader, require, require_type
 from autogen_nb.trusted.held_folder import HeldFolder
 
 _MAX_MANIFEST = 2**30
@@ -45,55 +45,56 @@ def _refuse_constant(name: str) -> Any:
 def _zone(part: Any) -> dt.tzinfo | None:
     if part is None:
         return None
-    kind, *rest = exactly(list, part)
+    kind, *rest = require_type(list, part)
     if kind == "zone":
-        return zoneinfo.ZoneInfo(*(exactly(str, key) for key in rest))
+        return zoneinfo.ZoneInfo(*(require_type(str, key) for key in rest))
     require(kind == "fixed")
     *parts, name = rest
     offset = _timedelta(None, *parts)
-    return dt.timezone(offset) if name is None else dt.timezone(offset, exactly(str, name))
+    return dt.timezone(offset) if name is None else dt.timezone(offset, require_type(str, name))
 
 
 def _timedelta(_: object, days: Any, seconds: Any, microseconds: Any) -> dt.timedelta:
-    return dt.timedelta(exactly(int, days), exactly(int, seconds), exactly(int, microseconds))
+    return dt.timedelta(require_type(int, days), require_type(int, seconds), require_type(int, microseconds))
 
 
 def _moment(kind: type[dt.datetime | dt.time]) -> Callable[..., Any]:
     def read(_: ValueReader, text: Any, fold: Any, zone: Any) -> Any:
-        return kind.fromisoformat(exactly(str, text)).replace(fold=exactly(int, fold), tzinfo=_zone(zone))
+        return kind.fromisoformat(require_type(str, text)).replace(fold=require_type(int, fold), tzinfo=_zone(zone))
 
     return read
 
 
 def _unit(value: Any) -> str:
     require(value in UNITS)
-    return exactly(str, value)
+    return require_type(str, value)
 
 
 def _timestamp(_: ValueReader, number: Any, unit: Any, zone: Any) -> Any:
-    naive = import_module("pandas").Timestamp(import_module("numpy").datetime64(exactly(int, number), _unit(unit)))
+    moment = import_module("numpy").datetime64(require_type(int, number), _unit(unit))
+    naive = import_module("pandas").Timestamp(moment)
     return naive if zone is None else naive.tz_localize("UTC").tz_convert(_zone(zone))
 
 
 def _timedelta64(_: ValueReader, number: Any, unit: Any) -> Any:
-    return import_module("pandas").Timedelta(import_module("numpy").timedelta64(exactly(int, number), _unit(unit)))
+    return import_module("pandas").Timedelta(import_module("numpy").timedelta64(require_type(int, number), _unit(unit)))
 
 
 _FORMS: dict[str, Callable[..., Any]] = {
-    "int": lambda _, text: int(exactly(str, text), 16),
+    "int": lambda _, text: int(require_type(str, text), 16),
     "float": lambda _, text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
-    "complex": lambda _, real, imaginary: complex(float(exactly(str, real)), float(exactly(str, imaginary))),
-    "bytes": lambda _, data: base64.b64decode(exactly(str, data), validate=True),
+    "complex": lambda _, real, imaginary: complex(float(require_type(str, real)), float(require_type(str, imaginary))),
+    "bytes": lambda _, data: base64.b64decode(require_type(str, data), validate=True),
     "list": ValueReader.values,
     "tuple": lambda reader, parts: tuple(reader.values(parts)),
     "set": lambda reader, parts: set(reader.values(parts)),
     "frozenset": lambda reader, parts: frozenset(reader.values(parts)),
     "dict": ValueReader.dict,
-    "date": lambda _, text: dt.date.fromisoformat(exactly(str, text)),
+    "date": lambda _, text: dt.date.fromisoformat(require_type(str, text)),
     "time": _moment(dt.time),
     "datetime": _moment(dt.datetime),
     "timedelta": _timedelta,
-    "decimal": lambda _, text: Decimal(exactly(str, text)),
+    "decimal": lambda _, text: Decimal(require_type(str, text)),
     "array": ValueReader.npy,
     "objects": ValueReader.objects,
     "scalar": ValueReader.scalar,

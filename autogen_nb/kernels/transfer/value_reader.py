@@ -24,7 +24,7 @@ def require(condition: bool) -> None:
         raise TransferError("the value's format is invalid")
 
 
-def exactly(kind: type[T], value: Any) -> T:
+def require_type(kind: type[T], value: Any) -> T:
     require(type(value) is kind)
     result: T = value
     return result
@@ -47,10 +47,10 @@ class ValueReader:
         return read(self, *part[1:])
 
     def values(self, parts: Any) -> list[Any]:
-        return [self.value(part) for part in exactly(list, parts)]
+        return [self.value(part) for part in require_type(list, parts)]
 
     def dict(self, pairs: Any) -> dict[Any, Any]:
-        parts = [exactly(list, pair) for pair in exactly(list, pairs)]
+        parts = [require_type(list, pair) for pair in require_type(list, pairs)]
         result = {self.value(key): self.value(item) for key, item in parts}
         require(len(result) == len(parts))
         return result
@@ -73,23 +73,26 @@ class ValueReader:
 
     def objects(self, shape: Any, parts: Any) -> Any:
         values = self.values(parts)
-        require(all(exactly(int, number) >= 0 for number in exactly(list, shape)) and math.prod(shape) == len(values))
+        require(
+            all(require_type(int, number) >= 0 for number in require_type(list, shape))
+            and math.prod(shape) == len(values)
+        )
         result = import_module("numpy").empty(len(values), dtype=object)
         for number, value in enumerate(values):
             result[number] = value
         return result.reshape(shape)
 
     def scalar(self, dtype: Any, data: Any) -> Any:
-        require(_DTYPE.fullmatch(exactly(str, dtype)) is not None)
+        require(_DTYPE.fullmatch(require_type(str, dtype)) is not None)
         dtype_object = import_module("numpy").dtype(dtype)
         _check_dtype(dtype_object)
-        raw = base64.b64decode(exactly(str, data), validate=True)
+        raw = base64.b64decode(require_type(str, data), validate=True)
         require(len(raw) == dtype_object.itemsize)
         # `frombuffer` refuses an empty buffer.
         return import_module("numpy").frombuffer(raw, dtype=dtype_object)[0] if raw else dtype_object.type()
 
     def _open(self, name: Any, kind: str) -> IO[bytes]:
-        require(re.fullmatch(rf"\d{{1,9}}\.{kind}", exactly(str, name)) is not None)
+        require(re.fullmatch(rf"\d{{1,9}}\.{kind}", require_type(str, name)) is not None)
         file: IO[bytes] = self._folder.open(name)
         self._remaining_bytes -= os.fstat(file.fileno()).st_size
         if self._remaining_bytes < 0:
