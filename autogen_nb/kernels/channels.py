@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, Protocol, TypeAlias
 
-# After this many messages, the event loop runs other tasks. An endlessly printing kernel would block them.
+# After this many messages, other tasks of the event loop run. Otherwise, an endlessly printing kernel blocks them.
 _BURST = 32
 _RECONNECT_MS = 10
 _MAX_QUEUED_MESSAGES = 64
@@ -123,7 +123,7 @@ class SocketChannels(KernelChannels):
     def _connect(self, manager: Any, name: str, kind: int) -> Any:
         socket = manager.context.socket(kind)
         socket.linger = 0
-        # A starting kernel has no sockets yet. Attempts every 100 ms, the default, would delay the connection.
+        # A starting kernel has no sockets yet. Connecting every 100 ms, the default, would delay the connection.
         socket.reconnect_ivl = _RECONNECT_MS
         # Rule 2: when this queue is full, the messages wait in the kernel. 0 means no limit.
         socket.rcvhwm = _MAX_QUEUED_MESSAGES if name == "iopub" else 0

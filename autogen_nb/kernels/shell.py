@@ -30,7 +30,7 @@ _INTERRUPT_SECONDS = 1.0
 
 @dataclass(eq=False)
 class _Program:
-    """A running program, and the reason for its forced end: `exceeded` names a limit."""
+    """A running program. After a forced end, the fields say why; `exceeded` is the name of a limit."""
 
     job: Job
     interrupted: bool = False

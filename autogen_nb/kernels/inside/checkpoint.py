@@ -221,7 +221,7 @@ class Checkpoints:
         app.control_thread.join()
 
     def _await_supervisor(self) -> None:
-        """Waits until the old kernel has ended and the supervisor is the parent. Ends when the parent ends."""
+        """Waits until the old kernel has ended. The supervisor is then the parent, whose end also ends this process."""
         import ctypes
 
         while os.getppid() == self._kernel_pid:
@@ -272,7 +272,7 @@ def _connect_stream(stream: Any, thread: Any) -> None:
     stream._master_pid = os.getpid()
     # Another thread may have held the lock during the fork.
     stream._buffer_lock = threading.RLock()
-    # Before 6.26, which containers may have, ipykernel had a single buffer.
+    # ipykernel before 6.26, which a container may have, has no `_buffers`.
     getattr(stream, "_buffers", {}).clear()
     stream._flush_pending = stream._subprocess_flush_pending = False
     if getattr(stream, "_fid", None) is not None:

@@ -3,7 +3,7 @@
 1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
    the system copies only changed pages.
 2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` then refuses
-   functions that use global variables outside of the transfer.
+   functions that use global variables which are not part of the transfer.
 """
 
 import dis

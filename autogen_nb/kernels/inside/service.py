@@ -147,7 +147,7 @@ def not_carried() -> str:
 
 
 def changes() -> str:
-    """Lists the changes since the last call in JSON: "new", "changed" or "deleted", name, old size, new size."""
+    """JSON list of changes since the last call: each is "new", "changed" or "deleted", name, old size, new size."""
     return json.dumps(_FUNCTIONS["changes"]())
 
 

@@ -256,7 +256,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # The user has passed the variables that `scrub_environment` would drop. Most others describe this machine.
+        # The user has passed what `scrub_environment` would drop. Most other variables describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

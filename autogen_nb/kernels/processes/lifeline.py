@@ -32,7 +32,7 @@ def with_inner_supervisor(
 class Lifeline:
     """A pipe to the command's supervisor (only on Linux), which kills the command when the pipe closes.
 
-    To start a command, call `Popen` with the result of `wrap` and `popen_options`; then `attach`, or `close` on errors.
+    Start a command by `Popen` with `popen_options` and the result of `wrap`. Then call `attach`, or `close` on errors.
     `exited` and `supervisor_exited` are futures of exit codes; without a supervisor, both have the command's code.
     """
 

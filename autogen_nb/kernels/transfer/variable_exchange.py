@@ -83,7 +83,7 @@ class VariableExchange(ABC):
         return _parse_load_reply(reply)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable's value. `unpickle` also allows objects, whose code then runs here."""
+        """Returns a copy of a variable's value. `unpickle` allows any object, whose code then runs in this process."""
         _check_names((name,))
         kernel = await self._python_kernel()
         with _new_folder(kernel.held_outbox, kernel.outbox) as folder:
