@@ -16,8 +16,8 @@
    the earlier output.
 8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
    the code's later questions at once, and rule 5 applies if the code does not stop.
-9. A request ends only after its interrupts have been sent, since a late interrupt would stop the next request. A local
-   kernel's supervisor forwards them, and may still be late.
+9. A request ends only after its interrupts have reached the kernel, since a late interrupt would stop the next request.
+   The supervisor, or the kernel on the control channel, confirms them.
 """
 
 import asyncio

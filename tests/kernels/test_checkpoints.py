@@ -323,9 +323,8 @@ def test_the_guard_and_the_limits_hold_in_a_woken_kernel(tmp_path: Path) -> None
         asked = [effect.target for effect, _ in kernel.asked]
         allowed = kernel.run("open('a', 'w').write('x')", answer=ALLOWED)
         ended.append(kernel.run("os._exit(0)").finished.note)
-        asked += kernel.targets("open('b', 'w')")
-        # The last one, because its interrupt may come late and stop the next block.
         flood = kernel.run("print('x' * 5000)")
+        asked += kernel.targets("open('b', 'w')")
 
         assert ended == [f"The kernel ended (exit code 0) while the block ran; {BACK}"] * 2
         assert denied.failures == ["PermissionError"]

@@ -1,13 +1,17 @@
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
+from autogen_nb.errors import ConfigError
 from autogen_nb.kernels import preparation
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import BlockOutcome
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.outputs import Cleared, Display, Output, Stream
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
@@ -101,29 +105,47 @@ def test_display_comes_before_the_question(agent: SharedKernel) -> None:
     assert seen == [50]
 
 
-def test_late_interrupt_does_not_meet_the_next_request(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    arrived: list[str] = []
+LATE = {
+    # Stops the supervisor, which forwards signals, until after the block's end.
+    "signal": """
+import os, signal, subprocess
+supervisor = os.getppid()
+os.kill(supervisor, signal.SIGSTOP)
+def end():
+    subprocess.Popen(f"sleep 0.7; kill -CONT {supervisor}", shell=True, start_new_session=True)
+""",
+    "message": """
+import asyncio
+handlers = get_ipython().kernel.control_handlers
+interrupt = handlers["interrupt_request"]
+async def late(*arguments):
+    await asyncio.sleep(0.7)
+    await interrupt(*arguments)
+handlers["interrupt_request"] = late
+end = int
+""",
+}
 
-    async def run() -> tuple[list[str], int]:
-        handle = agent.kernel._life.handle
-        assert handle is not None
-        interrupt = handle.interrupt
 
-        async def late() -> None:
-            await interrupt()
-            await asyncio.sleep(0.7)
-            arrived.append("interrupt")
+@pytest.mark.skipif(sys.platform != "linux", reason="supervisors and bwrap need Linux")
+@pytest.mark.parametrize("way", LATE)
+def test_a_late_interrupt_does_not_stop_the_next_block(tmp_path: Path, way: str) -> None:
+    try:
+        place = LOCAL if way == "signal" else BubblewrapPlace()
+    except ConfigError as error:
+        pytest.skip(f"bwrap: {error}")
+    block = "import pathlib, time\nprint('on', flush=True)\nwhile not pathlib.Path('go').exists(): pass\nend()"
 
-        monkeypatch.setattr(handle, "interrupt", late)
-        items = stream(agent.kernel, "print('on', flush=True)\nwhile True: pass")
-        assert isinstance(await anext(items), Stream)
+    async def run(agent: SharedKernel) -> Output | BlockOutcome:
+        items = stream(agent.kernel, LATE[way] + block)
+        await anext(items)
         await agent.kernel.interrupt()
-        finished = [item async for item in items][-1]
-        arrived.append("over")
-        assert isinstance(finished, BlockOutcome)
-        return arrived, finished.exit_code
+        (tmp_path / "go").touch()
+        return [item async for item in items][-1]
 
-    assert agent.do(run()) == (["interrupt", "over"], 130)
+    with shared_kernel(tmp_path, place=place, grace=5) as agent:
+        assert agent.do(run(agent)) == BlockOutcome(0)
+        assert agent.execute("for _ in range(100): time.sleep(0.01)\nprint('ran')").stdout == "ran\n"
 
 
 def test_kernel_that_does_not_tell_is_waited_for_shortly(agent: SharedKernel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,10 @@ class LocalKernel(CheckpointedKernel):
         return super().alive and not has_ended(self._process)
 
     async def _interrupt(self) -> None:
-        await self._manager.interrupt_kernel()
+        if self._manager.kernel_spec.interrupt_mode == "message":
+            await super()._interrupt()
+        else:
+            await self._lifeline.interrupt()
 
     async def _close(self) -> None:
         await self._manager.cleanup_resources()

@@ -151,9 +151,11 @@ class KernelHandle(ABC):
     async def end(self, grace: float) -> None:
         """Ends the kernel and removes its folders; the code has `grace` seconds to end by itself."""
         if not self.exited.done() and grace > 0:
-            await self._interrupt()
-            await self._quit()
-            await asyncio.wait([self.exited], timeout=grace)
+            with suppress(TimeoutError, ChildProcessError):
+                async with asyncio.timeout(grace):
+                    await self.unless_ended(self._interrupt())
+                    await self._quit()
+                    await asyncio.wait([self.exited])
         if not self._process_exited.done():
             await self._kill()
             await asyncio.wait([self._process_exited])
@@ -166,7 +168,7 @@ class KernelHandle(ABC):
         private_folders.remove(self.folder)
 
     async def _interrupt(self) -> None:
-        self.channels.send("control", "interrupt_request", {})
+        await self.channels.ask("control", "interrupt_request", {})
 
     async def _quit(self) -> None:
         self.channels.send("control", "shutdown_request", {"restart": False})

@@ -51,6 +51,8 @@ class Lifeline:
         self._loop = asyncio.get_running_loop()
         self._supervised = sys.platform == "linux"
         self.exited: asyncio.Future[int] = self._loop.create_future()
+        self._interrupted: asyncio.Future[None] = self._loop.create_future()
+        self._interrupted.set_result(None)
         self.cgroup: Cgroup | None = None
         self._child_ends: tuple[int, ...] = ()
         self._reading = self._writing = -1
@@ -101,6 +103,15 @@ class Lifeline:
             # The supervisor forwards the signal.
             signal_group(self.root_pid, name)
         return not self.supervisor_exited.done() and (self._has_leftovers or not self.exited.done())
+
+    async def interrupt(self) -> None:
+        """Sends SIGINT, and waits until the supervisor has forwarded it."""
+        if self._interrupted.done():
+            if self._supervised:
+                self._interrupted = self._loop.create_future()
+            signal_group(self.root_pid, "SIGINT")
+        confirmed: list[asyncio.Future[Any]] = [self._interrupted, self.supervisor_exited]
+        await asyncio.wait(confirmed, return_when=asyncio.FIRST_COMPLETED)
 
     async def kill(self) -> None:
         if self._supervised:
@@ -157,6 +168,9 @@ class Lifeline:
             event, _, number = line.partition(b" ")
             if event == b"started":
                 self.command_pid = int(number)
+            elif event == b"interrupted":
+                if not self._interrupted.done():
+                    self._interrupted.set_result(None)
             else:
                 self._has_leftovers = event == b"left"
                 self._set_exit_code(int(number))

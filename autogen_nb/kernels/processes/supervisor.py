@@ -84,6 +84,7 @@ def main(
         signals = _read_signals(wake_reader)
         if signal.SIGINT in signals:
             _interrupt(child)
+            _tell_owner(report, b"interrupted 0\n")
         ended = _reap()
         if checkpoints is not None:
             child = checkpoints.follow(child, ended, ready)
