@@ -1,12 +1,9 @@
 """``%%autogen --each`` in JupyterLab: the table grows, a click on Stop ends it, and the same cell goes on."""
 
-import pytest
 from playwright.sync_api import expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.notebook_page import NotebookPage
-
-pytest.importorskip("distributed")
 
 CITIES = ("Bern", "Oslo", "Rome", "Paris", "Vienna", "Lisbon")
 EACH = "%%autogen --each cities -o results -m fake-model --confirm risky\nIn which country is {city}?"

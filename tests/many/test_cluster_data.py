@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import dask.dataframe as dd
-import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 
 import autogen_nb
 from autogen_nb.testing import FakeOpenAI
@@ -99,11 +96,17 @@ def test_a_cluster_in_the_notebook_s_process_is_refused(front: tuple[FrontEnd, F
 
 
 def small_frame() -> Any:
+    # Each process that collects the tests imports this module, and Dask takes a second.
+    import dask.dataframe as dd
+    import pandas as pd
+
     return dd.from_pandas(pd.DataFrame({"a": range(8)}), npartitions=2)  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, FakeOpenAI]]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeOpenAI]]:
+    from distributed import Client, LocalCluster
+
     with pytest.MonkeyPatch.context() as patch, FakeOpenAI() as model:
         patch.setenv("OPENAI_BASE_URL", model.base_url)
         patch.setenv("OPENAI_API_KEY", "k")
@@ -116,10 +119,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_only_the_scheduler_is_connected_without_a_question(
-    cluster: tuple[Client, FakeOpenAI], tmp_path: Path, host: str
+    cluster: tuple[Any, FakeOpenAI], tmp_path: Path, host: str
 ) -> None:
-    address = cluster[0].scheduler_info()["address"].replace("127.0.0.1", host)
-    with guarded_kernel(tmp_path) as kernel, socket.create_server(("127.0.0.1", 0)) as other, Client(address):
+    client = cluster[0]
+    address = client.scheduler_info()["address"].replace("127.0.0.1", host)
+    same = type(client)(address)
+    with guarded_kernel(tmp_path) as kernel, socket.create_server(("127.0.0.1", 0)) as other, same:
         kernel.run("1")
         kernel.shared.do(kernel.shared.kernel.put({"frame": small_frame()}))
         ran = kernel.run("print(frame.a.sum().compute())")
@@ -131,7 +136,7 @@ def test_only_the_scheduler_is_connected_without_a_question(
         assert kernel.targets(connect) == ["127.0.0.1"]
 
 
-def test_rows_compute_on_the_cluster_that_runs_them(cluster: tuple[Client, FakeOpenAI]) -> None:
+def test_rows_compute_on_the_cluster_that_runs_them(cluster: tuple[Any, FakeOpenAI]) -> None:
     _, model = cluster
     frame = small_frame()
     for _ in range(2):

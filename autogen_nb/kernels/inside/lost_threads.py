@@ -21,8 +21,12 @@ _STACK_SIZE = 2**16
 _TRIES = 100
 _PAUSE = 0.001
 _WORD = 8
-# A call instruction of x86-64, which precedes each return address. Other words on the stack can be any data.
-_CALL = re.compile(rb"(\xe8.{4}|\xff[\x10-\x17\x50-\x57\x90-\x97\xd0-\xd7].{0,5})\Z", re.DOTALL)
+# A whole call instruction of x86-64, which precedes each return address. Other words on the stack can be any data.
+_CALL = re.compile(
+    rb"(\xe8.{4}|\xff([\x10-\x13\x16\x17\xd0-\xd7]|[\x14\x50-\x53\x55-\x57].|\x54.."
+    rb"|[\x15\x90-\x93\x95-\x97].{4}|[\x14\x94].{5}))\Z",
+    re.DOTALL,
+)
 _CALL_SIZE = 7
 
 _Map = tuple[int, int, str]
