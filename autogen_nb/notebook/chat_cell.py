@@ -236,14 +236,14 @@ class ChatCell:
                 skipped = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        explained = type(error)(f"{error} {_WAY_OUT}", model=error.model)
+        error_with_hint = type(error)(f"{error} {_WAY_OUT}", model=error.model)
         if not self._uses_entered_model or self._reply_begun or isinstance(self._person, AbsentPerson):
-            raise explained from error
+            raise error_with_hint from error
         self._notebook.model_setting.failed = str(error)
         try:
             return await self._choose_model(again=True)
         except ChatUnfinished:
-            raise explained from error
+            raise error_with_hint from error
 
     async def _run_chat(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model, skipped: int
@@ -379,7 +379,7 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
     try:
         yield
     finally:
-        # A running sandbox has the old folder mounted; a new folder of the same name would be invisible to it.
+        # A running sandbox has the old folder mounted; a new folder of the same name would be invisible inside.
         if not (chat.where.kind.wall and chat.alive):
             remove_empty(chat.cwd, chat.folder)
 

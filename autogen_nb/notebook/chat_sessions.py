@@ -123,7 +123,7 @@ class ChatSessions:
             self.store.expire(self._days())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
-        """Returns a remark if an earlier chat of this name is lost; "" if not, or if its first cell runs again."""
+        """Returns a remark about a lost chat of this name; "" without such a chat, or if its first cell runs again."""
         session = self.earlier.get(chat.name)
         # After a reload of the extension in the same process, the person expects a new chat.
         if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():

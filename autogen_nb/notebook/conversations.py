@@ -142,7 +142,7 @@ class NotebookConversation:
         self.known_folder = ""
         self.runs: list[CellRun] = []
         self.agents: ChatAgents | None = None
-        self.where = self._usual = ExecutionTarget() if first_kernel is None else first_kernel[0]
+        self.where = self._default = ExecutionTarget() if first_kernel is None else first_kernel[0]
         self._open(first_kernel)
         self.shared = SharedVariables(lambda: self._kernel_id() if self.alive else None)
         self.taken_back: list[TakenBack] = []
@@ -193,9 +193,9 @@ class NotebookConversation:
         waits = all(isinstance(run.last, ModelAsked) and not run.replies for run in self.runs)
         return bool(self.runs) and waits and not self._replaced_replies
 
-    def target_for(self, options: Settings, usual: ExecutionTarget) -> ExecutionTarget:
+    def target_for(self, options: Settings, default: ExecutionTarget) -> ExecutionTarget:
         """Returns the target for the chat's code; a chat keeps its target after the first run."""
-        target = options.target(self.where if self.runs and usual == self._usual else usual)
+        target = options.target(self.where if self.runs and default == self._default else default)
         if self.runs and target != self.where:
             current, requested = (place.text or "no sandbox" for place in (self.where, target))
             raise ConfigError(
@@ -204,7 +204,7 @@ class NotebookConversation:
             )
         return target
 
-    def move_to(self, where: ExecutionTarget, usual: ExecutionTarget) -> None:
+    def move_to(self, where: ExecutionTarget, default: ExecutionTarget) -> None:
         """Sets the target for the chat's code, and replaces the kernel if the target changes."""
         if where != self.where:
             where.check(self.cwd)
@@ -214,7 +214,7 @@ class NotebookConversation:
             self.listed_variables = frozenset()
             self._open()
         engine.call_soon(partial(self.kernels.touch, self))
-        self._usual = usual
+        self._default = default
 
     def _open(self, first_kernel: FirstKernel | None = None) -> None:
         if first_kernel is None:
@@ -413,13 +413,13 @@ class Conversations:
         self._all[old.name] = self._all.pop(name)
         return self.named(name), old.name
 
-    def restore(self, session: Session, runs: Sequence[CellRun], usual: ExecutionTarget) -> NotebookConversation:
+    def restore(self, session: Session, runs: Sequence[CellRun], default: ExecutionTarget) -> NotebookConversation:
         """Continues an earlier session under its name; another chat of the same name gets a new name."""
-        where = runs[-1].settings.target(usual) if runs else usual
+        where = runs[-1].settings.target(default) if runs else default
         where.check(self.cwd)
         policy_file.policy().check_walls(where.sandbox, "this chat")
         chat, _ = self.renew(str(session.head["chat"]))
-        chat.move_to(where, usual)
+        chat.move_to(where, default)
         chat.restore(session, runs)
         return chat
 

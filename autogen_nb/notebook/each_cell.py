@@ -1,6 +1,6 @@
 """``%%autogen --each FRAME -o TABLE``: one chat for each row of a table, without a person, on a Dask cluster.
 
-The cell shows one output, which grows: a progress bar, the rows that ended last, and the failed rows behind a click.
+The cell updates one output: a progress bar, the rows that ended last, and a folded table of failed rows.
 """
 
 import asyncio
@@ -135,18 +135,18 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
 def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
     from autogen_nb.many import dask_map
 
-    passed = dask_map.OPTIONS
-    extra = [name for name in options.options if name not in (*passed, *_CELL_OPTIONS)]
-    if extra:
-        flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in extra)
+    map_options = dask_map.OPTIONS
+    unavailable = [name for name in options.options if name not in (*map_options, *_CELL_OPTIONS)]
+    if unavailable:
+        flags = ", ".join(OPTIONS[name].metadata["flags"][-1] for name in unavailable)
         raise ConfigError(f"%%autogen: not available with --each: {flags}")
     if not options.outputs:
         raise ConfigError("%%autogen: --each needs -o NAME, the variable for the table of results")
     defaults = stage.notebook.defaults
     changed = {
-        name: getattr(defaults, name) for name in passed if getattr(defaults, name) != OPTIONS[name].default_value
+        name: getattr(defaults, name) for name in map_options if getattr(defaults, name) != OPTIONS[name].default_value
     }
-    values = changed | {name: value for name, value in options.options.items() if name in passed}
+    values = changed | {name: value for name, value in options.options.items() if name in map_options}
     inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
 
     async def work(ended: threading.Event, put: Callable[[Any], None]) -> Any:

@@ -113,13 +113,13 @@ class Extension:
 
     def _warm_up(self) -> None:
         # During imports, each step of a kernel's start on another thread waits for the switch interval, usually 5 ms.
-        usual = sys.getswitchinterval()
+        previous = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:
             self.handler().warm_up()
         finally:
             if sys.getswitchinterval() == _SWITCH:
-                sys.setswitchinterval(usual)
+                sys.setswitchinterval(previous)
 
     def _print_hints(self, result: Any) -> None:
         for hint in (

@@ -337,9 +337,9 @@ class MagicHandler:
             view.note(why)
 
     def _where(self, options: Settings, origin: Origin) -> ExecutionTarget:
-        usual = self._defaults.where
+        default = self._defaults.where
         chat = self.conversations.find(options, origin)
-        where = options.target(usual) if chat is None else chat.target_for(options, usual)
+        where = options.target(default) if chat is None else chat.target_for(options, default)
         if chat is None or chat.where != where:
             where.check(self.conversations.cwd)
         run.policy().check_walls(where.sandbox, "this cell")

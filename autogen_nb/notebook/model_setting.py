@@ -49,7 +49,7 @@ class ModelSetting:
 
     def choose(self, named: str | None, environ: Mapping[str, str]) -> Any | None:
         """Returns the model name or `llm_config` for a cell; None if no model is configured."""
-        name = named or (self.form_connection.model if self.form_connection else self._usual(environ))
+        name = named or (self.form_connection.model if self.form_connection else self._default(environ))
         return model_connection.choose(name or None, self.form_connection, environ)
 
     def is_from_form(self, spec: Any) -> bool:
@@ -61,7 +61,7 @@ class ModelSetting:
 
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
         spec = self.choose(named, environ)
-        connection = model_connection.resolved(named or self._usual(environ) if spec is None else spec, environ)
+        connection = model_connection.resolved(named or self._default(environ) if spec is None else spec, environ)
         if connection.model or server_of(connection.base_url) != server_of(OPENAI_URL):
             return connection
         return replace(connection, model=DEFAULT_MODEL)
@@ -77,7 +77,7 @@ class ModelSetting:
         elif isinstance(spec, Mapping):
             model, address, key = LIST, LIST, LIST
         else:
-            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._usual(environ) else "the default with a key"
+            model = _MODEL if environ.get(_MODEL) else _CONFIG if self._default(environ) else "the default with a key"
             address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the default"
             key = "OPENAI_API_KEY"
         if not connection.base_url:
@@ -88,7 +88,7 @@ class ModelSetting:
             ("key", _shown_key(connection.api_key), key if connection.api_key else _NOT_SET),
         ]
 
-    def _usual(self, environ: Mapping[str, str]) -> str:
+    def _default(self, environ: Mapping[str, str]) -> str:
         return environ.get(_MODEL) or self._defaults.model
 
     def _values(self, environ: Mapping[str, str]) -> dict[str, str]:

@@ -195,7 +195,7 @@ class CellPerson:
         self._chats = _cell_chats(shell)
         self._announced = False
         self._open: list[tuple[NotebookView, Callable[[], bool]]] = []
-        """The open questions' views; the questions may end in any order."""
+        """For each open question, its view, and whether its cell was run again; the questions may end in any order."""
         self._button_person: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -225,13 +225,13 @@ class CellPerson:
         self, channel: QuestionChannel, question: PersonAsked, ask: Callable[[NotebookHuman], T | Awaitable[T]]
     ) -> T:
         with channel.open(self._shell, self._origin) as superseded, _view_of(question, self._chats) as view:
-            place = view, superseded
-            self._open.append(place)
+            entry = view, superseded
+            self._open.append(entry)
             try:
                 reply = ask(self._person())
                 answer = await reply if isinstance(reply, Awaitable) else reply
             finally:
-                self._open.remove(place)
+                self._open.remove(entry)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
                 # `onwards` applies until the chat ends, and the view also lasts until then.
                 view.set_runs_all(lambda: True)

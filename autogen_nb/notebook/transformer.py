@@ -1,6 +1,6 @@
 """Rewrites a cell with ``%%autogen`` to an awaited call.
 
-1. An outermost cell is awaited, so that the notebook's loop handles clicks while it runs, and the next cell waits.
+1. An outermost cell is awaited: the notebook's loop handles clicks while the cell runs, and the next cell waits.
 2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.
 3. A call inside another cell, such as below ``%%time``, cannot be awaited, so it blocks.
 """

@@ -35,7 +35,7 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
             return
         stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
     variables_restored = await run.result(chat.undo(index, always=True), waits=stage.waits)
-    note = f"Took back {named(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
+    note = f"Took back {cell_names(runs)}. {_REDO.format('them' if runs[1:] else 'it')}"
     await _finish(stage, chat, note, "before" if variables_restored else "", ask=ask)
 
 
@@ -45,13 +45,13 @@ async def redo(stage: CellStage, chat: NotebookConversation, *, ask: bool) -> No
         raise ConfigError(f"nothing of chat {chat.name!r} was taken back since its last new cell")
     runs, replaced = chat.taken_back[-1].runs, chat.runs[chat.taken_back[-1].index :]
     variables_restored = await run.result(chat.redo(), waits=stage.waits)
-    note = f"Brought back {named(runs)}"
-    note += f", and took back {named(replaced)}. {_REDO.format('the latter')}" if replaced else "."
+    note = f"Brought back {cell_names(runs)}"
+    note += f", and took back {cell_names(replaced)}. {_REDO.format('the latter')}" if replaced else "."
     await _finish(stage, chat, note, "then" if variables_restored else "", ask=ask)
 
 
 async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when: str, *, ask: bool) -> None:
-    """Shows `note`. If no variables were restored (`when` is ""), runs the blocks again; `ask` asks first."""
+    """Shows `note`. If no variables were restored (`when` is ""), runs the blocks again; with `ask`, asks first."""
     if when:
         not_carried = chat.executor.kernel.not_carried
         stage.view.note(" ".join(filter(None, (f"{note} The agent's variables are as they were {when}.", not_carried))))
@@ -76,7 +76,7 @@ async def take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> C
             f"the variables before the last cell of chat {chat.name!r} have no checkpoint; "
             f"`%autogen branch NAME --at {index}` restores them in a new chat"
         )
-    stage.view.note(f"This runs {named([earlier])} again. {_REDO.format('its earlier answer')}")
+    stage.view.note(f"This runs {cell_names([earlier])} again. {_REDO.format('its earlier answer')}")
     return earlier
 
 
@@ -115,7 +115,7 @@ def check_idle(chat: NotebookConversation) -> None:
         raise ConfigError(f"code of chat {chat.name!r} still runs; stop its cell first")
 
 
-def named(runs: Sequence[CellRun]) -> str:
+def cell_names(runs: Sequence[CellRun]) -> str:
     """Names runs by the tasks of their cells."""
     tasks = [f"“{status_line.shortened(each.task).removesuffix('.')}”" for each in runs]
     return f"the cell {tasks[0]}" if len(tasks) == 1 else f"{len(tasks)} cells ({', '.join(tasks)})"
@@ -154,7 +154,7 @@ def _allowed(log: Iterable[Recorded]) -> list[str]:
 
 
 async def _agrees(stage: CellStage, runs: Sequence[CellRun], effects: Sequence[str]) -> bool:
-    lines = [f"Take back {named(runs)}? These effects stay:", *(f"- {effect}" for effect in effects)]
+    lines = [f"Take back {cell_names(runs)}? These effects stay:", *(f"- {effect}" for effect in effects)]
     with run.interruptible():
         answer = stage.person.undoing("\n".join(lines))
     return (await answer if isinstance(answer, Awaitable) else answer) == "undo"

@@ -4,8 +4,8 @@
    differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens while a cell awaits, but not
    while a cell blocks.
 2. In every release, the channel is one pyzmq stream with one callback. During a question, `_route` replaces the
-   callback: it passes messages of new comms to the loop on which the question waits, and all other messages to the
-   original callback.
+   callback: it passes messages of comms opened since then to the loop on which the question waits, and all other
+   messages to the original callback.
 3. Messages of older comms go to ipykernel, except for the agent's widgets and the requests of a reloaded page. A
    reloaded page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state
    of each comm. The page shows no widgets before it has all replies.
@@ -30,7 +30,7 @@ from autogen_nb.notebook.asking.taking_over import InterceptedRequest, RunningCh
 
 _COMMS = frozenset({"comm_open", "comm_msg", "comm_close"})
 _CONTROL = "jupyter.widget.control"
-"""The comm target for requests of all widgets' state in ipywidgets."""
+"""The comm target of ipywidgets for requests of the state of all widgets."""
 
 
 Post: TypeAlias = Callable[[Callable[[], None]], object]
@@ -210,7 +210,7 @@ class CommInterceptor:
         try:
             if not chat.take(request):
                 self._on_stream(partial(self._forward, frames, request.cell))
-        # Without a reply, the front end would show the cell as running forever.
+        # Without a reply, the front end would show the cell as busy forever.
         except Exception as error:  # noqa: BLE001
             request.finish(error)
 

@@ -48,7 +48,7 @@ class QuestionChannel:
     def open(
         self, shell: Any, origin: Origin, chat: RunningChat | None = None
     ) -> Generator[Callable[[], bool], None, None]:
-        """Listens for clicks and other cells; yields a function that returns whether the cell was run again."""
+        """Listens for clicks and other cells' requests; yields a function that tells whether the cell was run again."""
         if self.intercept is None:
             yield lambda: _is_queued_again(shell, origin)
             return

@@ -110,7 +110,7 @@ class Person(Human, Protocol):
 
 
 class AbsentPerson(NobodyToAsk):
-    """Nobody: a program executes the notebook."""
+    """Answers if a program executes the notebook, so that no person can."""
 
     def connection(self, form: ModelForm) -> NoReturn:
         del form
@@ -217,8 +217,8 @@ def confirm(what: str) -> bool:
 
 
 def _ask_connection(stored: ModelConnection) -> ModelConnection:
-    usual = shown_url(stored.base_url or OPENAI_URL)
-    url = revealed(_ask_line(f"Base URL [{usual}]: ").strip() or usual, stored.base_url)
+    default = shown_url(stored.base_url or OPENAI_URL)
+    url = revealed(_ask_line(f"Base URL [{default}]: ").strip() or default, stored.base_url)
     hint = "empty for the stored key" if stored.api_key else "empty for no key"
     typed = getpass.getpass(f"API key (kept in memory only; {hint}): ").strip()
     model = _ask_line(f"Model [{stored.model}]: " if stored.model else "Model: ").strip() or stored.model

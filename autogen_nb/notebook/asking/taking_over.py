@@ -135,7 +135,7 @@ class RunningChat:
         if not self._is_rerun(code, cell):
             return shows
         # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
-        # also executes a rerun that is queued behind other cells, because they may change the chat's input.
+        # also executes a rerun that is queued behind other cells, because these may change the chat's input.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
@@ -143,7 +143,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # The chat takes a rerun even if a panel has opened since `wants`: the kernel would run it after later cells.
+        # A panel may have opened since `wants`. The kernel would run the rerun after later cells, so the chat takes it.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

@@ -1,8 +1,8 @@
 """Shows interactive charts and other HTML with scripts, each as a page in its own sandboxed frame.
 
 1. A page comes from a MIME bundle of the agent's kernel, and may contain any script.
-2. The page's frame has no origin (``sandbox="allow-scripts"``). The content security policy of its outer frame blocks
-   the network for both frames. Without the outer frame, the page could navigate its own frame to another address.
+2. The page's frame has no origin (``sandbox="allow-scripts"``). The content security policy of an outer frame
+   blocks the network for both frames. Without the outer frame, the page could navigate its own frame elsewhere.
 3. A cell contains each JavaScript library once, and `page.js` passes the library to the frames. Libraries come only
    from Python packages in the notebook's environment.
 4. Where no frames are shown (in an untrusted notebook, or on GitHub), a picture or a line replaces the page.
@@ -126,12 +126,12 @@ def _chart(style: str, script: str) -> str:
 def _script_document(script: str) -> Document:
     roots = [root for text in _BOKEH_ROOTS.findall(script) for root in _bokeh_roots(text).items()]
     # Scripts of IPython's `Javascript` write their output to `element`.
-    places = '<div id="element"></div>' + "".join(
-        f'<div id="{escape(place)}" data-root-id="{escape(root)}" style="display:contents"></div>'
-        for root, place in roots
+    elements = '<div id="element"></div>' + "".join(
+        f'<div id="{escape(element)}" data-root-id="{escape(root)}" style="display:contents"></div>'
+        for root, element in roots
     )
     script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
-    return Document(f"{places}{_LIBRARIES_HERE}<script>{script}</script>", ("bokeh",) if roots else ())
+    return Document(f"{elements}{_LIBRARIES_HERE}<script>{script}</script>", ("bokeh",) if roots else ())
 
 
 def _bokeh_roots(text: str) -> dict[str, str]:
@@ -139,7 +139,7 @@ def _bokeh_roots(text: str) -> dict[str, str]:
         roots = json.loads(text)
     except ValueError:
         return {}
-    return {root: place for root, place in roots.items() if isinstance(place, str)}
+    return {root: element for root, element in roots.items() if isinstance(element, str)}
 
 
 def _html_document(text: str, libraries: tuple[str, ...] | None) -> Document:

@@ -171,8 +171,8 @@ def _link_end(target: str) -> str:
 def _image_in_words(image: "Token", source: str) -> str:
     alt = "".join(child.content for child in image.children or () if not child.children)
     host = _HOST.match(source)
-    place = host[1].lower() if host else "" if source.lower().startswith("data:") else _shortened(source)
-    label = ", ".join(filter(None, (alt, place)))
+    origin = host[1].lower() if host else "" if source.lower().startswith("data:") else _shortened(source)
+    label = ", ".join(filter(None, (alt, origin)))
     return escape_text(f"[image: {label}]" if label else "[image]")
 
 

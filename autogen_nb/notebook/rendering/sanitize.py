@@ -137,6 +137,6 @@ def _styler_rules(html: str) -> dict[str, str]:
             selectors, _, declarations = rule.partition("{")
             for match in map(_STYLER_ID.match, selectors.split(",")):
                 if match:
-                    # The limit matters if many cells share a long rule.
+                    # Many cells may share a long rule, so its length is limited.
                     rules[match[1]] = (rules.get(match[1], "") + declarations + ";")[:_LONGEST_STYLE]
     return rules

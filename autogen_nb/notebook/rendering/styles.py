@@ -104,8 +104,8 @@ HEADINGS = {
 }
 """A smaller tag and style for each Markdown heading."""
 
-# Mixed with the text colour, each of JupyterLab's colours has the contrast of WCAG AA in light and dark themes. So
-# do the fallbacks, because their lightness is medium.
+# Mixed with the text colour, each of JupyterLab's colours has the contrast of WCAG AA in light and dark themes. The
+# fallbacks have this contrast, too, because their lightness is medium.
 _MIXED = "color:color-mix(in srgb,var(--jp-mirror-editor-{name}-color,{fallback}) {share}%,currentcolor)"
 
 CODE_STYLES: dict[str, str] = {

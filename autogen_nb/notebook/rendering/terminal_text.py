@@ -1,7 +1,7 @@
 """Interprets stream text as a terminal would.
 
-1. A carriage return moves to the start of the line, and a backspace moves one character back. The next text
-   overwrites the line.
+1. A carriage return moves the cursor to the start of the line, and a backspace moves it one character back. The next
+   text overwrites the line.
 2. Colours and weights (SGR) stay, "erase in line" takes effect, and all other escape sequences and control characters
    are dropped.
 3. A finished line never changes, so the cost of an update depends only on the length of the new text.

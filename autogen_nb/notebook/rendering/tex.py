@@ -1,6 +1,6 @@
 r"""An allow-list of TeX commands: a formula with any other command is shown as text.
 
-JupyterLab's MathJax loads all its packages. They have commands such as ``\href``, ``\require`` and ``\style``, and
+JupyterLab's MathJax loads all its packages. These have commands such as ``\href``, ``\require`` and ``\style``, and
 macros that also affect later outputs. MathJax's own filter stops scripts, but not links, overlays, redefinitions or
 loops.
 """

@@ -25,17 +25,17 @@ PersonAsked: TypeAlias = HumanInputAsked | ApprovalAsked | EffectAsked | CodeInp
 PersonGiven: TypeAlias = HumanInputGiven | ApprovalGiven | EffectJudged | CodeInputGiven
 
 
-Decided: TypeAlias = tuple[EffectJudged, EffectAsked | None]
+EffectDecision: TypeAlias = tuple[EffectJudged, EffectAsked | None]
 _NAMED = 8
 
 
-def render_effects(decisions: Sequence[Decided], clock: str) -> tuple[str, str]:
+def render_effects(decisions: Sequence[EffectDecision], clock: str) -> tuple[str, str]:
     """Renders consecutive decisions about effects as one line, in HTML and in text."""
     line = effects_text(decisions, clock)
     return chat_html.line(line, tone="good" if all(answer.allowed for answer, _ in decisions) else "muted"), line
 
 
-def effects_text(decisions: Sequence[Decided], clock: str) -> str:
+def effects_text(decisions: Sequence[EffectDecision], clock: str) -> str:
     verdicts: dict[tuple[str, str], dict[str, None]] = {}
     for answer, question in decisions:
         verdicts.setdefault((_verdict(answer), answer.by), {})[

@@ -54,7 +54,7 @@ class FootedView:
         self._spent = spent
 
     def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
-        """Sets the function that returns whether code runs without questions; the status line then says so."""
+        """Sets the function that returns whether code runs without questions; if so, the status line says it."""
         self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
@@ -85,7 +85,7 @@ class FootedView:
 
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
-        # First, because another thread may call `on_page_loaded` as soon as the panel is visible.
+        # This comes first, because another thread may call `on_page_loaded` as soon as the panel is visible.
         self._is_panel_open, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 

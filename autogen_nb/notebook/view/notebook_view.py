@@ -94,7 +94,7 @@ class NotebookView(FootedView):
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None
-        self._decision_output: tuple[Slot, list[decision_line.Decided]] | None = None
+        self._decision_output: tuple[Slot, list[decision_line.EffectDecision]] | None = None
         self._first_chat: ChatStarted | None = None
         self._calls: FunctionCallsOutput | None = None
         self._returned_text: str | None = None

@@ -70,11 +70,11 @@ class Slots:
     def __init__(self, publish: Publish = publish_here) -> None:
         self._all: list[Slot] = []
         self._count = 0
-        self._shown_by = publish
+        self._publish_in_cell = publish
         self._mirrors: list[Publish] = []
 
     def move(self, publish: Publish) -> None:
-        self._shown_by = publish
+        self._publish_in_cell = publish
         self._mirrors.clear()
         for slot in self._all:
             slot.move()
@@ -89,7 +89,7 @@ class Slots:
 
     def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
         """Sends a bundle to the chat's cell and to its mirrors."""
-        for publish in (self._shown_by, *self._mirrors):
+        for publish in (self._publish_in_cell, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:

@@ -129,7 +129,7 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
 
 
 def origin(reply: ModelReplied | None, to: str = "") -> str:
-    """Formats the recipient (if not "") of a message, and the reply's model and duration."""
+    """Formats the recipient of a message, if any, and the reply's model and duration."""
     if reply is None:
         return to
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))

@@ -1,1 +1,1 @@
-"""The panels: ipywidgets that ask one question each, replaced by a line with the decision."""
+"""Panels of ipywidgets: each asks one question, and a line with the decision then replaces it."""

@@ -40,29 +40,31 @@ class EffectListPanel(Panel):
         self.show(
             *(
                 widget_parts.row(
-                    *self._choices([place]), widget_parts.html(chat_html.question(self._line(place, text)))
+                    *self._choices([position]), widget_parts.html(chat_html.question(self._line(position, text)))
                 )
-                for place, text in enumerate(lines)
+                for position, text in enumerate(lines)
             ),
             widget_parts.row(*self._choices(everything, " all"), self._stop(everything)),
         )
 
-    def _line(self, place: int, text: str) -> str:
-        line = self.questions[place].line.strip()
+    def _line(self, position: int, text: str) -> str:
+        line = self.questions[position].line.strip()
         return f"{text}{f', at `{status_line.shortened(line)}`' if line else ''}."
 
-    def _choices(self, places: Sequence[int], suffix: str = "") -> list[widgets.Button]:
-        hint = "all of these effects" if suffix else f"effect {places[0] + 1}"
+    def _choices(self, positions: Sequence[int], suffix: str = "") -> list[widgets.Button]:
+        hint = "all of these effects" if suffix else f"effect {positions[0] + 1}"
         return [
-            self.button(f"Allow{suffix}", partial(self._judge, places, _ALLOW), hint=f"Allow {hint}"),
-            self.button(f"Deny{suffix}", partial(self._judge, places, _DENY), hint=f"Raise PermissionError for {hint}"),
+            self.button(f"Allow{suffix}", partial(self._judge, positions, _ALLOW), hint=f"Allow {hint}"),
+            self.button(
+                f"Deny{suffix}", partial(self._judge, positions, _DENY), hint=f"Raise PermissionError for {hint}"
+            ),
         ]
 
-    def _stop(self, places: Iterable[int]) -> widgets.Button:
-        return self.button("Stop", partial(self._judge, places, _STOP), hint="Deny all of these, and end the chat")
+    def _stop(self, positions: Iterable[int]) -> widgets.Button:
+        return self.button("Stop", partial(self._judge, positions, _STOP), hint="Deny all of these, and end the chat")
 
-    def _judge(self, places: Iterable[int], decision: EffectJudged) -> None:
-        self.answer(dict.fromkeys(places, decision))
+    def _judge(self, positions: Iterable[int], decision: EffectJudged) -> None:
+        self.answer(dict.fromkeys(positions, decision))
 
 
 @dataclass(eq=False, slots=True)
@@ -113,9 +115,9 @@ class EffectQuestions:
                 self._panel = EffectPanel(questions[0]) if len(shown) == 1 else EffectListPanel(questions)
                 judged = await self._ask(self._panel)
                 answers = {0: judged} if isinstance(judged, EffectJudged) else judged or {}
-                for place, answer in answers.items():
-                    self._settle(shown[place], answer)
-        except Exception as error:  # noqa: BLE001  # `answer` raises it
+                for position, answer in answers.items():
+                    self._settle(shown[position], answer)
+        except Exception as error:  # noqa: BLE001  # `answer` raises the error
             for pending in list(self._pending):
                 self._settle(pending, error)
         finally:

@@ -24,7 +24,7 @@ _TEXT_DELAY = 0.3
 """After Enter, the front end sends a field's text within this number of seconds."""
 
 # With continuous updates, the page holds back a keystroke until the kernel has handled the previous one, so a click may
-# overtake the last keystrokes. Without them, the page sends the text when the field loses focus, before any click.
+# overtake the last keystrokes. Otherwise, the page sends the text when the field loses focus, before any click.
 _WHOLE = {"continuous_update": False}
 _LABELLED = {"description_width": "5.5em"}
 _CODE, _LABEL, _NAMED = "autogen-nb-code", "autogen-nb-field", "autogen-nb-named"
@@ -35,7 +35,7 @@ STYLE = (
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
     f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
-    # Rules and choices wrap, however long they are.
+    # Long rules and choices wrap.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
     f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
     "white-space: normal; overflow-wrap: anywhere; line-height: 1.5}"
@@ -97,7 +97,7 @@ def field(
 
 
 def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> widgets.Select:
-    """Returns a list with nothing selected, which calls `then` with a selected name."""
+    """Returns a list that calls `then` with the name that the person selects."""
     widget = widgets.Select(
         options=[(visible(name), name) for name in names],
         value=None,

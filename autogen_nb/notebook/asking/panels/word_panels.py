@@ -42,8 +42,8 @@ class MessagePanel(Panel):
 
 def _message_question(question: HumanInputAsked) -> str:
     prompt = question.prompt.strip().removesuffix(":").rstrip()
-    usual = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
-    return f"Your turn: a message to {question.peer}?" if usual and not question.by_tool else prompt
+    is_default = prompt.startswith(PROMPT_START) or not any(map(str.isalnum, prompt))
+    return f"Your turn: a message to {question.peer}?" if is_default and not question.by_tool else prompt
 
 
 class CodeInputPanel(Panel):
