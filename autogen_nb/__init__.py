@@ -1,6 +1,6 @@
 """AutoGen, native to Jupyter.
 
-The package loads its modules on first use. Its import loads no model library, starts nothing and reads nothing.
+The package loads its modules on first use. Importing it loads no model library and starts no thread or process.
 """
 
 import importlib
@@ -53,14 +53,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Adds ``%%autogen`` and ``%autogen`` to the shell; ``%load_ext autogen_nb`` calls it."""
+    """Adds ``%%autogen`` and ``%autogen`` to the shell; ``%load_ext autogen_nb`` calls this function."""
     from autogen_nb.notebook.extension import load
 
     load(shell, _register_surface)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """Removes the magics and ends the agents' kernels; ``%unload_ext autogen_nb`` calls it."""
+    """Removes the magics and ends the agents' kernels; ``%unload_ext autogen_nb`` calls this function."""
     from autogen_nb.notebook.extension import unload
 
     unload(shell)

@@ -1,4 +1,4 @@
-"""AutoGen 0.2's module names, such as `autogen_nb.agentchat`, and `install_as_autogen`."""
+"""Re-exports under AutoGen 0.2's module names, such as `autogen_nb.agentchat`; and `install_as_autogen`."""
 
 import importlib
 import sys
@@ -17,7 +17,7 @@ _CONFIG_LISTS = (
     "config_list_openai_aoai,filter_config,get_config_list"
 )
 
-_HERE = {
+_EXPORTS = {
     "agentchat": ":Agent,AssistantAgent,ChatResult,ConversableAgent,GroupChat,GroupChatManager,UserProxyAgent "
     ":a_initiate_chats,gather_usage_summary,initiate_chats,register_function",
     "agentchat.agent": ":Agent",
@@ -60,7 +60,7 @@ _HERE = {
     "token_count_utils": "models.token_counts:count_token,get_max_token_limit,percentile_used,token_left",
     "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
 }
-"""The names of each module, as "source:name,name=source_name"; modules with a leading dot are below `_CONTRIB`."""
+"""Maps each module to its names, as "source:name,name=source_name"; a leading dot stands for `_CONTRIB`."""
 
 _RETRIEVAL = "use register_function to give the agent a function tool that searches your documents"
 
@@ -94,7 +94,7 @@ _MISSING = {
     "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
     "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
 }
-"""Maps the advice for users to the names that only AutoGen has."""
+"""Maps advice for users to "module:name,name" for the names that only AutoGen has."""
 
 
 class _Module(ModuleType):
@@ -103,26 +103,26 @@ class _Module(ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(name, "Re-exports under AutoGen 0.2's module name.")
         self.__spec__, self.__path__ = ModuleSpec(name, None, is_package=True), []
-        self.homes: dict[str, tuple[str, str]] = {}
+        self.sources: dict[str, tuple[str, str]] = {}
         self.__all__: list[str] = []
 
     def __dir__(self) -> list[str]:
         return [*vars(self), *self.__all__]
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self.homes:
+        if name not in self.sources:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        home, name_there = self.homes[name]
-        setattr(self, name, getattr(importlib.import_module(home), name_there))
+        source, source_name = self.sources[name]
+        setattr(self, name, getattr(importlib.import_module(source), source_name))
         return vars(self)[name]
 
 
 def add_modules() -> None:
-    for module_name, homes in _HERE.items():
+    for module_name, exports in _EXPORTS.items():
         module = _module(module_name)
-        for home, names in (each.split(":") for each in homes.split()):
-            for name, _, name_there in (each.partition("=") for each in names.split(",")):
-                module.homes[name] = f"{_PACKAGE}.{home}".rstrip("."), name_there or name
+        for source, names in (each.split(":") for each in exports.split()):
+            for name, _, source_name in (each.partition("=") for each in names.split(",")):
+                module.sources[name] = f"{_PACKAGE}.{source}".rstrip("."), source_name or name
                 module.__all__.append(name)
     for advice, modules in _MISSING.items():
         for module_name, names in (each.split(":") for each in modules.split()):
@@ -150,7 +150,7 @@ def _stand_in(name: str, advice: str) -> type:
     return type(name, (), {"__init__": fail, "__doc__": f"Not available; {advice}."})
 
 
-class _Alias:
+class _AliasFinder:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         del path, target
         # A subclass of importlib.abc.Loader would need no cast, but importlib.abc loads large modules.
@@ -173,15 +173,15 @@ class _Alias:
 
 
 def install_as_autogen() -> None:
-    """Makes ``import autogen`` import this package in the current process, with its submodules.
+    """Makes ``import autogen`` import this package and its submodules, in the current process.
 
     Raises
     ------
     ConfigError
-        If another ``autogen`` is imported already.
+        If another ``autogen`` is already imported.
     """
     package = sys.modules[_PACKAGE]
     if sys.modules.get(_NAME, package) is not package:
-        raise ConfigError("another package named autogen is imported already; call install_as_autogen() before that")
-    if not any(isinstance(finder, _Alias) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Alias())
+        raise ConfigError("another autogen is already imported; restart Python and call install_as_autogen() first")
+    if not any(isinstance(finder, _AliasFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AliasFinder())

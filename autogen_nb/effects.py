@@ -56,7 +56,7 @@ class Permissions:
 class EffectJudged:
     """The decision about an effect; after a denial, the code gets a ``PermissionError`` with the reason.
 
-    If `stop` is True, the chat ends. `rules` are the rules that the person accepted, as text.
+    If `stop` is True, the chat ends. `rules` are the rules that the person saves with this decision, as text.
     """
 
     allowed: bool
@@ -67,4 +67,4 @@ class EffectJudged:
 
 
 ENDED = EffectJudged(allowed=False, reason="the code has ended")
-"""The answer if the code ends while its question is open."""
+"""The decision about an effect if the code ends before the person decides."""

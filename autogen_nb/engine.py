@@ -18,7 +18,7 @@ from autogen_nb.errors import ConfigError
 T = TypeVar("T")
 R = TypeVar("R")
 Emit: TypeAlias = Callable[[T], Awaitable[object] | None]
-"""Passes an item to the reader; the returned awaitable ends when the reader can take more items."""
+"""Passes an item to the reader. A returned awaitable ends when the reader can take more items."""
 
 TICK = 0.1
 """Seconds between two ticks of a view while the caller's thread waits."""
@@ -112,7 +112,7 @@ engine = Engine()
 
 
 class EngineCall(Generic[T]):
-    """Work on the engine. The caller's thread reads its items, then its result, with `get` or `await aget`.
+    """Work on the engine; the caller's thread reads the work's items, then the result, with `get` or `await aget`.
 
     The work starts at the first read. The threads share only a queue implemented in C, because an interrupt could
     leave a lock of `threading` or `concurrent.futures` locked, and thus block the engine.
@@ -127,7 +127,7 @@ class EngineCall(Generic[T]):
         self._task: asyncio.Task[None] | None = None
 
     def get(self, tick: Callable[[], None]) -> T:
-        """The next item; calls `tick` while it waits."""
+        """The next item, or the result; calls `tick` while it waits."""
         self._begin()
         return self._value(wait_interruptibly(self._entries, tick))
 
@@ -181,7 +181,7 @@ class EngineCall(Generic[T]):
         self._entries.put((kind, value))
         if self._wake is not None and not self._awake:
             self._awake = True
-            # The caller's loop may be closed by now.
+            # The caller's loop may already be closed.
             with contextlib.suppress(RuntimeError):
                 self._wake()
 
@@ -233,7 +233,7 @@ def unwrap(entry: Entry[T]) -> T:
 
 
 def wait_interruptibly(queue: "SimpleQueue[T]", tick: Callable[[], None] = lambda: None) -> T:
-    """Waits for an item of a queue, in short timeouts so that Ctrl-C interrupts the wait reliably."""
+    """Waits for an item of a queue, with a short timeout in a loop, so that Ctrl-C interrupts the wait reliably."""
     while True:
         with contextlib.suppress(Empty):
             return queue.get(timeout=TICK)

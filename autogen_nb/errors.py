@@ -19,11 +19,11 @@ AutogenError
 ├── SessionError           the log is invalid or belongs to another chat; choose another log
 ├── CallbackError          a function of the user raised an exception
 ├── NoEligibleSpeaker      nobody may speak next, and the chat ends
-├── ChatUnfinished         a chat ended before its answer: stopped, or at a limit
+├── ChatUnfinished         a chat was stopped, or reached a limit, before its answer
 │   └── AnswerIncomplete       the answer exists but lacks a part
 └── NobodyThere            a question needs a person and none is available
 
-If the code of an agent fails, there is no exception, but a result with a non-zero exit code.
+Failing code of an agent raises no exception; the result of the run has a non-zero exit code.
 """
 
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ class AgentNameConflict(ConfigError):
 
 
 class UndefinedNextAgent(ConfigError):
-    """An agent that may speak next is not in the group, or there is none."""
+    """An agent that may speak next is not in the group, or no agent may speak next."""
 
 
 class SenderRequired(ConfigError):
@@ -138,7 +138,7 @@ class NobodyThere(AutogenError):
 
 
 class NoEligibleSpeaker(AutogenError):
-    """Nobody may speak next; a function that selects speakers raises it to end the chat."""
+    """Nobody may speak next; a function that selects speakers raises this error to end the chat."""
 
 
 class ChatUnfinished(AutogenError):

@@ -11,7 +11,7 @@ from autogen_nb.errors import SessionError
 from autogen_nb.events import Event
 
 VERSION = 2
-"""The version of the JSON form; it increases if older releases of the package cannot read the new form."""
+"""The version of the JSON form; a form that older releases of the package cannot read gets a new version."""
 
 _EVENTS: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
 
@@ -75,7 +75,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
             return tuple(map(_reader(arguments[0]), value))
         if hint is Any or (value in arguments if origin is Literal else _is_plain(value, origin or hint)):
             return value
-        raise TypeError(f"{type(value).__name__} in the place of {hint}")
+        raise TypeError(f"{type(value).__name__} instead of {hint}")
 
     return read
 

@@ -1,6 +1,6 @@
 """The events of a chat, as frozen values; `event_json` defines their JSON form.
 
-1. A *question* requests something from outside the chat. The log has each question, and its *answer* after it.
+1. A *question* requests something from outside the chat. In the log, an *answer* follows each question.
 2. A *fact* records what the chat itself did.
 3. A *transient* is progress before an answer, such as a piece of text. Views show it; the log leaves it out.
 """
@@ -42,8 +42,9 @@ class ChatStarted:
 class Said:
     """A message from one agent to another, or to a team.
 
-    `heard` is the message after a change by the recipient's ``receive``. `taken` is False if ``receive`` ignored the
-    message. Only teams set `kind` and `target`; `target` is the member that a handoff names.
+    `heard` is the message that the recipient's ``receive`` accepted instead; None if ``receive`` changed nothing.
+    `taken` is False if ``receive`` ignored the message. Only teams set `kind` and `target`; `target` is the member that
+    a handoff names.
     """
 
     sender: str
@@ -84,7 +85,7 @@ class ModelDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelRetry:
-    """The reason for the next retry of a request to a model's server, and the seconds before it."""
+    """A request to a model's server failed for this `reason`; the next attempt follows after `wait` seconds."""
 
     agent: str
     reason: str
@@ -118,7 +119,7 @@ class OpeningGiven:
 
 @dataclass(frozen=True, slots=True)
 class TerminationAsked:
-    """Does the agent's own predicate end the chat, given the last of the `count` messages exchanged with the peer?"""
+    """Does the agent's own predicate end the chat after the last of the `count` messages exchanged with the peer?"""
 
     agent: str
     peer: str
@@ -134,9 +135,9 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` is True if a termination condition is met, and `choices` are proposed answers. `then` is the
-    approval question that follows an empty answer, if it is known in advance; one panel shows both. `by_tool` is True
-    if a model asks with a tool; this model continues if nobody answers.
+    `terminated` is True if a termination condition is met. `choices` are proposed answers. `then` is the approval
+    question that follows an empty answer, if the chat can predict it; one panel shows both questions.
+    `by_tool` is True if a model asks through a tool; the model continues if nobody answers.
     """
 
     agent: str
@@ -157,7 +158,7 @@ class HumanInputGiven:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """May this block run? `index` is its position among the `total` blocks, from 0; `effects` are predictions.
+    """May this block run? It has the position `index`, from 0, among `total` blocks; `effects` are predictions.
 
     If `always` is True, the person sees every block, and saved rules do not answer. If `onwards` is True, the person
     can approve all later blocks, too.
@@ -190,7 +191,7 @@ class ApprovalGiven:
     by
         The author of the decision.
     rules
-        The rules that the person accepted, as text.
+        The rules that the person saves with this decision, as text.
     onwards
         True to run all later blocks without a question, until the cell or the task ends.
     """
@@ -219,9 +220,9 @@ class CodeAsked:
 class CodeRan:
     """The result of a run of blocks.
 
-    `ran` is the number of blocks that ran. `inner` has the questions during the run, each followed by its answer.
-    `whole` is the path of a file with the whole output, or "" if `outputs` has all of it. `changes` names the variables
-    that the blocks changed, if they are known.
+    `ran` is the number of blocks that ran. `inner` has the questions of the running code, each followed by its answer.
+    `whole` is the path of a file with the whole output, or "" if `outputs` is complete. `changes` names the variables
+    that the blocks changed; "" if unknown.
     """
 
     exit_code: int
@@ -236,7 +237,7 @@ class CodeRan:
 
 @dataclass(frozen=True, slots=True)
 class EffectAsked:
-    """May the running code have this effect? `line` is the waiting line of code, or "" if it is unknown."""
+    """May the running code have this effect? `line` is the line of code that waits for the answer; "" if unknown."""
 
     agent: str
     effect: Effect
@@ -254,7 +255,7 @@ class CodeInputAsked:
 
 @dataclass(frozen=True, slots=True)
 class CodeInputGiven:
-    """The text, or None for the end of the input. For a password, the log has the text "" instead."""
+    """The typed text; None ends the input. The log replaces a password by ""."""
 
     text: str | None
     by: str = ""
@@ -304,9 +305,9 @@ class ModelReplied:
     note
         A notice for the person, such as that the request left out older outputs.
     host
-        The server of the request; "" if there was none.
+        The host of the server that replied; "" if no server did.
     reasoning
-        The model's reasoning, as far as it is known; not part of the message.
+        The model's reasoning, which is not part of the message; None if unknown.
     """
 
     message: Message
@@ -359,10 +360,10 @@ class ReplyAsked:
 
 @dataclass(frozen=True, slots=True)
 class ReplyGiven:
-    """The reply; None ends the chat.
+    """The reply of the agent's own ``generate_reply``; None ends the chat.
 
-    `auto_replies` is the new count of consecutive automatic replies, `inner` holds the events of chats inside the
-    method, and `replying` is False if the agent stops replying to the peer. Only teams set the last three fields.
+    `auto_replies` is the new count of consecutive automatic replies. `inner` holds the events of chats inside the
+    method. `replying` is False if the agent stops replying to the peer. Only teams set the last three fields.
     """
 
     message: Message | None
@@ -376,7 +377,7 @@ class ReplyGiven:
 
 @dataclass(frozen=True, slots=True)
 class SendAsked:
-    """Which messages do the agent's own ``send`` and its hooks send in place of this one?"""
+    """Which messages do the agent's own ``send`` and hooks send in place of this one?"""
 
     agent: str
     peer: str
@@ -385,7 +386,7 @@ class SendAsked:
 
 @dataclass(frozen=True, slots=True)
 class SendGiven:
-    """The messages sent, in order; an empty tuple ends the chat. `request_reply` belongs to the last message."""
+    """The messages to send; an empty tuple ends the chat. `request_reply` is the argument for the last message."""
 
     messages: tuple[Message, ...]
     request_reply: bool | None = None
@@ -421,7 +422,7 @@ class MessagesAsked:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The unchanged messages ``[start:stop]``."""
+    """A range ``[start:stop]`` of unchanged messages."""
 
     start: int
     stop: int
@@ -431,7 +432,7 @@ class Kept:
 class MessagesGiven:
     """The messages to reply to, with `Kept` for unchanged ones.
 
-    If `lasting` is True, the last of them replaces the received message in the agent's history.
+    If `lasting` is True, the last of `messages` replaces the received message in the agent's history.
     """
 
     messages: tuple[Kept | Message, ...]
@@ -449,7 +450,7 @@ class SpeakerAsked:
     method
         "auto" asks the manager's model, and "function" calls the caller's function.
     tried
-        Earlier replies of the model, which named nobody or several members.
+        Earlier replies of the model, each of which named nobody or several members.
     """
 
     agent: str
@@ -466,7 +467,7 @@ class SpeakerGiven:
     Parameters
     ----------
     said
-        The model's reply, or the name of an agent; None ends the group's chat.
+        The model's reply, or the name of an agent; None ends the group's chat, unless `method` is set.
     method
         The method that the caller's function chose instead of an agent.
     cost
@@ -499,8 +500,8 @@ class CandidatesGiven:
 class EndingAsked:
     """Does a condition that depends on something outside the chat end the team's run?
 
-    `number` identifies the condition, which gets the first `count` messages of the team. `what` names who decides: the
-    caller's function, the clock, or an external request.
+    `number` identifies the condition; `count` is the number of the team's messages so far. `what` names who decides:
+    the caller's function, the clock, or an external request.
     """
 
     agent: str
@@ -511,7 +512,7 @@ class EndingAsked:
 
 @dataclass(frozen=True, slots=True)
 class EndingJudged:
-    """The decision; `seen` is its reason."""
+    """The decision; `seen` is the reason for it."""
 
     met: bool
     seen: str = ""

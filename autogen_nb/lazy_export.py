@@ -1,4 +1,4 @@
-"""Lets a module export names of the package; it gets them on first access, because an import would be circular."""
+"""Lets a module re-export names of the package on first access, because an import of the package would be circular."""
 
 import sys
 from collections.abc import Callable

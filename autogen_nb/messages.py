@@ -34,7 +34,7 @@ class Message:
 
     @classmethod
     def of(cls, value: "str | Mapping[str, Any] | Message") -> "Message":
-        """Converts text or a mapping to a message, without unknown keys."""
+        """Converts text or a mapping to a message; ignores unknown keys."""
         if isinstance(value, Message):
             return value
         if isinstance(value, str):
@@ -76,12 +76,12 @@ class Message:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields that are not None, and `content` in any case."""
+        """The fields that are not None, and always `content`."""
         values = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in values.items() if value is not None or key == "content"}
 
     def stored(self, sender: str, *, own: bool) -> dict[str, Any]:
-        """The message in the history of its sender (`own`) or of its recipient.
+        """The message as a dict for the history of its sender (`own`) or of its recipient.
 
         As in AutoGen 0.2, the role is "assistant" in the sender's history and "user" in the recipient's. The role of
         function and tool messages, and of messages with calls, is the same in both histories.
@@ -97,7 +97,7 @@ FIELDS = tuple(each.name for each in fields(Message))
 
 
 def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The stored messages in the format of OpenAI's API, with a message for each tool response."""
+    """The messages of a history in the format of OpenAI's API, with one message for each tool response."""
     for message in messages:
         if "tool_responses" not in message and "context" not in message:
             yield message

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 BACK = "its variables are as they were before the block"
-"""Ends the note of a block whose effects on the kernel's variables were taken back."""
+"""The end of the note about a block whose changes to the kernel's variables were undone."""
 Bundle: TypeAlias = Mapping[str, Any]
 """A MIME bundle: maps binary media types to base64 text, ``+json`` types to JSON, and other types to text."""
 
@@ -64,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """A request to clear the outputs so far; with `wait`, only when the next output comes."""
+    """A request to clear the outputs so far; with `wait`, only when the next output arrives."""
 
     wait: bool = False
 

@@ -2,7 +2,7 @@
 
 - ``flags``: an option of ``%%autogen`` and, if `autogen_nb.cli` lists it, of the command line.
 - ``config``: a default for all cells, in ``%config AutogenMagics``.
-- ``environ``: an environment variable, which replaces the default of ``%config``.
+- ``environ``: an environment variable, which takes precedence over ``%config``.
 - ``check``: takes a value and the option's name, and raises ConfigError for an invalid value.
 - ``team``: the option is available with ``--team``.
 """
@@ -83,12 +83,12 @@ def _budget(value: str, _: str) -> str:
     return value
 
 
-_STORED = ("pictures", "every_block")
-"""The other values that a session stores."""
+_OTHER_STORED = ("pictures", "every_block")
+"""The values that a session stores in addition to the options."""
 
 
 class Settings(Configurable):
-    """The defaults of all cells, the options of one cell, or the values that apply to the cell."""
+    """A set of values: the defaults of all cells, the options of one cell, or the values that apply to a cell."""
 
     options: Mapping[str, Any] = MappingProxyType({})
 
@@ -134,7 +134,7 @@ class Settings(Configurable):
         0.0,
         min=0.0,
         help="seconds that a panel waits for your answer; then the cell ends without running the code, and you can "
-        "run it again [no limit]",
+        "run the cell again [no limit]",
     ).tag(config=True, flags=("--human-timeout",), metavar="SECONDS", check=_positive, team=True)
     budget = Unicode(
         "",
@@ -159,8 +159,8 @@ class Settings(Configurable):
     on_error = Enum(
         ("keep", "rollback"),
         "keep",
-        help="what happens to the agent's variables if a block raises an error: they keep its changes, or are as "
-        "before the block [keep]",
+        help="what happens to the agent's variables if a block raises an error: keep its changes, or roll back to "
+        "the values before the block [keep]",
     ).tag(config=True, flags=("--on-error",))
     share = Enum(
         _SHARES,
@@ -170,7 +170,7 @@ class Settings(Configurable):
     show = Enum(
         _SHOWS,
         "results",
-        help="what the cell shows: only the answer, also results, also code, or also all of long text [results]",
+        help="what the cell shows: only the answer, also results, also code, or also long text in full [results]",
     ).tag(config=True, flags=("--show",), team=True)
     unpickle = Bool(False, help="let -o copy values of any type; the agent's code may then run in your notebook").tag(
         flags=("--unpickle",)
@@ -204,7 +204,7 @@ class Settings(Configurable):
 
     @classmethod
     def from_options(cls, task: str, source: str = "", **values: Any) -> "Settings":
-        """The options of one cell or command that are not None; an error message begins with `source`."""
+        """Checks the options of one cell or command and drops options that are None; errors begin with `source`."""
         options = {name: checked(name, value, source) for name, value in values.items() if value is not None}
         return cls._of(options, task=task, **options)
 
@@ -215,12 +215,12 @@ class Settings(Configurable):
         return settings
 
     def changed(self, **values: Any) -> "Settings":
-        """The options of the cell, updated with `values`."""
+        """A copy with the options in `values` added or replaced."""
         options = {**self.options, **values}
         return self._of(options, task=self.task, **options)
 
     def for_resume(self, chat: str) -> "Settings":
-        """The options for the rest of a chat whose kernel ended; the inputs are restored, not copied again."""
+        """The options for the rest of a chat whose kernel ended, without `inputs`: stored copies replace them."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.changed(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
@@ -228,21 +228,21 @@ class Settings(Configurable):
         self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
     ) -> "Settings":
         """The values for a cell: its options, else the environment, else these defaults, restricted by the policy."""
-        values = {name: cell.options[name] if name in cell.options else self._usual(name) for name in OPTIONS}
+        values = {name: cell.options[name] if name in cell.options else self._default_value(name) for name in OPTIONS}
         requested = values["confirm"]
         confirm = policy.stricter_confirm(requested or ("risky" if sandboxed else "always"))
-        unasked = f"code runs without a question ({_source_of_confirm(cell)})" if confirm == "never" else ""
+        notice = f"code runs without a question ({_source_of_confirm(cell)})" if confirm == "never" else ""
         budget = checked("budget", policy.budget, "your organisation's policy: ") if policy.budget else ""
         values |= {
             "confirm": confirm,
             "block_timeout": values["block_timeout"] or (0 if attended else UNATTENDED_TIMEOUT),
-            "remark": " · ".join(filter(None, (unasked, policy.text))),
+            "remark": " · ".join(filter(None, (notice, policy.text))),
             "every_block": cell.options.get("every_block", requested == "always") or policy.confirm == "always",
             "policy_budget": budget,
         }
         return self._of(cell.options, task=cell.task, **values)
 
-    def _usual(self, name: str) -> Any:
+    def _default_value(self, name: str) -> Any:
         variable = OPTIONS[name].metadata.get("environ", "")
         if text := os.environ.get(variable):
             return checked(name, text, f"{variable}: ")
@@ -250,7 +250,7 @@ class Settings(Configurable):
         return checked(name, value, f"%config AutogenMagics.{name}: ") if value else value
 
     def unattended(self) -> "Settings":
-        """The options with a `confirm` that needs no person; ConfigError if there is none."""
+        """The options for a run without a person; raises ConfigError if the options do not allow such a run."""
         where = self.target(Settings().where)
         confirm = self.confirm or ("risky" if where.kind.wall else None)
         if confirm is None:
@@ -264,19 +264,19 @@ class Settings(Configurable):
         address = urlsplit(self.kernel)
         if address.scheme in ("http", "https") and ("token" in address.query or address.username):
             way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
-            raise ConfigError(f"the address of --kernel has a token, which would be saved: {way_out}")
+            raise ConfigError(f"the address of --kernel contains a token, which would be saved: {way_out}")
         return self.changed(confirm=confirm)
 
     def to_json(self) -> dict[str, Any]:
         """The values that apply to a cell, for `from_json`."""
-        values = {name: getattr(self, name) for name in (*OPTIONS, *_STORED)}
+        values = {name: getattr(self, name) for name in (*OPTIONS, *_OTHER_STORED)}
         return {"values": values, "options": list(self.options)}
 
     @classmethod
     def from_json(cls, task: str, stored: Mapping[str, Any]) -> "Settings":
-        """The values of `to_json`, without those that this release does not have; SessionError if one is invalid."""
+        """Reads the values of `to_json` that this release knows; raises SessionError if a value is invalid."""
         try:
-            values = {name: value for name, value in stored["values"].items() if name in (*OPTIONS, *_STORED)}
+            values = {name: value for name, value in stored["values"].items() if name in (*OPTIONS, *_OTHER_STORED)}
             return cls._of({name: values[name] for name in stored["options"] if name in values}, task=task, **values)
         except (TraitError, LookupError, TypeError, AttributeError) as error:
             raise SessionError(f"the stored settings are invalid: {error}") from error
@@ -287,12 +287,12 @@ class Settings(Configurable):
 
     @property
     def chat_flow(self) -> tuple[object, ...]:
-        """The values that a resumed chat must share with its log."""
+        """The values that must be the same when a chat resumes from its log."""
         return self.confirm, self.human_input, self.max_turns, self.pictures, bool(self.ask_person)
 
     @property
     def kernel_options(self) -> dict[str, Any]:
-        """The options of the chats' kernels."""
+        """The options for the kernels of chats."""
         return {"imports": self.preimports, "checkpoints": self.checkpoints}
 
     @property
@@ -310,15 +310,15 @@ class Settings(Configurable):
             return where
         return ExecutionTarget(policy.sandbox, self.net, images=images)
 
-    def target(self, usual: ExecutionTarget) -> ExecutionTarget:
-        """The target that the options select, or else `usual`."""
+    def target(self, default: ExecutionTarget) -> ExecutionTarget:
+        """The target that the options select, or else `default`."""
         if not self.options.keys() & {"sandbox", "kernel", "net"}:
-            return usual
+            return default
         # A sandbox replaces the default kernel, and a kernel replaces the default sandbox.
-        sandbox = self.options.get("sandbox") or ("none" if self.kernel else usual.sandbox)
-        kernel = self.kernel or ("" if self.sandbox != "none" else usual.kernel)
-        net = self.options.get("net", usual.net and place_kind(sandbox, kernel).net)
-        return ExecutionTarget(sandbox, net, kernel, usual.images)
+        sandbox = self.options.get("sandbox") or ("none" if self.kernel else default.sandbox)
+        kernel = self.kernel or ("" if self.sandbox != "none" else default.kernel)
+        net = self.options.get("net", default.net and place_kind(sandbox, kernel).net)
+        return ExecutionTarget(sandbox, net, kernel, default.images)
 
 
 OPTIONS: Mapping[str, TraitType[Any, Any]] = {
@@ -327,7 +327,7 @@ OPTIONS: Mapping[str, TraitType[Any, Any]] = {
 
 
 def checked(name: str, value: Any, source: str = "") -> Any:
-    """The value of an option; an error message begins with `source`."""
+    """Checks and returns the value of an option; errors begin with `source`."""
     trait = OPTIONS[name]
     option = trait.metadata["flags"][-1]
     if isinstance(trait, Enum) and value not in (values := trait.values or ()):

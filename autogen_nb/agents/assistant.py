@@ -18,8 +18,8 @@ class AssistantAgent(ConversableAgent):
     """An agent that writes code and text with a model, but runs no code and asks no person.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
-    With a `model_client`, which may also be the second argument, the agent is AgentChat's assistant. Only AgentChat's
-    assistant has the parameters after `model_client`.
+    With a `model_client`, which may also be the second argument, the agent behaves like AgentChat's assistant. The
+    parameters after `model_client` come from AgentChat's assistant.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class AssistantAgent(ConversableAgent):
     handoffs
         Names of agents that this agent can hand over to.
     reflect_on_tool_use
-        Whether the model puts the results of its calls into words; otherwise the results are the answer.
+        Whether the model writes an answer from the results of its calls; otherwise the results are the answer.
     max_tool_iterations
-        The maximum number of the model's replies with calls in one turn.
+        The maximum number of model replies with tool calls in one turn.
     tool_call_summary_format
         If the results are the answer, the template for each result, with the fields ``{tool_name}``, ``{arguments}``
         and ``{result}``.
@@ -71,7 +71,7 @@ class AssistantAgent(ConversableAgent):
                 raise ConfigError(f"{name} is given two model clients; give it one")
             system_message, model_client = ASSISTANT, system_message
         if model_client is not None and llm_config is not None:
-            raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
+            raise ConfigError("model_client and llm_config both give a model; give one of them")
         if model_client is not None and not hasattr(model_client, "reply"):
             raise ConfigError(
                 f"model_client is {model_client!r}; give a client, such as OpenAIChatCompletionClient(model='gpt-4o')"

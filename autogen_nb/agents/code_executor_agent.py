@@ -17,7 +17,7 @@ from autogen_nb.events import ApprovalAsked, ApprovalGiven
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A block of code that is about to run, and the messages of the team before it."""
+    """A block of code that is about to run, and the earlier messages of the team."""
 
     code: str
     context: Sequence[Mapping[str, Any]] = field(default_factory=list)

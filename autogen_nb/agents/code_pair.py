@@ -12,7 +12,7 @@ from autogen_nb.events import Recorded, Said
 
 
 def last_answer(log: Iterable[Recorded]) -> str:
-    """The assistant's last message; "" without one."""
+    """The assistant's last message, without `END_WORD`; "" if there is no message."""
     texts = [event.message.text for event in log if isinstance(event, Said) and event.sender == "assistant"]
     return without(END_WORD, texts[-1]) if texts else ""
 

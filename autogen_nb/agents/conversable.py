@@ -1,6 +1,6 @@
 """`ConversableAgent`: the agent with AutoGen 0.2's method names.
 
-The flow of a chat makes all decisions, from the agent's `spec`. A chat calls the following methods only if a subclass
+The flow of a chat makes all decisions, from the agents' `spec`. A chat calls the following methods only if a subclass
 overrides them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
 `execute_function`, `generate_init_message`, and their ``a_`` forms.
 """
@@ -129,10 +129,10 @@ class ConversableAgent(Participant, SoloAgent):
         self.code = agent_config.read_code_config(code_execution_config)
         self.default_auto_reply = default_auto_reply
         self.silent = silent
-        self._finished: dict[int, ChatResult] = {}
+        self._chat_results: dict[int, ChatResult] = {}
         ReplyFunctions.__init__(self, runs_code=self.code is not None)
         if self.code is not None and self.code.release is not None:
-            # When the agent's cell runs again, the kernel of the old agent stops.
+            # If the cell that created the agent runs again, the old agent's kernel must stop.
             weakref.finalize(self, self.code.release).atexit = False
         if runtime_log.active:
             init_args = {"name": name, "system_message": system_message, "llm_config": llm_config}
@@ -181,7 +181,7 @@ class ConversableAgent(Participant, SoloAgent):
         silent: bool | None = False,
     ) -> None:
         checked = checked_message(self.hooked_before_send(message, recipient, bool(silent)))
-        # If a chat has called this method, the chat delivers the message.
+        # If a chat calls this method, the chat itself delivers the message.
         if call_context.takes_message("send", self, recipient, checked, request_reply):
             return
         pairs = ((self, recipient), (recipient, self))
@@ -239,7 +239,7 @@ class ConversableAgent(Participant, SoloAgent):
     generate_reply, a_generate_reply = both_forms(_generate_reply)
 
     async def take_step(self, step: BuiltinStep, messages: Messages, sender: Any, waits: Waits) -> StepReply:
-        """Runs a built-in step; returns (False, None) if the agent does not have it."""
+        """Runs a built-in step; returns (False, None) if the agent lacks the step."""
         reply_step, peer = self.builtin_step(step), sender or AnonymousSender(self)
         if reply_step is None:
             return False, None
@@ -252,10 +252,10 @@ class ConversableAgent(Participant, SoloAgent):
         "check_termination_and_human_reply", "termination", "The step that ends a chat or asks a person."
     )
     generate_function_call_reply, a_generate_function_call_reply = step_forms(
-        "generate_function_call_reply", "functions", "The step that calls the function that a message asks for."
+        "generate_function_call_reply", "functions", "The step that runs the function call of a message."
     )
     generate_tool_calls_reply, a_generate_tool_calls_reply = step_forms(
-        "generate_tool_calls_reply", "functions", "The step that calls the tools that a message asks for."
+        "generate_tool_calls_reply", "functions", "The step that runs the tool calls of a message."
     )
     generate_code_execution_reply = step_forms(
         "generate_code_execution_reply", "code", "The step that runs the code of a message."
@@ -316,19 +316,19 @@ class ConversableAgent(Participant, SoloAgent):
 
     def initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> list[ChatResult]:
         """Holds chats in order, each with the summaries of earlier chats, and returns their results."""
-        self._finished = dict(enumerate(initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
-        return list(self._finished.values())
+        self._chat_results = dict(enumerate(initiate_chats([{**chat, "sender": self} for chat in chat_queue])))
+        return list(self._chat_results.values())
 
     async def a_initiate_chats(self, chat_queue: Sequence[Mapping[str, Any]]) -> dict[int, ChatResult]:
         """Holds chats concurrently, each after its ``prerequisites``, and returns their results by ``chat_id``."""
-        self._finished = await a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
-        return self._finished
+        self._chat_results = await a_initiate_chats([{**chat, "sender": self} for chat in chat_queue])
+        return self._chat_results
 
     def get_chat_results(self, chat_index: int | None = None) -> Any:
         """The results of the last `initiate_chats`, or only the result at `chat_index`."""
         if chat_index is not None:
-            return self._finished[chat_index]
-        return list(self._finished.values())
+            return self._chat_results[chat_index]
+        return list(self._chat_results.values())
 
     def respond(self) -> Respond:
         """The agent's step in a team: runs the code of the last messages, or else asks its model or a person.

@@ -38,7 +38,7 @@ class GroupChat(GroupSettings):
     max_round
         The maximum number of messages, including the first one.
     admin_name
-        `GroupChatManager.resume` takes messages with this name for the manager's. In AutoGen 0.2, Ctrl-C hands over to
+        `GroupChatManager.resume` treats messages with this name as the manager's. In AutoGen 0.2, Ctrl-C hands over to
         the admin. Here, Ctrl-C stops the chat, which can be resumed.
     func_call_filter
         After a message that calls a function, lets only agents with this function speak.
@@ -59,14 +59,14 @@ class GroupChat(GroupSettings):
     select_speaker_transform_messages
         A `TransformMessages` for the messages that the selecting model gets.
     select_speaker_auto_model_client_cls
-        A model client class for this model, or a list of them, as for `ConversableAgent.register_model_client`.
+        A model client class for the selecting model, or a list of classes, as for `register_model_client`.
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
         The instructions for the model, before and after the conversation, with the fields ``{roles}`` and
         ``{agentlist}``; `select_speaker_prompt_template` may be None.
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
-        The instructions for the next attempt, after the model named several agents, or none.
+        The instructions for the next attempt if the model named several agents, or none.
     select_speaker_auto_verbose
         Ignored; the log of the chat always contains the model's reply.
     select_speaker_auto_llm_config
@@ -181,11 +181,11 @@ class GroupChat(GroupSettings):
             If `agents` is empty, or contains an agent that is not in the group.
         """
         names = self.agent_names if agents is None else [candidate.name for candidate in agents]
-        strangers = set(names) - set(self.agent_names)
+        unknown = set(names) - set(self.agent_names)
         if not names:
             raise UndefinedNextAgent("no agent can speak next: the list of agents is empty")
-        if strangers:
-            raise UndefinedNextAgent(f"{', '.join(sorted(strangers))} cannot speak next: not in the group")
+        if unknown:
+            raise UndefinedNextAgent(f"{', '.join(sorted(unknown))} cannot speak next; choose agents of the group")
         following = self.selection_rules("").after(agent.name, names)
         return cast("ConversableAgent", self.agent_by_name(following))
 
@@ -287,7 +287,7 @@ class GroupChat(GroupSettings):
         several, nobody = self.select_speaker_auto_multiple_template, self.select_speaker_auto_none_template
         after += prompts.retry_messages(question.tried, names, several, nobody, role)
         system = {"role": "system", "content": self.select_speaker_msg(members)}
-        # Servers refuse a last message with calls that have no results.
+        # Servers refuse a request whose last message has calls without results.
         *before, last = self.messages
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
         conversation = self.selection_hooks.process_all_messages_before_reply([*before, without_calls, *after])

@@ -20,7 +20,7 @@ from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class GroupChatManager(ConversableAgent):
-    """An agent that replies to a message by running its group's chat: ``agent.initiate_chat(manager)`` starts it.
+    """An agent that replies to a message by running the chat of a group; ``agent.initiate_chat(manager)`` starts it.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
     The manager's ``is_termination_msg`` ends the chat of the group, and its model selects the speakers.
@@ -121,7 +121,7 @@ class GroupChatManager(ConversableAgent):
             message = replace(message, content=self.clear_agents_history(message.to_dict(), self.groupchat))
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
-        # Not an override of `append`, because a replay must not run user code.
+        # Bypasses overrides of `append`, because a replay must not run the user's code.
         GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
@@ -141,14 +141,14 @@ class GroupChatManager(ConversableAgent):
     def clear_agents_history(self, reply: Mapping[str, Any], groupchat: GroupChat) -> str:
         """Carries out the command "clear history" in a message, and returns the message's text without it.
 
-        After the command may come the name of an agent of the group (by default all agents and the group itself) and
-        the number of last messages to preserve. At least one is preserved if the message is a function's result.
+        After the command, an agent's name limits the command to this agent, and a number tells how many of the last
+        messages to preserve. If the message is a function's result, at least one message is preserved.
         """
         words = str(reply["content"]).split()
         start = next(at for at in reversed(range(len(words))) if words[at].upper() == "CLEAR")
         end, preserved, agent = start + 2, 0, None
         for word in words[end : end + 2]:
-            # `word[:-1]` is the word without a punctuation mark.
+            # A punctuation mark may follow the name or the number.
             number = next((part for part in (word, word[:-1]) if part.isdigit()), None)
             named = groupchat.agent_by_name(word) or groupchat.agent_by_name(word[:-1])
             preserved, agent = int(number or preserved), named or agent

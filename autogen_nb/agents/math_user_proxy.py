@@ -30,8 +30,8 @@ def _is_answer(message: Mapping[str, Any]) -> bool:
 class MathUserProxyAgent(UserProxyAgent):
     r"""An agent that runs a solver's code and replies with the output, until a message without code has a ``\boxed{}``.
 
-    A chat begins with ``message=agent.message_generator``. After `max_invalid_q_per_step` failures, the agent asks the
-    solver to think again.
+    A chat begins with ``message=agent.message_generator``. After more than `max_invalid_q_per_step` failures, the agent
+    asks the solver to think again.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 15
@@ -45,7 +45,7 @@ class MathUserProxyAgent(UserProxyAgent):
 
     @staticmethod
     def message_generator(sender: Any, recipient: Any, context: Mapping[str, Any]) -> str:
-        """The ``customized_prompt`` of the context, or the prompt of its ``prompt_type``, and then the problem."""
+        """The problem after a prompt: the context's ``customized_prompt``, or else the one for its ``prompt_type``."""
         del recipient
         sender.failures, sender.last_reply = 0, ""
         prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES

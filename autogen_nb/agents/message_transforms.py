@@ -1,4 +1,4 @@
-"""AutoGen 0.2's transforms, which shorten a conversation for a model, and leave the history unchanged."""
+"""AutoGen 0.2's transforms, which change a conversation for a model, and leave the history unchanged."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -45,7 +45,7 @@ class MessageHistoryLimiter(_Limiter):
         self._max_messages, self._keep_first = max_messages, keep_first_message
 
     def apply_transform(self, messages: Messages) -> Messages:
-        """Returns the last messages; drops a result of a tool at their start, because its call would be missing."""
+        """Returns the last messages; drops a tool result at the start, because the call before it is left out."""
         if self._max_messages is None or len(messages) <= self._max_messages:
             return messages
         first = messages[:1] if self._keep_first else []
@@ -75,7 +75,7 @@ class MessageTokenLimiter(_Limiter):
     ) -> None:
         for value in (max_tokens_per_message, max_tokens, min_tokens):
             if value is not None and value < 0:
-                raise ConfigError(f"a limit of tokens is {value}; it must be at least 0, or None for no limit")
+                raise ConfigError(f"a token limit is {value}; it must be at least 0, or None for no limit")
         if min_tokens is not None and max_tokens is not None and min_tokens > max_tokens:
             raise ConfigError(f"min_tokens is {min_tokens}, which is more than max_tokens, {max_tokens}")
         self._model, self._least = model, min_tokens or 0
@@ -91,7 +91,7 @@ class MessageTokenLimiter(_Limiter):
             result.insert(0, message)
             content = message.get("content")
             if isinstance(content, str | list) and filter_config([message], *self._filter):
-                message["content"] = _shortened(content, min(left, self._per_message), self._model)
+                message["content"] = _shorten(content, min(left, self._per_message), self._model)
                 if left < self._per_message:
                     break
             left -= count_text(message.get("content"))
@@ -99,7 +99,7 @@ class MessageTokenLimiter(_Limiter):
 
 
 class TextMessageContentName:
-    """Adds the name of the sender at the "start" or "end" of each message; `deduplicate` adds no name twice."""
+    """Adds the sender's name at the "start" or "end" of each message; with `deduplicate`, never twice."""
 
     def __init__(
         self,
@@ -117,9 +117,9 @@ class TextMessageContentName:
         self._filter = filter_dict, exclude_filter
 
     def apply_transform(self, messages: Messages) -> Messages:
-        return [self._named(deepcopy(message)) for message in messages]
+        return [self._with_name(deepcopy(message)) for message in messages]
 
-    def _named(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _with_name(self, message: dict[str, Any]) -> dict[str, Any]:
         content, name = message.get("content"), message.get("name")
         if isinstance(content, str) and content and name and filter_config([message], *self._filter):
             label = self._format.format(name=name)
@@ -140,9 +140,9 @@ class TransformMessages:
         self._transforms, self._verbose = transforms, verbose
 
     def add_to_agent(self, agent: MessageHooks) -> None:
-        agent.register_hook(ALL, self._transformed)
+        agent.register_hook(ALL, self._transform)
 
-    def _transformed(self, messages: Messages) -> Messages:
+    def _transform(self, messages: Messages) -> Messages:
         system = messages[:1] if messages[0].get("role") == "system" else []
         changed = deepcopy(messages[len(system) :])
         for transform in self._transforms:
@@ -162,10 +162,10 @@ def _limit(tokens: int | None, model: str) -> float:
     return tokens
 
 
-def _shortened(content: Any, limit: float, model: str) -> Any:
+def _shorten(content: Any, limit: float, model: str) -> Any:
     if limit == inf:
         return content
     if isinstance(content, str):
         encoding = tokenizer(model)
         return encoding.decode(encoding.encode(content)[: int(limit)])
-    return [part | {"text": _shortened(part["text"], limit, model)} if "text" in part else part for part in content]
+    return [part | {"text": _shorten(part["text"], limit, model)} if "text" in part else part for part in content]

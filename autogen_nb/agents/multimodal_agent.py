@@ -17,7 +17,7 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.errors import ConfigError
 from autogen_nb.run.io_stream import IOStream
 
-# A model writes the text, so matching must take linear time.
+# A model may write the text, so matching must take linear time.
 _TAG = re.compile(r"<img\s([^<>]+)>")
 _SOURCE = re.compile(r"""(?:^|\s)src=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 _WEB = ("http://", "https://")
@@ -47,7 +47,7 @@ def _address(attributes: str) -> str:
 def gpt4v_formatter(prompt: str, img_format: str = "uri") -> list[dict[str, Any]]:
     """The parts of a text with ``<img address>`` tags; the tag of an unreadable picture remains text.
 
-    `img_format` is "uri" for ``data:`` URLs (web addresses stay), "url" for addresses, or "pil" for Pillow's images.
+    `img_format` is "uri" (``data:`` URLs, except for web addresses), "url" (addresses), or "pil" (Pillow's images).
     """
     parts: list[dict[str, Any]] = []
     start = 0

@@ -19,7 +19,7 @@ _OPTIONS = "messages prompt tools functions context filter_func allow_format_str
 
 
 class ChatCompletion(BaseModel, extra="allow"):
-    """A reply in the form of OpenAI's API, or a part of it; AutoGen 0.2's `cost` is 0 if it is unknown."""
+    """A reply, or a part of a reply, in the form of OpenAI's API; AutoGen 0.2's field `cost` is 0 if unknown."""
 
     @classmethod
     def of(cls, value: Any) -> Any:

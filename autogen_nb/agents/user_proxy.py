@@ -14,7 +14,7 @@ class UserProxyAgent(ConversableAgent):
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
     In a team, the agent asks the person. With a `code_execution_config`, it runs the code of the last messages instead.
-    If they contain no code, it asks through `input_func`; without `input_func`, it answers that there is no code.
+    If these contain no code, the agent asks through `input_func`, or else answers that there is no code.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Describes tool calls, pictures and model details as text, which the caller must escape.
 
-A remote picture is only named, because its server would learn from a request who reads the chat.
+Remote pictures are named but not loaded, because a request would tell their server who reads the chat.
 """
 
 import json

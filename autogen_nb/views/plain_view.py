@@ -63,11 +63,11 @@ class PlainView:
         self._thinking = False
         self._is_at_line_start = True
         self._shown_live = False
-        self._replied: ModelReplied | None = None
+        self._reply: ModelReplied | None = None
         self._calls: tuple[FunctionCall, ...] = ()
-        self._named: tuple[FunctionCall, ...] = ()
-        self._returned: str | None = None
-        self._choice: SpeakerAsked | None = None
+        self._message_calls: tuple[FunctionCall, ...] = ()
+        self._results_text: str | None = None
+        self._speaker_question: SpeakerAsked | None = None
         self._code_question: EffectAsked | CodeInputAsked | None = None
         self._peers: dict[str, str] = {}
 
@@ -89,21 +89,21 @@ class PlainView:
             case ModelDelta(agent=agent, text=text):
                 self._stream(agent, self._lines.add(text))
             case ModelReplied():
-                self._replied = event
+                self._reply = event
             case Said() if event.message.text == self._hidden:
                 self._hidden = None
             case Said() if self._reported and not self._repeats:
                 self._reported = False
             case Said():
-                self._said(event)
+                self._show_message(event)
             case FunctionsAsked():
-                self._calling(event.calls)
+                self._show_calls(event.calls)
             case FunctionsReturned():
-                self._called(event.contents)
+                self._show_results(event.contents)
             case SpeakerAsked():
-                self._choice = event
+                self._speaker_question = event
             case SpeakerGiven():
-                if line := in_words.speaker_choice(self._choice, event):
+                if line := in_words.speaker_choice(self._speaker_question, event):
                     self.line(f">>> {line}")
             case CodeAsked():
                 self._shown_live = False
@@ -132,16 +132,16 @@ class PlainView:
                 pass
 
     def tick(self) -> None:
-        """Does nothing, since printed text cannot change."""
+        """Does nothing, because printed text cannot change."""
 
     def close(self) -> None:
         self._end_stream()
         self._end_line()
 
-    def _said(self, statement: Said) -> None:
+    def _show_message(self, statement: Said) -> None:
         streamed, self._streaming = self._streaming == statement.sender, ""
-        reply, self._replied = self._replied, None
-        returned, self._returned = self._returned, None
+        reply, self._reply = self._reply, None
+        returned, self._results_text = self._results_text, None
         if reply is None and returned is not None and statement.message.text == returned:
             return
         text = statement.message.text if reply is None else without(END_WORD, statement.message.text)
@@ -154,22 +154,22 @@ class PlainView:
             self.line(f"({note})")
         for url in statement.message.pictures:
             self.line(in_words.picture_in_words(url))
-        self._named = statement.message.calls
-        for call in self._named:
+        self._message_calls = statement.message.calls
+        for call in self._message_calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
-    def _calling(self, question: tuple[FunctionCall, ...]) -> None:
-        # The calls replace the reply that requests them.
+    def _show_calls(self, question: tuple[FunctionCall, ...]) -> None:
+        # The list of calls appears in place of the reply that requests them.
         self._end_stream()
-        self._replied, self._streaming = None, ""
+        self._reply, self._streaming = None, ""
         self._calls = question
-        for call in () if question == self._named else question:
+        for call in () if question == self._message_calls else question:
             self.line(f">>> {in_words.call_in_words(call)}")
 
-    def _called(self, contents: Sequence[str]) -> None:
+    def _show_results(self, contents: Sequence[str]) -> None:
         for call, content in zip(self._calls, contents, strict=True):
             self.line(f">>> {in_words.result_in_words(call, plain(content))}")
-        self._returned = "\n\n".join(contents)
+        self._results_text = "\n\n".join(contents)
 
     def _stream(self, agent: str, text: str) -> None:
         if not text:

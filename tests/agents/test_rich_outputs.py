@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.code_execution import OutputFolder
-from autogen_nb.agents.parts.rich_outputs import LARGEST, OF_CHAT, OF_RUN, RichOutputs, ShownSize
+from autogen_nb.agents.parts.rich_outputs import CHAT_LIMIT, LARGEST, RUN_LIMIT, RichOutputs, ShownSize
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -125,30 +125,30 @@ def test_text_beyond_the_bound_makes_no_files() -> None:
 
     assert kept.files == {"output-1.html": b"<table>"}
     assert note.startswith("[2 more outputs are not shown: one run shows 200 outputs at most;")
-    assert note.endswith("those with more than text are in 'output-1.html'.]\n")
+    assert note.endswith("those that are not plain text are in 'output-1.html'.]\n")
 
 
 def test_of_large_outputs_so_many_are_shown_as_the_run_has_room_for() -> None:
-    large = {"text/html": "x" * (OF_RUN // 10 - 100)}
+    large = {"text/html": "x" * (RUN_LIMIT // 10 - 100)}
 
     shown, note = taken(*[Display(large) for _ in range(12)])
     live, quiet = taken(*[each for _ in range(30) for each in (Cleared(wait=True), Display(large))])
     updated, silent = taken(Display(large, {}, "a"), *[Display(large, {}, "a", update=True) for _ in range(30)])
 
     assert len(shown) == 10
-    assert note.startswith(f"[2 more outputs are not shown: one run shows {OF_RUN:,} characters of them at most;")
+    assert note.startswith(f"[2 more outputs are not shown: one run shows {RUN_LIMIT:,} characters of outputs at most;")
     assert (len(live), quiet) == (60, "")
     assert (len(updated), silent) == (31, "")
 
 
 def test_all_runs_of_a_chat_have_one_bound() -> None:
-    large, chat = {"text/html": "x" * (OF_RUN // 10 - 100)}, ShownSize()
+    large, chat = {"text/html": "x" * (RUN_LIMIT // 10 - 100)}, ShownSize()
 
     notes = [taken(*[Display(large) for _ in range(10)], chat=chat)[1] for _ in range(4)]
 
-    assert chat.total <= OF_CHAT
+    assert chat.total <= CHAT_LIMIT
     assert notes[:3] == ["", "", ""]
-    assert f"one chat shows {OF_CHAT:,} characters of them at most" in notes[3]
+    assert f"one chat shows {CHAT_LIMIT:,} characters of outputs at most" in notes[3]
 
 
 def test_a_folder_that_is_a_link_keeps_nothing(tmp_path: Path) -> None:

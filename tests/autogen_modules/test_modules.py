@@ -67,7 +67,7 @@ def test_another_autogen_is_not_replaced() -> None:
         "except ValueError as error: print(error)",
     )
 
-    assert printed == "another package named autogen is imported already; call install_as_autogen() before that"
+    assert printed == "another autogen is already imported; restart Python and call install_as_autogen() first"
 
 
 def program(*lines: str) -> str:

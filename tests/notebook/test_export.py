@@ -53,7 +53,7 @@ def test_notebook_has_the_blocks_that_count_and_their_outputs(fresh: FrontEnd, m
     sources = [cell.source for cell in cells]
     part = "import json\nx = table['a'].sum()"
     assert sources[:-1] == ["> Go on.", load, part, "Print it.", "print(x)", "It is 6."]
-    assert "It ran from top to bottom to the results of the chat." in sources[-1]
+    assert "It ran from top to bottom, with the same results as in the chat." in sources[-1]
     assert "Python 3" in sources[-1]
     assert cells[4].outputs[0].text == "6\n"
 

@@ -1,7 +1,7 @@
 """The context of the user's code during a chat: nested chats, and messages that the code sends.
 
 A chat opens a `UserCodeCall` when it calls an overridden method or a reply function. Chats that the code then starts
-appear in the same view and ask the same person; the log stores their events in the answer of the call. If an overridden
+appear in the same view and ask the same person; the log stores their events in the answer to the call. If an overridden
 method passes a message to ``super().send`` or ``super().receive``, the chat delivers this message.
 """
 
@@ -35,7 +35,7 @@ class UserCodeCall:
     messages: list[tuple[Message, bool | None]] = field(default_factory=list)
 
     def keep(self, event: Event) -> None:
-        """Adds an event of a nested chat; the answer of this call will contain it."""
+        """Adds an event of a nested chat, for the answer to this call."""
         if isinstance(event, _RECORDED):
             self.events.append(event)
 
@@ -78,10 +78,10 @@ class NestedView:
             self._show(event)
 
     def tick(self) -> None:
-        """Does nothing, since the outer view has its own clock."""
+        """Does nothing, because the outer view has its own clock."""
 
     def close(self) -> None:
-        """Does nothing, since the outer view stays open."""
+        """Does nothing, because the outer view stays open."""
 
 
 def chat_view(*, silent: bool | None) -> run.View:

@@ -49,7 +49,7 @@ class ChatExchange:
         self._handler = handler
         self._state = state
         self._log = log
-        self._earlier = len(log)
+        self._events_to_replay = len(log)
         self._waits = waits
         self._offsets = {} if offsets is None else offsets
         self._hook_pair: tuple[Participant, Participant] | None = None
@@ -66,8 +66,8 @@ class ChatExchange:
             async with aclosing(stream):
                 async for event in stream:
                     self._note(event)
-                    if self._earlier:
-                        self._earlier -= 1
+                    if self._events_to_replay:
+                        self._events_to_replay -= 1
                         for nested in call_context.nested_events(event):
                             yield nested
                     yield event
@@ -138,8 +138,7 @@ def state_between(
 ) -> tuple[ConversationState, dict[str, int]]:
     """The state for a chat of two agents and their companions, and the offsets of the two agents, by name.
 
-    The second agent's offset is the length of its history with the first one, minus the length of the first one's
-    history with it.
+    The first agent's offset is 0. The second agent's offset is the number of messages by which its history is longer.
     """
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}
@@ -173,14 +172,14 @@ async def reply_outside(
     *,
     silent: bool,
 ) -> StepReply:
-    """Returns `(final, reply)`, as a reply function does; sends nothing."""
+    """Runs the agent's steps outside a chat, and returns `(final, reply)` as a reply function does; sends nothing."""
     outcome: Outcome = None
 
     def flow(state: ConversationState) -> Flow:
         nonlocal outcome
         if not state.exchanged(agent.name, sender.name):
             raise ConfigError(
-                f"{agent.name} has no message to reply to; give messages, or a sender that it has heard from"
+                f"{agent.name} has no message to reply to; give messages, or a sender from which it has a message"
             )
         outcome = yield from asking(state)
 

@@ -1,4 +1,4 @@
-"""Runs queues of chats, in order or concurrently; each chat gets the summaries of earlier ones."""
+"""Runs queues of chats, in order or concurrently; each chat gets the summaries of earlier chats."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,27 +115,27 @@ def nested_chats(queue: Queue, how: str | Callable[..., Any], *, use_async: bool
     def reply(recipient: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
         if callable(how):
             return how(queue, recipient, messages, sender, config)
-        chats = list(_to_hold(queue, recipient, messages, sender, config))
+        chats = list(_chats_to_hold(queue, recipient, messages, sender, config))
         if not chats:
             return True, None
         call = call_context.CALL.get()
         if call is not None and call.waits == "async":
-            return _hold_async(chats, together=bool(use_async))
+            return _hold_async(chats, concurrently=bool(use_async))
         return True, initiate_chats(chats)[-1].summary
 
     reply.__name__ = getattr(how, "__name__", SUMMARY)
     return reply
 
 
-async def _hold_async(chats: Queue, *, together: bool) -> tuple[bool, Any]:
-    if not together:
+async def _hold_async(chats: Queue, *, concurrently: bool) -> tuple[bool, Any]:
+    if not concurrently:
         ids = [chat.get("chat_id", number) for number, chat in enumerate(chats)]
         chats = [{**chat, "chat_id": ids[at], "prerequisites": ids[:at]} for at, chat in enumerate(chats)]
     results = await a_initiate_chats(chats)
     return True, list(results.values())[-1].summary
 
 
-def _to_hold(
+def _chats_to_hold(
     queue: Queue, recipient: Any, messages: Sequence[Mapping[str, Any]], sender: Any, config: Any
 ) -> Iterator[Mapping[str, Any]]:
     for number, chat in enumerate(queue):

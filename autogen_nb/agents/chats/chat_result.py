@@ -35,6 +35,6 @@ class ChatResult:
     log: tuple[Recorded, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
-        # asyncio calls `repr` on the result of a task, and the text of a long chat would double its memory.
+        # asyncio calls `repr` on the result of a task, and a repr of the whole chat would double the memory.
         summary = self.summary if len(str(self.summary)) <= _SHOWN else f"{str(self.summary)[:_SHOWN]}…"
         return f"<ChatResult of {len(self.chat_history)} messages: {summary!r}>"

@@ -36,7 +36,7 @@ def writable_path(file: str | Path, *, force: bool) -> Path:
 
 @dataclass(slots=True)
 class Export:
-    """One export; `show` gets the questions of code that runs, and `progress` what runs."""
+    """One export; `show` gets the questions of running code, and `progress` gets a line before each block runs."""
 
     session: Session
     path: Path
@@ -76,7 +76,7 @@ class Export:
                         ran = await self._run(part)
                         failed = self._has_failed(number, part.ran, ran)
                     document.add_code(code_of(part.asked.blocks), ran.outputs if ran else ())
-            await self._add_foot(document)
+            await self._add_footer(document)
         finally:
             await self._on_engine(self.executor.stop())
         for name, content in document.files(self.path).items():
@@ -103,7 +103,7 @@ class Export:
     async def _add_inputs(self, document: Document, step: InputsStep) -> None:
         names = f"`{'`, `'.join(step.names)}`"
         if step.folder is None or not step.folder.is_dir():
-            raise ConfigError(f"{names} was too large to be stored, or nothing is stored: the chat cannot be exported")
+            raise ConfigError(f"the chat cannot be exported, because the values of {names} are not stored")
         await self._on_engine(self.executor.put_copy(step.names, step.folder))
         try:
             values = [await self._on_engine(self.executor.get(name)) for name in step.names]
@@ -114,18 +114,19 @@ class Export:
         load = f"{', '.join(step.names)}, = pickle.load(file)"
         document.add_code(f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {load}")
 
-    async def _add_foot(self, document: Document) -> None:
+    async def _add_footer(self, document: Document) -> None:
         asked = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
         ran = await run_again(asked, (), self.executor, self.human, show=self.show, waits=self.waits)
-        checked = "It was not checked." if self.unchecked else "It ran from top to bottom to the results of the chat."
+        same = "It ran from top to bottom, with the same results as in the chat."
+        checked = "It was not checked." if self.unchecked else same
         if self.differences:
             lines = "\n".join(f"- {each}" for each in self.differences)
-            checked = f"It did not run to the same results as the chat:\n\n{lines}"
+            checked = f"It ran with other results than in the chat:\n\n{lines}"
             document.add_words(f"**Attention.** {checked}", first=True)
         document.add_words(f"---\n{' '.join((checked, *self.times))}\n\n{text_of(ran.outputs).strip()}")
 
     def _save(self, name: str, content: bytes) -> None:
-        # Code in a sandbox may have put a link in the place of a file.
+        # Code in a sandbox may have replaced a file by a link.
         with HeldFolder(self.path.parent) as folder:
             folder.save(name, content)
 

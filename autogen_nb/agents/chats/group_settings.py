@@ -97,9 +97,9 @@ class GroupSettings:
         for agent in self.agents:
             if not hasattr(agent, "companions"):
                 raise ConfigError(f"{agent!r} is no agent, so it cannot be in a group")
-        twice = [name for name, count in Counter(self.agent_names).items() if count > 1]
-        if twice:
-            raise ConfigError(f"two agents of the group are called {twice[0]!r}; give each its own name")
+        duplicates = [name for name, count in Counter(self.agent_names).items() if count > 1]
+        if duplicates:
+            raise ConfigError(f"two agents of the group are called {duplicates[0]!r}; give each its own name")
 
     def _kind(self) -> str | None:
         setting = self.speaker_transitions_type

@@ -233,7 +233,7 @@ async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInp
 
 
 def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """The answer for a text from the user's `get_human_input`, where None is an empty text, as in AutoGen 0.2."""
+    """The answer from the user's `get_human_input`; as in AutoGen 0.2, None counts as an empty text."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 

@@ -1,4 +1,4 @@
-"""Runs blocks of a stored chat again; the code's `input()` gets its earlier answers."""
+"""Runs blocks of a stored chat again; calls of `input()` get the earlier answers."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,9 +30,9 @@ async def run_again(
     waits: run.Waits,
     output_dir: Path | None = None,
 ) -> CodeRan:
-    """Runs blocks with the permissions that they had; `inner` has the earlier questions of their code.
+    """Runs blocks again with their earlier permissions; `inner` has the earlier questions and answers of the code.
 
-    The human decides about other effects; `show` gets the questions.
+    The human decides about effects without a permission; `show` gets the questions.
     """
     config = CodeConfig(executor, output_dir=output_dir)
     answers = _EarlierAnswers(human(config.scope), inner)

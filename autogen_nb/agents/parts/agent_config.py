@@ -1,4 +1,4 @@
-"""Converts AutoGen's loose configuration to exact values; an error names the wrong setting."""
+"""Checks AutoGen's configuration and converts it to typed values; an error names the invalid setting."""
 
 import difflib
 import gc
@@ -19,7 +19,7 @@ from autogen_nb.run import engine, policy
 T = TypeVar("T")
 
 _OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
-"""The settings that this module uses to create an executor."""
+"""The keys of a ``code_execution_config`` that configure a new executor."""
 
 _CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
@@ -72,7 +72,7 @@ class CodeConfig:
 
     @property
     def scope(self) -> PathScope:
-        """Classifies paths by the executor's folder, with `output_dir` as the chat's own folder."""
+        """The path scope of the executor's folder, with `output_dir` as the chat's own folder."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
         own = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 @contextmanager
 def naming_errors(what: str) -> Generator[None, None, None]:
-    """Turns exceptions, except for this package's, into a `CallbackError` that begins with `what`."""
+    """Turns exceptions, except for this package's, into a `CallbackError` whose text begins with `what`."""
     try:
         yield
     except AutogenError:

@@ -36,7 +36,7 @@ async def run_blocks(
     shown: ShownSize,
     emit: Callable[[OutputAdded | Inquiry], None],
 ) -> CodeRan:
-    """Runs the blocks, and emits their outputs and what they ask; `shown` counts the rich output of the whole chat."""
+    """Runs the blocks, and emits their outputs and questions; `shown` counts the rich outputs of the whole chat."""
     started = time.monotonic()
     cwd = getattr(config.executor, "cwd", None)
     describe = describer()
@@ -47,7 +47,7 @@ async def run_blocks(
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output | None) -> None:
-        # The person answers questions in batches. An output ends a batch, so that it appears before later questions.
+        # The person answers questions in batches. Later questions must appear below an output, so it ends a batch.
         inquirer.batch = None
         for redacted in redactor.take(output):
             if (fitted := rich.take(redacted)) is not None:
@@ -58,7 +58,7 @@ async def run_blocks(
 
     if hasattr(config.executor, "attended"):
         executor = cast("AttendedExecutor", config.executor)
-        # Not every `Human` answers what running code asks.
+        # Only a `CodeQuestionAnswerer` answers the questions of running code.
         asks = inquirer if hasattr(human, "allow") else None
         ended = await executor.attended(request.blocks, add, asks, request.permissions, config.scope, config.timeout)
     else:
@@ -112,7 +112,7 @@ class _Inquirer:
         answer: asyncio.Future[InquiryAnswer] = self._loop.create_future()
 
         def settle(result: InquiryAnswer) -> None:
-            # The code may have ended in the meantime.
+            # The code may already have ended, which cancels the answer.
             if not answer.done():
                 answer.set_result(result)
 

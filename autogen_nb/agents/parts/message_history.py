@@ -77,7 +77,7 @@ class MessageHistory(Agent):
         # The user's code may have removed messages from the list.
         if len(said) > len(messages):
             said.clear()
-        # To read all messages each time would make the cost of a chat quadratic.
+        # Reads only new messages; reading all of them each time would make the cost of a chat quadratic.
         for message in messages[len(said) :]:
             said.append(self._read(message, peer))
         return said
@@ -90,7 +90,7 @@ class MessageHistory(Agent):
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
         """Temporarily sets the messages exchanged with a peer; None changes nothing."""
-        # A chat passes the history itself to overridden methods, which may pass it on.
+        # A chat passes the history itself to an overridden method, which may pass it on to this method.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         replacement = before if messages is None else [dict(message) for message in messages]

@@ -33,7 +33,7 @@ class MessageHooks(Agent):
         Raises
         ------
         ConfigError
-            For a method that cannot be hooked, or a hook that cannot be called.
+            For an unknown method, or a hook that is not callable.
         """
         if hookable_method not in self.hook_lists:
             raise ConfigError(f"{hookable_method!r} takes no hook; hookable methods are {', '.join(self.hook_lists)}")
@@ -54,7 +54,7 @@ class MessageHooks(Agent):
         return without_repeats(changed, messages)
 
     def process_all_messages_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """A copy of the messages, as changed by the hooks for all messages."""
+        """A copy of the messages, changed by the hooks for all messages."""
         changed: list[Mapping[str, Any]] = deepcopy(list(messages)) if self.hook_lists[ALL] else list(messages)
         for hook in self.hook_lists[ALL]:
             changed = self._call_hook(ALL, hook, changed)
@@ -70,7 +70,7 @@ class MessageHooks(Agent):
         return message
 
     def process_last_received_message(self, messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """The messages; the hooks for the last message have changed its content."""
+        """The messages, after the hooks for the last message have changed that message's content."""
         *earlier, message = messages
         content = message.get("content")
         # AutoGen 0.2 does not pass these messages to hooks.

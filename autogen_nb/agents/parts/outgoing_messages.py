@@ -27,7 +27,7 @@ def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]
     if isinstance(message, str):
         return message + carried
     if not isinstance(message, Mapping):
-        raise WrongType(f"a chat is opened by a str, a dict, a callable or None, not by {message!r}")
+        raise WrongType(f"message is {message!r}; it must be a str, a dict, a callable or None")
     opening = dict(message)
     content = opening.get("content")
     if not carried:

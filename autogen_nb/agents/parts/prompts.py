@@ -23,7 +23,7 @@ When the task is done, answer in plain words with the figures that you found, wi
 TERMINATE on a line of its own.
 """
 FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
-"""The part of the role about the folder of a chat; `ASSISTANT` comes before it."""
+"""The sentence about the chat's folder, which follows `ASSISTANT` in the system message."""
 
 REFLECT = (
     "Sum up what the conversation above came to, in a few plain sentences, for someone who has not read it. "

@@ -59,7 +59,7 @@ def builtin_step(function: ReplyFunction) -> BuiltinStep | None:
 
 @dataclass(slots=True)
 class Registered:
-    """A reply function that a user registered; `initial` is its `config` at registration."""
+    """A reply function that a user registered; `initial` is the value of `config` at registration."""
 
     trigger: Trigger
     function: ReplyFunction
@@ -90,13 +90,13 @@ class ReplyFunctions(MessageHistory):
 
     def __init__(self, *, runs_code: bool) -> None:
         # In AutoGen 0.2, only agents that run code have a position for the code step.
-        self._places: list[BuiltinStep | Registered | None] = [
+        self._entries: list[BuiltinStep | Registered | None] = [
             step for step in self.layout if step != "code" or runs_code
         ]
 
     @property
     def _registered(self) -> list[Registered]:
-        return [entry for entry in self._places if isinstance(entry, Registered)]
+        return [entry for entry in self._entries if isinstance(entry, Registered)]
 
     def reset(self) -> None:
         super().reset()
@@ -139,26 +139,26 @@ class ReplyFunctions(MessageHistory):
         if not callable(reply_func):
             raise ConfigError(f"register_reply takes a function, not {reply_func!r}")
         if remove_other_reply_funcs:
-            self._places.clear()
+            self._entries.clear()
         own = copy.copy(config)
-        self._places.insert(
+        self._entries.insert(
             position, Registered(trigger, reply_func, own, config, reset_config, ignore_async_in_sync_chat)
         )
 
     def replace_reply_func(self, old_reply_func: ReplyFunction, new_reply_func: ReplyFunction) -> None:
         """Replaces a registered function, or a built-in step, by another function."""
-        for number, entry in enumerate(self._places):
+        for number, entry in enumerate(self._entries):
             if isinstance(entry, Registered):
                 entry.function = new_reply_func if entry.function == old_reply_func else entry.function
             elif entry is not None and entry == builtin_step(old_reply_func):
-                self._places[number] = Registered(lambda _: True, new_reply_func)
+                self._entries[number] = Registered(lambda _: True, new_reply_func)
 
     def reply_steps(
         self, builtin: Callable[[BuiltinStep], Step | None], exclude: Collection[ReplyFunction] = ()
     ) -> Iterator[Step]:
         """The reply steps for a flow; `builtin` creates a built-in step, or returns None if the agent lacks it."""
         excluded = {builtin_step(function) for function in exclude}
-        for number, entry in enumerate(self._places):
+        for number, entry in enumerate(self._entries):
             if isinstance(entry, Registered):
                 if entry.function not in exclude:
                     yield AskFunction(number, entry.name)
@@ -169,7 +169,7 @@ class ReplyFunctions(MessageHistory):
         self, number: int, peer: Agent, *, awaits: bool
     ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
         """A registered function's reply to the peer; (False, None) if the function's trigger does not match."""
-        entry = self._places[number]
+        entry = self._entries[number]
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"
         sender = peer if not peer.is_anonymous else None

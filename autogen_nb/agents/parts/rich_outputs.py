@@ -1,7 +1,7 @@
 """Limits the rich outputs that a chat shows, and writes outputs beyond the limits to files.
 
 1. A run shows a limited number of outputs with a limited total size; the runs of a chat share a larger limit. A line
-   at the end of the run names the files of the other outputs.
+   at the end of the run names the files of the outputs that are not shown.
 2. A line with a file's name replaces an output that is too large for one message, or a picture with too many pixels.
 3. Outputs that the code has cleared or replaced do not count.
 4. If the surface shows only text, pictures and pages go to files.
@@ -19,9 +19,9 @@ from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result
 
 LARGEST = 3_000_000
 """The maximum length of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
-OF_RUN = 20_000_000
+RUN_LIMIT = 20_000_000
 """The maximum length of all outputs of one run."""
-OF_CHAT = 60_000_000
+CHAT_LIMIT = 60_000_000
 """The maximum length of all outputs of one chat, or of one cell."""
 
 _ENDINGS = {
@@ -43,13 +43,13 @@ Save: TypeAlias = Callable[[str, bytes], str]
 """Writes bytes to a file with this ending and returns the file's name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Describes to the model how a surface shows an output; "" if it shows the output itself, None if only text."""
+"""Describes to the model how a surface shows an output; "" if unchanged, None if the surface shows only text."""
 
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
 _TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
-FILES = 1_000
+FILE_LIMIT = 1_000
 """The maximum number of files of one run."""
 
 _TRACEBACK = 1_000_000
@@ -58,7 +58,7 @@ _TRACEBACK = 1_000_000
 
 @dataclass(slots=True)
 class ShownSize:
-    """Characters of rich outputs that a chat shows."""
+    """The number of characters of the rich outputs that a chat shows."""
 
     total: int = 0
 
@@ -99,7 +99,7 @@ class RichOutputs:
         files = ""
         if self._files:
             ends = self._files[0], self._files[-1]
-            files = f"; those with more than text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
+            files = f"; those that are not plain text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{subject} not shown: {self._reason}{files}.]\n"
 
     def _fit(self, output: _Rich) -> Output | None:
@@ -115,10 +115,10 @@ class RichOutputs:
         more, reason = size - before, ""
         if self._count >= MOST and not is_update:
             reason = f"one run shows {MOST} outputs at most"
-        elif more > 0 and self._size + more > OF_RUN:
-            reason = f"one run shows {OF_RUN:,} characters of them at most"
-        elif more > 0 and self._chat.total + more > OF_CHAT:
-            reason = f"one chat shows {OF_CHAT:,} characters of them at most"
+        elif more > 0 and self._size + more > RUN_LIMIT:
+            reason = f"one run shows {RUN_LIMIT:,} characters of outputs at most"
+        elif more > 0 and self._chat.total + more > CHAT_LIMIT:
+            reason = f"one chat shows {CHAT_LIMIT:,} characters of outputs at most"
         if reason:
             self._omit(output, reason)
             return None
@@ -145,7 +145,7 @@ class RichOutputs:
         self._omitted += 1
         self._reason = self._reason or reason
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
-        if mime != "text/plain" and len(self._files) < FILES and (file := self._saved(mime, output.data)):
+        if mime != "text/plain" and len(self._files) < FILE_LIMIT and (file := self._saved(mime, output.data)):
             self._files.append(file)
 
     def _fitted(self, output: _Rich) -> tuple[_Rich, int]:

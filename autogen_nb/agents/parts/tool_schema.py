@@ -69,7 +69,7 @@ def with_typed_arguments(function: F) -> F:
     async def typed_async(**keywords: Any) -> Any:
         return await typed(**keywords)
 
-    # Callers may ask `iscoroutinefunction`, so an async function needs an async wrapper.
+    # Callers may test for async functions with `iscoroutinefunction`, so the wrapper must be async, too.
     return typed_async if inspect.iscoroutinefunction(function) else typed  # type: ignore[return-value]
 
 

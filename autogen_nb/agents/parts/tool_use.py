@@ -66,7 +66,7 @@ class ToolUser(Agent):
     def register_for_execution(self, name: str | None = None) -> Callable[[F], F]:
         """A decorator that makes the agent run a function when a model calls it.
 
-        The name defaults to the name in `register_for_llm`, or else to the function's own name.
+        By default, the name is the one in `register_for_llm`, or else the function's own name.
         """
 
         def decorated(function: F) -> F:
@@ -162,7 +162,7 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
 
 
 def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """Whether the call succeeded, and its result, which may be an awaitable, or a text that begins with "Error: "."""
+    """Whether the call succeeded, and the result: a value, an awaitable, or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"

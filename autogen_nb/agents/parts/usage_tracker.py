@@ -31,7 +31,7 @@ class UsageTotals:
         }
 
     def add(self, reply: Paid) -> None:
-        """Counts a reply; a reply without usage and cost did not come from a model, and does not count."""
+        """Adds a reply; ignores a reply without usage and cost, because no model wrote it."""
         if not reply.usage and reply.cost is None:
             return
         used = reply.usage or Usage()

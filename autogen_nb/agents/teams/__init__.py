@@ -1,1 +1,1 @@
-"""AgentChat's teams, with the flow, log and views of all chats."""
+"""AgentChat's teams, which share the log and the views of chats between agents."""

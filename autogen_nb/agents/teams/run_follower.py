@@ -1,7 +1,7 @@
 """Follows the events of a team's run: updates the members' contexts, and creates AgentChat's messages.
 
-1. All members get each message to the team. The steps of a member's turn are added to its context only after its
-   answer: an interrupted turn may leave calls without results, and models refuse such a context.
+1. All members get each message to the team. A member's own steps enter the member's context only after the answer,
+   because an interrupted turn may leave calls without results, and models refuse such a context.
 2. Events with an equivalent in AgentChat become AgentChat's messages, for the caller and for the transcript.
 """
 
@@ -77,7 +77,7 @@ class RunFollower:
         return id(message) in self._task_ids
 
     def model_context(self, name: str) -> list[Mapping[str, Any]]:
-        """The conversation for a member's model, including the steps of the present turn."""
+        """The conversation for a member's model, including the steps of the current turn."""
         return [*self.members[name].context, *self._draft]
 
     def follow(self, event: Event) -> None:
@@ -128,7 +128,7 @@ class RunFollower:
         self.members[self._speaker].count_usage(replied)
         if replied.reasoning is not None:
             yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
-        # A model may call tools although it was offered none.
+        # A model may call tools although the request offers none.
         if not replied.message.carries_calls or not self._may_call:
             return
         usage = _usage(replied.usage)
@@ -183,7 +183,7 @@ class RunFollower:
         speaker.context += self._draft
         self._draft = []
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
-        # For the kinds "tools" and "handoff", the draft already contains the text: it is the results of the calls.
+        # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
             speaker.context.append(statement.message.stored(statement.sender, own=True))
 

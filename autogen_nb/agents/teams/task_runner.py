@@ -16,7 +16,7 @@ class TaskRunner:
     has_stop_reason = True
     """True if results have a `stop_reason`."""
     is_shown = False
-    """True if `run` shows its messages in a notebook; the view of an outer run shows those of a nested run."""
+    """True if `run` shows its messages in a notebook; the view of an outer run shows the messages of a nested run."""
 
     async def run(
         self,
@@ -51,7 +51,7 @@ class TaskRunner:
         cancellation_token: CancellationToken | None = None,
         output_task_messages: bool = True,
     ) -> "MessageStream":
-        """Runs a task, and yields its messages as they arrive and at last the `TaskResult`."""
+        """Runs a task, and yields the messages as they arrive, then the `TaskResult`."""
         from autogen_nb.agents.teams.message_stream import MessageStream
 
         return MessageStream(

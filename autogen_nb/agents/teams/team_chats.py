@@ -36,7 +36,7 @@ class BaseGroupChat(TaskRunner):
     participants
         The members, in their order.
     termination_condition
-        The condition that ends a run; it keeps no state from earlier runs.
+        The condition that ends a run; each run starts the condition anew.
     max_turns
         The maximum number of answers in a run.
     name
@@ -58,7 +58,7 @@ class BaseGroupChat(TaskRunner):
     ) -> None:
         self.name = name
         self.description = description
-        self._members = _checked(participants, name)
+        self._members = _members_by_name(participants, name)
         self._condition = _condition(termination_condition)
         self._max_turns = None if max_turns is None else read_count("max_turns", max_turns)
         self._running = False
@@ -279,7 +279,7 @@ class SelectorGroupChat(BaseGroupChat):
         return self._selector
 
 
-def _checked(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
+def _members_by_name(participants: Sequence[Any], team: str) -> dict[str, TeamMember]:
     if not participants:
         raise ConfigError("a team needs participants; give at least one agent")
     for agent in participants:

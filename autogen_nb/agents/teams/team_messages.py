@@ -224,12 +224,12 @@ def load_message(data: Mapping[str, Any]) -> BaseMessage:
     """Creates a message or an event from the values of `dump`."""
     cls = _KINDS.get(str(data.get("type")))
     if cls is None:
-        raise SessionError(f"{data.get('type')!r} is no message of a team; known are {', '.join(_KINDS)}")
+        raise SessionError(f"{data.get('type')!r} is no message of a team; known types are {', '.join(_KINDS)}")
     return cls.load(data)
 
 
 def task_messages(task: Any) -> list[BaseChatMessage]:
-    """The messages of a task: a string, a message, or a list of messages; None has no messages."""
+    """The messages of a task: a string, a message, or a list of messages; none if `task` is None."""
     if task is None:
         return []
     if isinstance(task, str):

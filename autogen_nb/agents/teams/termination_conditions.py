@@ -3,7 +3,7 @@
 1. Each run creates a *watch* for its condition: a function that gets each turn of the run, in order, and returns the
    reason to end the run, or None.
 2. `JudgedConditions` judges conditions that depend on the clock, on a call of `set` or on the user's function, because
-   a team's flow has no side effects.
+   a team's flow is pure.
 3. A text that ends a run counts in the messages of agents and persons. It does not count in code blocks, in the output
    of code, or in the task, which may mention the text.
 4. Conditions combined with `&` may be met in different turns.
@@ -213,7 +213,7 @@ class MaxMessageTermination(_Pure):
 
 
 class TokenUsageTermination(_Pure):
-    """Ends the run when the agents' models have used as many tokens as a limit; at least one limit is required."""
+    """Ends the run when the token usage of the agents' models reaches a limit; at least one limit is required."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class FunctionCallTermination(_Pure):
 
 
 class TimeoutTermination(TerminationCondition):
-    """Ends the run after the first turn that ends later than `timeout_seconds` after the start."""
+    """Ends the run after the first turn that ends `timeout_seconds` or more after the start of the run."""
 
     what = "time"
 
@@ -317,7 +317,7 @@ class ExternalTermination(TerminationCondition):
 
     @property
     def terminated(self) -> bool:
-        """True if `set` was called and the run has not ended."""
+        """True after a call of `set`, until the run ends."""
         return self._set
 
     def set(self) -> None:
