@@ -111,7 +111,7 @@ def wire(messages: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 class Reasoning:
     """A model's reasoning before its answer; `tokens` is None if the count is unknown.
 
-    Code in the reasoning does not run, and requests do not include the reasoning.
+    Code in the reasoning does not run, and requests do not include this text.
     """
 
     text: str

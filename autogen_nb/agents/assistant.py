@@ -71,7 +71,7 @@ class AssistantAgent(ConversableAgent):
                 raise ConfigError(f"{name} is given two model clients; give it one")
             system_message, model_client = ASSISTANT, system_message
         if model_client is not None and llm_config is not None:
-            raise ConfigError("model_client and llm_config both give a model; give one of them")
+            raise ConfigError("model_client and llm_config are two ways to give a model; give one of them")
         if model_client is not None and not hasattr(model_client, "reply"):
             raise ConfigError(
                 f"model_client is {model_client!r}; give a client, such as OpenAIChatCompletionClient(model='gpt-4o')"

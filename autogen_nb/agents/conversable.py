@@ -81,7 +81,7 @@ class ConversableAgent(Participant, SoloAgent):
     chat_messages
         Earlier conversations to continue, by peer.
     silent
-        Hides the chats that this agent starts; None leaves this to the `silent` of each chat.
+        Hides the chats that this agent starts; None: the `silent` argument of each chat decides.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100

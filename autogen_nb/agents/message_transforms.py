@@ -75,7 +75,7 @@ class MessageTokenLimiter(_Limiter):
     ) -> None:
         for value in (max_tokens_per_message, max_tokens, min_tokens):
             if value is not None and value < 0:
-                raise ConfigError(f"a token limit is {value}; it must be at least 0, or None for no limit")
+                raise ConfigError(f"a limit of tokens is {value}; it must be at least 0, or None for no limit")
         if min_tokens is not None and max_tokens is not None and min_tokens > max_tokens:
             raise ConfigError(f"min_tokens is {min_tokens}, which is more than max_tokens, {max_tokens}")
         self._model, self._least = model, min_tokens or 0

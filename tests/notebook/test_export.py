@@ -103,7 +103,7 @@ def test_differences_are_listed_and_marked(fresh: FrontEnd, model: FakeOpenAI, f
     assert "Block 2 has other outputs than in the chat." in text
     assert "Block 3 failed: FileExistsError" in text
     assert text.endswith("Written: `out.md` (marked as different).")
-    assert (folder / "out.md").read_text().startswith("**Attention.** It did not run to the same results as the chat:")
+    assert (folder / "out.md").read_text().startswith("**Attention.** It did not produce the same results as the chat:")
 
 
 @pytest.mark.slow

@@ -40,8 +40,8 @@ def initiate_chats(chat_queue: Queue) -> list[ChatResult]:
     Parameters
     ----------
     chat_queue
-        For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. Its ``carryover``
-        also gets the summaries of the earlier chats, except for those numbered in
+        For each chat a dict with ``sender``, ``recipient`` and the arguments of ``initiate_chat``. The ``carryover``
+        also gets the summaries of the earlier chats, except for the chats numbered in
         ``finished_chat_indexes_to_exclude_from_carryover``.
 
     Raises

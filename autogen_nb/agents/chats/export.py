@@ -59,7 +59,7 @@ class Export:
         return [part for _, cell in self._cells for part in cell if isinstance(part, Code)]
 
     async def write(self) -> None:
-        """Writes the document; `differences` and `times` get a sentence for each block that differs from the chat."""
+        """Writes the document; `differences` and `times` get a sentence for each block with other outputs or times."""
         document, number, failed = Document(), 0, self.unchecked
         try:
             for stored, cell in self._cells:
@@ -121,7 +121,7 @@ class Export:
         checked = "It was not checked." if self.unchecked else same
         if self.differences:
             lines = "\n".join(f"- {each}" for each in self.differences)
-            checked = f"It ran with other results than in the chat:\n\n{lines}"
+            checked = f"It did not produce the same results as the chat:\n\n{lines}"
             document.add_words(f"**Attention.** {checked}", first=True)
         document.add_words(f"---\n{' '.join((checked, *self.times))}\n\n{text_of(ran.outputs).strip()}")
 

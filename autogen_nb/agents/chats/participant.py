@@ -121,4 +121,4 @@ class GroupLeader(Protocol):
     def answer_speaker_question(
         self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, wrap: Callable[[Model], Model]
     ) -> OnCaller | OnEngine:
-        """A call that selects the next speaker; `wrap` adds wrappers to a model."""
+        """Returns a call that selects the next speaker; `wrap` adds wrappers to a model."""

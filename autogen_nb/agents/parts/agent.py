@@ -37,7 +37,7 @@ def both_forms(
 class Agent:
     """The base class of all agents, for AutoGen's triggers and annotations."""
 
-    is_anonymous = False  # True for the stand-in when `generate_reply()` is called without a sender
+    is_anonymous = False  # True for `AnonymousSender` in `conversable`
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():

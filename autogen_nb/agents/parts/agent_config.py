@@ -18,10 +18,10 @@ from autogen_nb.run import engine, policy
 
 T = TypeVar("T")
 
-_OWN_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
+_EXECUTOR_KEYS = ("kernel", "limits", "net", "passed", "restore", "sandbox", "timeout", "use_docker", "work_dir")
 """The keys of a ``code_execution_config`` that configure a new executor."""
 
-_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_OWN_KEYS)
+_CODE_KEYS = ("confirm", "executor", "last_n_messages", "output_dir", "pictures", *_EXECUTOR_KEYS)
 _DEFAULTS: Mapping[str, Any] = {"confirm": "never", "last_n_messages": "auto", "pictures": False, "restore": "nothing"}
 
 
@@ -57,7 +57,7 @@ _VALID: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (lambda value: isinstance(value, int | float) and value > 0, "a number of seconds above 0"),
     "use_docker": (_are_images, "True, False, an image's name or a list of names"),
 }
-"""For each key, the check of its value, and the description of valid values for error messages."""
+"""Maps a key to a test of the value, and to a description of valid values for error messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def read_count(name: str, value: Any, least: int = 1) -> int:
 
 
 def read_llm_config(llm_config: Any) -> Model | None:
-    """The model for an ``llm_config``, which may also be a model or its name."""
+    """The model for an ``llm_config``, which may also be a model or the name of a model."""
     if llm_config is None or llm_config is False:
         return None
     if hasattr(llm_config, "reply"):
@@ -122,7 +122,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
     for key, value in options.items():
         _check(key, value)
     creates = options.get("executor") is None
-    settings = [] if creates else [key for key in _OWN_KEYS if options.get(key) is not None]
+    settings = [] if creates else [key for key in _EXECUTOR_KEYS if options.get(key) is not None]
     if settings:
         raise ConfigError(f"executor= excludes {', '.join(settings)}; configure the executor itself instead")
     options = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **options}

@@ -47,7 +47,7 @@ async def run_blocks(
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output | None) -> None:
-        # The person answers questions in batches. Later questions must appear below an output, so it ends a batch.
+        # The person answers questions in batches. An output ends a batch, to appear above later questions.
         inquirer.batch = None
         for redacted in redactor.take(output):
             if (fitted := rich.take(redacted)) is not None:

@@ -28,7 +28,7 @@ Trigger: TypeAlias = Any
 
 
 _STEP_FORMS: list[tuple[ReplyFunction, BuiltinStep]] = []
-"""The agent methods for the built-in steps, such as `generate_oai_reply`."""
+"""Agents' methods for the built-in steps, such as `generate_oai_reply`."""
 
 
 def step_forms(

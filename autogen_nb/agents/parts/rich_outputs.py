@@ -18,11 +18,11 @@ from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, 
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
 
 LARGEST = 3_000_000
-"""The maximum length of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
+"""The maximum number of characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
 RUN_LIMIT = 20_000_000
-"""The maximum length of all outputs of one run."""
+"""The maximum number of characters of all outputs of one run."""
 CHAT_LIMIT = 60_000_000
-"""The maximum length of all outputs of one chat, or of one cell."""
+"""The maximum number of characters of all outputs of one chat, or of one cell."""
 
 _ENDINGS = {
     "image/png": "png",
@@ -40,7 +40,7 @@ _ENDINGS = {
 """The file endings of MIME types, in order of preference."""
 
 Save: TypeAlias = Callable[[str, bytes], str]
-"""Writes bytes to a file with this ending and returns the file's name; "" on failure."""
+"""Takes a file ending and bytes, writes a file, and returns the file's name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
 """Describes to the model how a surface shows an output; "" if unchanged, None if the surface shows only text."""
@@ -77,7 +77,7 @@ class RichOutputs:
         self._reason = ""
 
     def take(self, output: Output) -> Output | None:
-        """Returns the output, a line that names its file, or None if nothing is shown."""
+        """Returns the output, a line that names the output's file, or None if nothing is shown."""
         match output:
             case Cleared(wait=wait):
                 self._clear_next = wait
@@ -87,7 +87,7 @@ class RichOutputs:
             case Display() | Result():
                 return self._fit(output)
             case Failure():
-                return _bounded(output)
+                return _shorten_failure(output)
             case Stream():
                 return output
 
@@ -111,7 +111,7 @@ class RichOutputs:
             return None
         if self._clear_next and not is_update:
             self._clear()
-        output, size = self._fitted(output)
+        output, size = self._shrink(output)
         more, reason = size - before, ""
         if self._count >= MOST and not is_update:
             reason = f"one run shows {MOST} outputs at most"
@@ -138,17 +138,17 @@ class RichOutputs:
             return ""
         mime = next((mime for mime in _PICTURES if output.data.get(mime)), "text/html" if has_page else "")
         is_update = isinstance(output, Display) and output.update
-        file = self._saved(mime, output.data) if mime and not is_update else ""
+        file = self._save_as(mime, output.data) if mime and not is_update else ""
         return f"saved as {file!r}, not shown" if file else "not shown"
 
     def _omit(self, output: _Rich, reason: str) -> None:
         self._omitted += 1
         self._reason = self._reason or reason
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
-        if mime != "text/plain" and len(self._files) < FILE_LIMIT and (file := self._saved(mime, output.data)):
+        if mime != "text/plain" and len(self._files) < FILE_LIMIT and (file := self._save_as(mime, output.data)):
             self._files.append(file)
 
-    def _fitted(self, output: _Rich) -> tuple[_Rich, int]:
+    def _shrink(self, output: _Rich) -> tuple[_Rich, int]:
         size = _length(output.data) + _length(output.metadata)
         if size > LARGEST:
             reason = f"one output shows {LARGEST:,} characters at most"
@@ -158,7 +158,7 @@ class RichOutputs:
             return output, size
         held = [mime for mime in _ENDINGS if output.data.get(mime)]
         mime = max(held, key=lambda mime: _length({mime: output.data[mime]}), default="")
-        file = self._saved(mime, output.data) if mime else ""
+        file = self._save_as(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
         line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
         # A chart that is too large may have a small picture.
@@ -166,7 +166,7 @@ class RichOutputs:
         data = {"text/plain": line, **(pictures if _length(pictures) <= LARGEST else {})}
         return replace(output, data=data, metadata={}, file=file), _length(data)
 
-    def _saved(self, mime: str, data: Bundle) -> str:
+    def _save_as(self, mime: str, data: Bundle) -> str:
         content = _content(mime, data.get(mime))
         return self._save(_ENDINGS[mime], content) if content else ""
 
@@ -177,7 +177,7 @@ class RichOutputs:
         self._by_id.clear()
 
 
-def _bounded(failure: Failure) -> Failure:
+def _shorten_failure(failure: Failure) -> Failure:
     name, message = shorten(failure.ename, _TRACEBACK), shorten(failure.evalue, _TRACEBACK)
     lines = failure.traceback
     if sum(map(len, lines)) > _TRACEBACK:

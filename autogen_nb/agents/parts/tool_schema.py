@@ -1,4 +1,4 @@
-"""Turns functions into tools: pydantic makes the JSON schema for the model, and converts the arguments.
+"""Turns functions into tools: pydantic creates the JSON schema for the model, and converts the arguments.
 
 A parameter without an annotation is an error, because the model could not know its type.
 """

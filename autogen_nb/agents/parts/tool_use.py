@@ -1,4 +1,4 @@
-"""An agent's tools: their definitions for its model, and the calls."""
+"""An agent's tools: definitions for the agent's model, and calls."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ FAILED = "Error: "
 class ToolUser(Agent):
     """An agent's tools, with AutoGen 0.2's method names.
 
-    `function_map` holds the functions that the agent runs; `definitions` describes functions for its model.
+    `function_map` holds the functions that the agent runs; `definitions` describes functions for the agent's model.
     """
 
     model: Model | None
@@ -180,7 +180,7 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
 
 
 async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
-    """The outcome of an async function, as `call_function` returns it."""
+    """The outcome of an async function, in the form of `call_function`."""
     try:
         return True, await result
     except Exception as error:  # noqa: BLE001
@@ -196,7 +196,7 @@ def result_text(result: Any) -> str:
     try:
         return json.dumps(result, ensure_ascii=False)
     except (TypeError, ValueError):
-        # pydantic can convert containers with models or dates.
+        # Unlike `json`, pydantic can convert containers with models or dates.
         if not isinstance(result, list | tuple | dict | set | frozenset) and not is_dataclass(result):
             return str(result)
     from pydantic_core import PydanticSerializationError, to_json

@@ -81,8 +81,8 @@ def gather_usage_summary(agents: Iterable[UsageTracker]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: for each the ``total_cost``, and
-        by model ``cost`` and tokens.
+        ``usage_including_cached_inference`` and ``usage_excluding_cached_inference``: each with
+        the ``total_cost``, and for each model the ``cost`` and the tokens.
     """
     totals = UsageTotals()
     for agent in agents:

@@ -55,5 +55,5 @@ class TeamMember(Agent):
         """Restores a state from `save_state`; raises `SessionError` if the state is invalid."""
         context = state.get("context")
         if state.get("type") != "agent" or not isinstance(context, list):
-            raise SessionError(f"this is no state of an agent; its keys are {', '.join(map(str, state)) or 'none'}")
+            raise SessionError(f"this is not the state of an agent; its keys: {', '.join(map(str, state)) or 'none'}")
         self.context[:] = [dict(message) for message in context]

@@ -75,7 +75,7 @@ class BaseChatMessage(BaseMessage):
 
 
 class BaseAgentEvent(BaseMessage):
-    """The base class of events during an agent's turn, before its answer."""
+    """The base class of events during an agent's turn, before the agent's answer."""
 
 
 class TextMessage(BaseChatMessage):

@@ -174,7 +174,7 @@ class _Pure(TerminationCondition):
 
 
 class TextMentionTermination(_Pure):
-    """Ends the run when a message contains `text`; with `sources`, only a message of these agents.
+    """Ends the run when a message contains `text`; with `sources`, only messages of these agents count.
 
     The task, the output of code, and code blocks do not count.
     """
