@@ -68,7 +68,7 @@ class ExecutionTarget:
         passed: Sequence[str] = (),
         writable: Writable | None = None,
     ) -> "BlockExecutor":
-        """A `BlockExecutor` that starts a kernel for the first block; `writable` tells where sandboxed code may write."""
+        """A `BlockExecutor` that starts a kernel for the first block; `writable` is where sandboxed code may write."""
         from autogen_nb.executors.block_executor import BlockExecutor
         from autogen_nb.kernels.limits.block_limits import Limits
 
