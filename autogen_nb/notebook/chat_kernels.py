@@ -48,7 +48,7 @@ class _Use:
 
 
 class ChatKernels:
-    """The kernels of a notebook's chats; its methods run on the engine unless documented otherwise."""
+    """The kernels of a notebook's chats; only `set_limits`, `say_in` and `close` are called outside the engine."""
 
     def __init__(self) -> None:
         self._uses: dict[KernelChat, _Use] = {}
@@ -73,7 +73,7 @@ class ChatKernels:
         self._say(text)
 
     def admit(self, chat: KernelChat) -> None:
-        """Registers the chat's kernel before it starts; raises `ExecutionError` at the limit."""
+        """Registers a kernel before its start; raises `ExecutionError` if the limit is reached."""
         others = [other.name for other in self._uses if other is not chat and other.alive]
         if len(others) >= self._most:
             run = f"{len(others)} kernels run" if len(others) > 1 else "a kernel runs"
@@ -96,7 +96,7 @@ class ChatKernels:
         self._uses.pop(chat, None)
 
     def close(self) -> None:
-        """Stops watching the kernels; callable from any thread."""
+        """Stops watching the kernels."""
         self._unregister()
         engine.submit(self.stop_watching())
 

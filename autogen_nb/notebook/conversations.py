@@ -231,7 +231,7 @@ class NotebookConversation:
 
     @property
     def folder(self) -> str:
-        """The chat's folder, relative to `cwd`."""
+        """The chat's folder, relative to `cwd` if it is inside."""
         self.known_folder = self.known_folder or self._choose_folder()
         return self.known_folder
 

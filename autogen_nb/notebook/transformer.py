@@ -1,4 +1,4 @@
-"""Rewrites a cell with ``%%autogen`` to an awaited call.
+"""Rewrites ``%%autogen``, and the ``%autogen`` commands that ask questions, to awaited calls.
 
 1. An outermost cell is awaited: the notebook's loop handles clicks while the cell runs, and the next cell waits.
 2. In a terminal the call blocks, because Ctrl-C would leave an awaited cell running.

@@ -142,7 +142,7 @@ def _parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}, renderer_cls=_renderer_class())
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.before("escape", "formula", _formula)
-    # markdown-it parses every link, so that the target of a forbidden link can be shown as text. Its documentation
+    # All links count as valid, so that the target of a forbidden link can be shown as text. markdown-it's documentation
     # recommends this assignment; mypy rejects assignments to methods.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005 - the name is part of the interface
     return parser

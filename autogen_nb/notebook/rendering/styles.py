@@ -1,6 +1,6 @@
 """Inline styles with JupyterLab's CSS variables; text is also readable in a front end that drops styles.
 
-Each variable has a fallback that suits light and dark themes: the inherited colour, or a translucent grey.
+Each variable has a fallback that suits light and dark themes, such as the inherited colour or a translucent grey.
 """
 
 from typing import Literal, TypeAlias
