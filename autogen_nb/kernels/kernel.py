@@ -41,7 +41,8 @@ __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
 T = TypeVar("T")
 
-_SHUTDOWN_GRACE = 0.5
+# A kernel on a busy machine needs time to write the files that code has left open.
+_SHUTDOWN_GRACE = 2.0
 _PREPARE_TIMEOUT = 10.0
 _BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
