@@ -80,7 +80,7 @@ class Message:
         values = {key: getattr(self, key) for key in FIELDS}
         return {key: value for key, value in values.items() if value is not None or key == "content"}
 
-    def stored(self, sender: str, *, own: bool) -> dict[str, Any]:
+    def history_entry(self, sender: str, *, own: bool) -> dict[str, Any]:
         """The message as a dict for the history of its sender (`own`) or of its recipient.
 
         As in AutoGen 0.2, the role is "assistant" in the sender's history and "user" in the recipient's. The role of

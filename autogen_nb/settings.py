@@ -214,7 +214,7 @@ class Settings(Configurable):
         settings.options = options
         return settings
 
-    def changed(self, **values: Any) -> "Settings":
+    def with_options(self, **values: Any) -> "Settings":
         """A copy with the options in `values` added or replaced."""
         options = {**self.options, **values}
         return self._of(options, task=self.task, **options)
@@ -222,7 +222,7 @@ class Settings(Configurable):
     def for_resume(self, chat: str) -> "Settings":
         """The options for the rest of a chat whose kernel ended, without `inputs`: stored copies replace them."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
-        return self.changed(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
+        return self.with_options(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
     def for_cell(
         self, cell: "Settings", *, attended: bool, sandboxed: bool = False, policy: OrganisationPolicy = NO_POLICY
@@ -265,7 +265,7 @@ class Settings(Configurable):
         if address.scheme in ("http", "https") and ("token" in address.query or address.username):
             way_out = "leave it out, and put it into AUTOGEN_NB_KERNEL_TOKEN"
             raise ConfigError(f"the address of --kernel contains a token, which would be saved: {way_out}")
-        return self.changed(confirm=confirm)
+        return self.with_options(confirm=confirm)
 
     def to_json(self) -> dict[str, Any]:
         """The values that apply to a cell, for `from_json`."""

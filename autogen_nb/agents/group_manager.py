@@ -122,7 +122,7 @@ class GroupChatManager(ConversableAgent):
             speaker.remember(message, self, sent=True)
             self.remember(message, speaker, sent=False)
         # Bypasses overrides of `append`, because a replay must not run the user's code.
-        GroupChat.append(self.groupchat, message.stored(speaker.name, own=False), speaker)
+        GroupChat.append(self.groupchat, message.history_entry(speaker.name, own=False), speaker)
         for member in recipients:
             self.remember(message, member, sent=True)
             member.remember(message, self, sent=False)

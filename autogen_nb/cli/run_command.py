@@ -67,7 +67,7 @@ def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: 
     if options.model.startswith(_REPLAY):
         # The notebook's kernel runs in the notebook's folder.
         file = Path(options.model.removeprefix(_REPLAY)).expanduser().resolve()
-        options = options.changed(model=_REPLAY + os.path.relpath(file, folder.resolve()))
+        options = options.with_options(model=_REPLAY + os.path.relpath(file, folder.resolve()))
     words = [_words(OPTIONS[name].metadata["flags"][0], value) for name, value in options.options.items()]
     cells = ["%load_ext autogen_nb"]
     if files := tables(data, folder):

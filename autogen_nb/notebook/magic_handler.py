@@ -146,7 +146,7 @@ class MagicHandler:
         waiting = show_command.waiting_run(chat)
         show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], NotebookView())
         if waiting is not None:
-            settings = waiting.settings.changed(chat=chat.name, new=False)
+            settings = waiting.settings.with_options(chat=chat.name, new=False)
             await self._run(settings, waits, resumed_cell=waiting.origin.cell or "")
 
     async def _resume(self, words: Sequence[str], waits: run.Waits) -> None:
@@ -182,7 +182,7 @@ class MagicHandler:
         changes = {} if model is None else {"model": checked("model", model)}
         with self._stage(waits) as stage:
             earlier = await undoing.take_back_for_retry(stage, chat)
-        settings = earlier.settings.changed(chat=chat.name, new=False, **changes)
+        settings = earlier.settings.with_options(chat=chat.name, new=False, **changes)
         await self._run(settings, waits, resumed_cell=earlier.origin.cell or "")
         with self._stage(waits) as stage:
             undoing.compare(stage, earlier, chat.runs[-1])

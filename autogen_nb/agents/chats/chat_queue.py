@@ -27,10 +27,10 @@ class _QueuedChat:
         self._excluded = frozenset(arguments.pop("finished_chat_indexes_to_exclude_from_carryover", None) or ())
         self._arguments = arguments
 
-    def arguments(self, before: Mapping[int, ChatResult]) -> dict[str, Any]:
+    def arguments(self, earlier: Mapping[int, ChatResult]) -> dict[str, Any]:
         carryover = self._arguments.get("carryover") or []
         own = carryover if isinstance(carryover, list) else [carryover]
-        summaries = (result.summary for chat_id, result in before.items() if chat_id not in self._excluded)
+        summaries = (result.summary for chat_id, result in earlier.items() if chat_id not in self._excluded)
         return {**self._arguments, "carryover": [*own, *summaries]}
 
 

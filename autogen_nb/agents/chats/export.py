@@ -115,15 +115,15 @@ class Export:
         document.add_code(f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {load}")
 
     async def _add_footer(self, document: Document) -> None:
-        asked = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
-        ran = await run_again(asked, (), self.executor, self.human, show=self.show, waits=self.waits)
+        request = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
+        ran = await run_again(request, (), self.executor, self.human, show=self.show, waits=self.waits)
         same = "It ran from top to bottom, with the same results as in the chat."
-        checked = "It was not checked." if self.unchecked else same
+        verdict = "It was not checked." if self.unchecked else same
         if self.differences:
             lines = "\n".join(f"- {each}" for each in self.differences)
-            checked = f"It did not produce the same results as the chat:\n\n{lines}"
-            document.add_words(f"**Attention.** {checked}", first=True)
-        document.add_words(f"---\n{' '.join((checked, *self.times))}\n\n{text_of(ran.outputs).strip()}")
+            verdict = f"It did not produce the same results as the chat:\n\n{lines}"
+            document.add_words(f"**Attention.** {verdict}", first=True)
+        document.add_words(f"---\n{' '.join((verdict, *self.times))}\n\n{text_of(ran.outputs).strip()}")
 
     def _save(self, name: str, content: bytes) -> None:
         # Code in a sandbox may have replaced a file by a link.

@@ -35,8 +35,8 @@ class GroupSettings:
     def check_settings(self) -> None:
         self._check_agents()
         self.selection_method()
-        for name, least in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
-            read_count(name, getattr(self, name), least)
+        for name, minimum in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
+            read_count(name, getattr(self, name), minimum)
         for name in _TEMPLATES:
             value = getattr(self, name)
             if not isinstance(value, str) or not value:
@@ -74,10 +74,10 @@ class GroupSettings:
             )
         setting = "allowed_or_disallowed_speaker_transitions"
         _names(setting, list(transitions), everybody)
-        named = {source.name: frozenset(_names(setting, after, everybody)) for source, after in transitions.items()}
+        by_name = {source.name: frozenset(_names(setting, after, everybody)) for source, after in transitions.items()}
         if kind == "allowed":
-            return named
-        return {name: everybody - named.get(name, frozenset()) for name in everybody}
+            return by_name
+        return {name: everybody - by_name.get(name, frozenset()) for name in everybody}
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
         """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""

@@ -22,7 +22,7 @@ def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, 
     conversation = (*system, *wire(messages))
     if not calls:
         return ModelRequest(conversation)
-    return ModelRequest(conversation, tuple(agent.listed("tool")), tuple(agent.listed("function")))
+    return ModelRequest(conversation, tuple(agent.api_definitions("tool")), tuple(agent.api_definitions("function")))
 
 
 async def ask_model(

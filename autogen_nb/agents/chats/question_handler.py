@@ -188,11 +188,11 @@ class QuestionHandler:
     def _hook_messages(self, question: events.MessagesAsked) -> events.MessagesGiven:
         agent, peer = self._pair(question.agent, question.peer)
         offset = self._offsets.get(agent.name, 0)
-        remembered = agent.chat_messages[peer][: question.count + offset]
-        changed = agent.hooked_before_reply(remembered)
+        history = agent.chat_messages[peer][: question.count + offset]
+        changed = agent.hooked_before_reply(history)
         # As in AutoGen 0.2, the history gets the changed last message, unless there are hooks for all messages.
         lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
-        return events.MessagesGiven(tuple(_shifted(changed, remembered, offset)), lasting)
+        return events.MessagesGiven(tuple(_shift_ranges(changed, history, offset)), lasting)
 
     def _call(
         self,
@@ -246,13 +246,13 @@ async def _await_results(results: list[Any]) -> events.FunctionsReturned:
     return events.FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
 
 
-def _shifted(
-    messages: Sequence[events.Kept | Message], remembered: Sequence[Mapping[str, Any]], offset: int
+def _shift_ranges(
+    messages: Sequence[events.Kept | Message], history: Sequence[Mapping[str, Any]], offset: int
 ) -> Iterator[events.Kept | Message]:
     for item in messages:
         if isinstance(item, Message):
             yield item
             continue
-        yield from (Message.of(remembered[at]) for at in range(item.start, min(item.stop, offset)))
+        yield from (Message.of(history[at]) for at in range(item.start, min(item.stop, offset)))
         if item.stop > offset:
             yield events.Kept(max(item.start, offset) - offset, item.stop - offset)

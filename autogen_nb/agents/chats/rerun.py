@@ -21,7 +21,7 @@ from autogen_nb.outputs import Failure
 
 
 async def run_again(
-    asked: CodeAsked,
+    request: CodeAsked,
     inner: Sequence[Recorded],
     executor: Executor,
     human: Callable[[PathScope], Human],
@@ -48,7 +48,7 @@ async def run_again(
             case _:
                 raise AssertionError("running code asks nothing else")
 
-    async with aclosing(run.stream_events(_only(asked), world, waits=waits)) as stream:
+    async with aclosing(run.stream_events(_single_question(request), world, waits=waits)) as stream:
         async for event in stream:
             if isinstance(event, EffectAsked | CodeInputAsked):
                 show(event)
@@ -63,17 +63,17 @@ def error_of(ran: CodeRan) -> str:
     return next(failures, ran.note or f"exit code {ran.exit_code}") if ran.exit_code else ""
 
 
-def _only(asked: CodeAsked) -> Flow:
-    yield asked
+def _single_question(request: CodeAsked) -> Flow:
+    yield request
 
 
 class _EarlierAnswers:
     def __init__(self, human: Human, inner: Sequence[Recorded]) -> None:
         self._human = cast("CodeQuestionAnswerer", human)
         self._typed = deque(
-            (asked.prompt, given)
-            for asked, given in pairwise(inner)
-            if isinstance(asked, CodeInputAsked) and isinstance(given, CodeInputGiven) and not asked.password
+            (question.prompt, answer)
+            for question, answer in pairwise(inner)
+            if isinstance(question, CodeInputAsked) and isinstance(answer, CodeInputGiven) and not question.password
         )
         self.allow = self._human.allow
 

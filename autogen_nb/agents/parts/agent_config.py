@@ -74,9 +74,9 @@ class CodeConfig:
     def scope(self) -> PathScope:
         """The path scope of the executor's folder, with `output_dir` as the chat's own folder."""
         folder = Path(getattr(self.executor, "cwd", None) or Path.cwd()).absolute()
-        own = "" if self.output_dir is None else str(folder / self.output_dir)
+        own_folder = "" if self.output_dir is None else str(folder / self.output_dir)
         private = bool(getattr(self.executor, "private_temporary", False))
-        return PathScope(str(folder), own, str(Path("~").expanduser()), private_temporary=private)
+        return PathScope(str(folder), own_folder, str(Path("~").expanduser()), private_temporary=private)
 
 
 def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
@@ -85,9 +85,9 @@ def one_of(name: str, value: Any, choices: Sequence[T]) -> T:
     raise ConfigError(f"{name} is {value!r}; it must be one of {', '.join(map(str, choices))}")
 
 
-def read_count(name: str, value: Any, least: int = 1) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {least}")
+def read_count(name: str, value: Any, minimum: int = 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
+        raise ConfigError(f"{name} is {value!r}; it must be a whole number, and at least {minimum}")
     return value
 
 
@@ -139,8 +139,8 @@ def read_code_config(config: Any) -> CodeConfig | None:
 
 def _check(key: str, value: Any) -> None:
     if key not in _CODE_KEYS:
-        near = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(_CODE_KEYS)}"
+        similar = difflib.get_close_matches(str(key), _CODE_KEYS, n=1)
+        hint = f"did you mean {similar[0]!r}?" if similar else f"known keys are {', '.join(_CODE_KEYS)}"
         raise WrongType(f"code_execution_config has no key {key!r}; {hint}")
     if key in _VALID and (value is not None or key in _DEFAULTS):
         is_valid, expected = _VALID[key]

@@ -151,13 +151,13 @@ class OutputFolder:
     def open(self, ending: str) -> BinaryIO | None:
         if self._folder is None:
             return None
-        with self._held(self._folder) as held:
+        with self._open_folder(self._folder) as folder:
             existing_names = [
-                name for name in held.names() if name.startswith("output-") and name.endswith(f".{ending}")
+                name for name in folder.names() if name.startswith("output-") and name.endswith(f".{ending}")
             ]
             for number in count(1 + len(existing_names)):
                 with suppress(FileExistsError):
-                    return cast("BinaryIO", held.open(f"output-{number}.{ending}", "xb"))
+                    return cast("BinaryIO", folder.open(f"output-{number}.{ending}", "xb"))
         raise AssertionError("count() has no end")
 
     def save(self, ending: str, content: bytes) -> str:
@@ -177,7 +177,7 @@ class OutputFolder:
         path = (self._folder or Path()) / file.name
         return str(path.relative_to(self._base) if self._base and path.is_relative_to(self._base) else path)
 
-    def _held(self, folder: Path) -> HeldFolder:
+    def _open_folder(self, folder: Path) -> HeldFolder:
         if self._base is None or folder == self._base or not folder.is_relative_to(self._base):
             folder.mkdir(parents=True, exist_ok=True)
             return HeldFolder(folder)

@@ -67,7 +67,7 @@ class MessageHistory(Agent):
         sender, recipient = (self, peer) if sent else (peer, self)
         said = self.exchanged(peer)
         said.append(Said(sender.name, recipient.name, message))
-        self._messages.setdefault(peer, []).append(message.stored(sender.name, own=sent))
+        self._messages.setdefault(peer, []).append(message.history_entry(sender.name, own=sent))
         self._reply_messages.pop(peer, None)
         if not sent and runtime_log.active:
             runtime_log.log_event(self, "received_message", message=message.to_dict(), sender=peer.name, valid=True)

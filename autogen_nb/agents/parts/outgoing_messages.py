@@ -23,18 +23,18 @@ def plain_message(message: Message) -> str | dict[str, Any]:
 
 def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
     """The message that opens a chat, with the carryover of earlier chats appended to its text."""
-    carried = _carryover_block(carryover)
+    carryover_text = _carryover_block(carryover)
     if isinstance(message, str):
-        return message + carried
+        return message + carryover_text
     if not isinstance(message, Mapping):
         raise WrongType(f"message is {message!r}; it must be a str, a dict, a callable or None")
     opening = dict(message)
     content = opening.get("content")
-    if not carried:
+    if not carryover_text:
         return opening
     if isinstance(content, list):
-        return opening | {"content": [{"type": "text", "text": carried}, *content]}
-    return opening | {"content": (content or "") + carried}
+        return opening | {"content": [{"type": "text", "text": carryover_text}, *content]}
+    return opening | {"content": (content or "") + carryover_text}
 
 
 def _carryover_block(carryover: Any) -> str:

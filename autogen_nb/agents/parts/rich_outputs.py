@@ -105,26 +105,26 @@ class RichOutputs:
     def _fit(self, output: _Rich) -> Output | None:
         is_update = isinstance(output, Display) and output.update
         display_id = output.display_id if isinstance(output, Display) else None
-        before = self._by_id.get(display_id or "") if is_update else 0
-        if before is None:
+        previous_size = self._by_id.get(display_id or "") if is_update else 0
+        if previous_size is None:
             # Jupyter ignores updates of unknown displays.
             return None
         if self._clear_next and not is_update:
             self._clear()
         output, size = self._shrink(output)
-        more, reason = size - before, ""
+        growth, reason = size - previous_size, ""
         if self._count >= MOST and not is_update:
             reason = f"one run shows {MOST} outputs at most"
-        elif more > 0 and self._size + more > RUN_LIMIT:
+        elif growth > 0 and self._size + growth > RUN_LIMIT:
             reason = f"one run shows {RUN_LIMIT:,} characters of outputs at most"
-        elif more > 0 and self._chat.total + more > CHAT_LIMIT:
+        elif growth > 0 and self._chat.total + growth > CHAT_LIMIT:
             reason = f"one chat shows {CHAT_LIMIT:,} characters of outputs at most"
         if reason:
             self._omit(output, reason)
             return None
         self._count += not is_update
-        self._size += more
-        self._chat.total += more
+        self._size += growth
+        self._chat.total += growth
         if display_id is not None:
             self._by_id[display_id] = size
         form = self._shown_as(output.data)
@@ -156,8 +156,8 @@ class RichOutputs:
             reason = f"a picture shows {MOST_PIXELS:,} pixels at most"
         else:
             return output, size
-        held = [mime for mime in _ENDINGS if output.data.get(mime)]
-        mime = max(held, key=lambda mime: _length({mime: output.data[mime]}), default="")
+        mimes = [mime for mime in _ENDINGS if output.data.get(mime)]
+        mime = max(mimes, key=lambda mime: _length({mime: output.data[mime]}), default="")
         file = self._save_as(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
         line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"

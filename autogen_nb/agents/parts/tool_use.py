@@ -103,7 +103,7 @@ class ToolUser(Agent):
         self.definitions[style][definition["name"]] = definition
         self._update_llm_config(style)
 
-    def listed(self, style: Style) -> list[dict[str, Any]]:
+    def api_definitions(self, style: Style) -> list[dict[str, Any]]:
         """The definitions in the form of OpenAI's API."""
         functions = self.definitions[style].values()
         return (
@@ -114,7 +114,7 @@ class ToolUser(Agent):
         # As in AutoGen 0.2, `llm_config` contains the definitions.
         if isinstance(self.llm_config, dict):
             self.llm_config.pop(f"{style}s", None)
-            self.llm_config |= {f"{style}s": self.listed(style)} if self.definitions[style] else {}
+            self.llm_config |= {f"{style}s": self.api_definitions(style)} if self.definitions[style] else {}
 
     def _update_signature(self, style: Style, tool: str | dict[str, Any], remove: bool) -> None:
         definitions = self.definitions[style]

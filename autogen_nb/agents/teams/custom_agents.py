@@ -48,8 +48,8 @@ class BaseChatAgent(SoloAgent):
             raise CallbackError(
                 f"{what} of {self.name} returned {answer!r}; it must return a text, a message, a Response or None"
             )
-        used = message.models_usage
-        usage = None if used is None else Usage(used.prompt_tokens, used.completion_tokens)
+        tokens = message.models_usage
+        usage = None if tokens is None else Usage(tokens.prompt_tokens, tokens.completion_tokens)
         target = message.target if isinstance(message, HandoffMessage) else ""
         return ReplyGiven(flow_message(message), kind=message.kind, target=target, usage=usage)
 

@@ -105,9 +105,9 @@ class RunFollower:
             case ModelDelta(agent=agent, text=text) if self.members[agent].streams:
                 yield team_messages.ModelClientStreamingChunkEvent(source=agent, content=text)
             case ModelReplied():
-                yield from self._model_replied(event)
+                yield from self._reply_events(event)
             case FunctionsReturned(contents=contents):
-                yield self._functions_returned(contents)
+                yield self._result_event(contents)
             case HumanInputAsked(agent=agent):
                 yield team_messages.UserInputRequestedEvent(source=agent, request_id=str(len(self.transcript.messages)))
             case ReplyGiven(usage=usage):
@@ -115,31 +115,31 @@ class RunFollower:
             case CodeRan():
                 self._ran.append(event)
             case Said(sender=sender, recipient=recipient) if sender == recipient:
-                yield self._own_step(event)
+                yield self._code_event(event)
             case Said():
-                yield self._spoken(event)
+                yield self._team_message(event)
             case Ended(detail=detail):
                 self.stop_reason = detail
             case _:
                 pass
 
-    def _model_replied(self, replied: ModelReplied) -> Iterator[BaseMessage]:
-        self._usage = replied.usage
-        self.members[self._speaker].count_usage(replied)
-        if replied.reasoning is not None:
-            yield team_messages.ThoughtEvent(source=self._speaker, content=replied.reasoning.text)
+    def _reply_events(self, reply: ModelReplied) -> Iterator[BaseMessage]:
+        self._usage = reply.usage
+        self.members[self._speaker].count_usage(reply)
+        if reply.reasoning is not None:
+            yield team_messages.ThoughtEvent(source=self._speaker, content=reply.reasoning.text)
         # A model may call tools although the request offers none.
-        if not replied.message.carries_calls or not self._may_call:
+        if not reply.message.carries_calls or not self._may_call:
             return
-        usage = _usage(replied.usage)
-        self._draft += wire([replied.message.stored(self._speaker, own=True)])
-        if replied.message.text:
-            yield team_messages.ThoughtEvent(source=self._speaker, content=replied.message.text)
-        self._call_message = replied.message
+        usage = _usage(reply.usage)
+        self._draft += wire([reply.message.history_entry(self._speaker, own=True)])
+        if reply.message.text:
+            yield team_messages.ThoughtEvent(source=self._speaker, content=reply.message.text)
+        self._call_message = reply.message
         self._calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in self._call_message.calls]
         yield team_messages.ToolCallRequestEvent(source=self._speaker, content=self._calls, models_usage=usage)
 
-    def _functions_returned(self, contents: Sequence[str]) -> BaseMessage:
+    def _result_event(self, contents: Sequence[str]) -> BaseMessage:
         self._results = [
             FunctionExecutionResult(
                 content=content, name=call.name, call_id=call.id, is_error=content.startswith(FAILED)
@@ -147,18 +147,18 @@ class RunFollower:
             for call, content in zip(self._calls, contents, strict=True)
         ]
         answer = tool_result_message(self._call_message, contents)
-        self._draft += wire([answer.stored(self._speaker, own=True)])
+        self._draft += wire([answer.history_entry(self._speaker, own=True)])
         return team_messages.ToolCallExecutionEvent(source=self._speaker, content=self._results)
 
-    def _own_step(self, statement: Said) -> BaseMessage:
+    def _code_event(self, statement: Said) -> BaseMessage:
         name, text = statement.sender, statement.message.text
         if statement.kind == "output":
-            self._draft.append(statement.message.stored(name, own=False))
+            self._draft.append(statement.message.history_entry(name, own=False))
             exit_code = self._ran[-1].exit_code if self._ran else 1
             result = CodeResult(exit_code=exit_code, output=text)
             return team_messages.CodeExecutionEvent(source=name, result=result, retry_attempt=self._generations - 1)
         self._generations += 1
-        self._draft.append(statement.message.stored(name, own=True))
+        self._draft.append(statement.message.history_entry(name, own=True))
         return team_messages.CodeGenerationEvent(
             source=name,
             content=text,
@@ -167,15 +167,15 @@ class RunFollower:
             models_usage=_usage(self._usage),
         )
 
-    def _spoken(self, statement: Said) -> BaseMessage:
+    def _team_message(self, statement: Said) -> BaseMessage:
         message = self._task.pop(0) if statement.kind == "task" and self._task else self._message(statement)
         self._turn_ended = not self._task
         if statement.kind != "task":
             self._keep_draft(statement)
-        stored = statement.message.stored(statement.sender, own=False)
+        entry = statement.message.history_entry(statement.sender, own=False)
         for member in self.members.values():
             if statement.kind == "task" or member.name != statement.sender:
-                member.context.append(stored)
+                member.context.append(entry)
         return message
 
     def _keep_draft(self, statement: Said) -> None:
@@ -185,7 +185,7 @@ class RunFollower:
         self.transcript.read_positions[statement.sender] = len(self.transcript.messages) + 1
         # For the kinds "tools" and "handoff", the text repeats the call results, which the draft contains.
         if statement.kind not in ("tools", "handoff"):
-            speaker.context.append(statement.message.stored(statement.sender, own=True))
+            speaker.context.append(statement.message.history_entry(statement.sender, own=True))
 
     def _message(self, statement: Said) -> BaseMessage:
         content: Any = team_messages.message_content(statement.message)

@@ -37,8 +37,8 @@ class JudgedConditions:
         self._conditions.append(condition)
 
         def check(turn: TeamTurn) -> Asking[str | None]:
-            judged = yield from ask(EndingAsked(turn.team, number, condition.what, turn.count), EndingJudged)
-            return judged.seen if judged.met else None
+            decision = yield from ask(EndingAsked(turn.team, number, condition.what, turn.count), EndingJudged)
+            return decision.seen if decision.met else None
 
         return check
 
