@@ -78,11 +78,21 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture
-def agent(tmp_path: Path) -> Iterator[SharedKernel]:
+@pytest.fixture(scope="module")
+def kernel_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
     # On a busy machine, the first traceback of a woken kernel takes seconds.
-    with shared_kernel(tmp_path, grace=30, checkpoints=True) as shared:
+    with shared_kernel(tmp_path_factory.mktemp("work"), grace=30, checkpoints=True) as shared:
         yield shared
+
+
+@pytest.fixture
+def agent(kernel_of_all: SharedKernel) -> Iterator[SharedKernel]:
+    """A kernel in which no code has run: the first checkpoint, or a new kernel."""
+    kernel, first = kernel_of_all.kernel, kernel_of_all.kernel.last_block + 1
+    yield kernel_of_all
+    kernel.rolls_back, kernel.tell = False, None
+    if not kernel_of_all.do(kernel.go_back(first, only=True)):
+        kernel_of_all.do(kernel.restart())
 
 
 @pytest.fixture(params=["none", "bwrap"])
@@ -180,10 +190,11 @@ def test_after_a_death_the_variables_are_still_listed_and_copied(agent: SharedKe
 
 
 def test_what_a_checkpoint_cannot_keep_is_named(agent: SharedKernel) -> None:
+    first = agent.kernel.last_block + 1
     agent.execute("import asyncio, os, socket, sqlite3\ns = socket.socket()\ndb = sqlite3.connect(':memory:')\nx = 1")
     agent.execute("task = asyncio.ensure_future(asyncio.sleep(99))")
     ran = agent.execute("os._exit(1)")
-    agent.do(agent.kernel.go_back(2))
+    agent.do(agent.kernel.go_back(first + 1))
     after = agent.execute("print(x)")
 
     assert ran.finished.note.endswith(f"{BACK} These must be opened or started again: `s`, `db`, `task`.")
@@ -225,19 +236,21 @@ def test_what_code_does_to_its_process_hangs_nothing(agent: SharedKernel, code: 
 
 
 def test_a_checkpoint_wakes_more_than_once(agent: SharedKernel) -> None:
+    first = agent.kernel.last_block + 1
     for number in range(5):
         agent.execute(f"x = {number}")
 
     def back_to(block: int) -> str:
-        assert agent.do(agent.kernel.go_back(block))
+        assert agent.do(agent.kernel.go_back(first + block))
         return agent.execute("print(x)").stdout
 
-    assert [back_to(block) for block in (5, 2, 5, 3, 2)] == ["3\n", "0\n", "3\n", "1\n", "0\n"]
-    assert not agent.do(agent.kernel.go_back(99))
+    assert [back_to(block) for block in (4, 1, 4, 2, 1)] == ["3\n", "0\n", "3\n", "1\n", "0\n"]
+    assert not agent.do(agent.kernel.go_back(first + 99))
 
 
 def test_the_other_checkpoints_end(agent: SharedKernel) -> None:
-    first, values = 1, []
+    first = agent.kernel.last_block + 1
+    second, values = first + 1, []
     for _ in range(3):
         agent.execute("x = 'a block'")
         agent.execute("x = 'another'")
@@ -246,17 +259,18 @@ def test_the_other_checkpoints_end(agent: SharedKernel) -> None:
         values.append(agent.execute("print('x' in dir())").stdout)
 
     assert values == ["False\n"] * 3
-    assert not agent.do(agent.kernel.go_back(2))
+    assert not agent.do(agent.kernel.go_back(second))
     assert waited(lambda: len(asleep(agent)) <= 2)
 
 
 def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
+    first = agent.kernel.last_block + 1
     agent.execute("x = 1")
     agent.execute("x = 2")
 
     def back(times: int) -> None:
         for _ in range(times):
-            agent.do(agent.kernel.go_back(2))
+            agent.do(agent.kernel.go_back(first + 1))
             agent.execute("x += 1")
 
     def count() -> int:
@@ -270,10 +284,11 @@ def test_going_back_leaves_no_descriptors_open(agent: SharedKernel) -> None:
 
 
 def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:
+    first = agent.kernel.last_block + 1
     agent.execute("x = 1")
     agent.execute("x = 2")
     kept = agent.do(agent.kernel.take_checkpoint())
-    agent.do(agent.kernel.go_back(2))
+    agent.do(agent.kernel.go_back(first + 1))
     before = agent.execute("print(x)").stdout
     agent.do(agent.kernel.go_back(kept))
 
@@ -383,6 +398,7 @@ def test_checkpoints_use_at_most_a_quarter_of_the_memory(tmp_path: Path) -> None
 
 
 def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> None:
+    first = agent.kernel.last_block + 1
     for number in range(30):
         agent.execute(f"x = {number}")
 
@@ -392,8 +408,8 @@ def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> Non
     pids = asleep(agent)
     assert sum(psutil.Process(pid).cpu_percent(0.01) for pid in pids) == 0
     assert not any(psutil.Process(pid).net_connections("inet") for pid in pids)
-    assert agent.do(agent.kernel.go_back(1))
-    assert agent.do(agent.kernel.go_back(30))
+    assert agent.do(agent.kernel.go_back(first))
+    assert agent.do(agent.kernel.go_back(first + 29))
     assert agent.execute("print(x)").stdout == "28\n"
 
 
