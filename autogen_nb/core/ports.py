@@ -1,4 +1,4 @@
-"""Protocols for models, executors and questions, which the upper layers implement."""
+"""Protocols that the upper layers implement: `Model`, `Executor`, `Inquirer`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's complete reply; `cost` is in US dollars, and `note` is for the person."""
+    """A model's complete reply; `cost` is in US dollars, and the person sees `note`."""
 
     message: Message
     model: str
@@ -34,7 +34,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The reason for the next retry of a request, the seconds before it, and the HTTP status of the response."""
+    """The next retry of a request: the reason, the seconds to wait, and the HTTP status of the failed response."""
 
     reason: str
     wait: float
@@ -67,17 +67,17 @@ class Executor(Protocol):
         """Yields outputs as they arrive, then one `RunEnded`; the run ends after the first failed block."""
 
     async def stop(self) -> None:
-        """Releases the kernel or container; may be called again."""
+        """Releases the kernel or container; callers may call it more than once."""
 
 
 class Inquirer(Protocol):
-    """Passes the questions of running code to a person, on the engine's loop."""
+    """Passes the questions of running code to a person, on the event loop of `autogen_nb.engine`."""
 
     async def allow(self, effect: Effect, line: str) -> EffectJudged:
         """Returns the decision about an effect; `line` is the waiting line of code, or "" if it is unknown."""
 
     async def typed(self, prompt: str, password: bool) -> str | None:
-        """Returns the person's input, or None for the end of the input."""
+        """Returns the person's input, or None at the end of the input."""
 
 
 class AttendedExecutor(Executor, Protocol):

@@ -15,7 +15,7 @@ from autogen_nb.trusted import owned_files
 
 @dataclass(frozen=True)
 class RequestUsage:
-    """The tokens of a request, from the server's count."""
+    """The tokens of a request and its reply, as the server reports them."""
 
     prompt_tokens: int
     completion_tokens: int

@@ -1,4 +1,4 @@
-"""Scales the images from the output of code to the width that models use, in requests only."""
+"""Scales the images in the output of code to the width that models use; logs keep the original images."""
 
 import io
 import warnings
@@ -45,7 +45,7 @@ def fitted(part: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=64)  # each request contains the whole conversation
 def _scaled(url: str) -> str:
     head, _, data = url.partition(",")
-    # Pillow may raise anything for an invalid image. It warns about a decompression bomb; here the warning is an error.
+    # Pillow may raise anything for an invalid image. Its warning about a decompression bomb becomes an error.
     with suppress(Exception), warnings.catch_warnings(action="error"):
         from PIL import Image
 

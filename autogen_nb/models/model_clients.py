@@ -90,7 +90,7 @@ class ChatCompletionClient(ABC):
         tool_choice
             "auto", "required", "none", or a tool that the model must call.
         json_output
-            True for a JSON object, or a pydantic class for an object with its schema.
+            True for any JSON object, or a pydantic class for an object with the schema of the class.
         extra_create_args
             Extra parameters of the request.
         """
@@ -109,7 +109,7 @@ class ChatCompletionClient(ABC):
                 part = await token.link_future(asyncio.ensure_future(anext(parts, None)))
                 if part is None:
                     return
-                # AgentChat streams no reasoning; it is the `thought` of the result.
+                # As in AgentChat, the reasoning is not streamed, but is the `thought` of the result.
                 if not isinstance(part, Reasoning | Retry):
                     yield result_of(part) if isinstance(part, Completion) else part
 
@@ -128,7 +128,7 @@ class ChatCompletionClient(ABC):
         return {**capabilities, "family": family, **self._info}
 
     def total_usage(self) -> RequestUsage:
-        """The tokens of all replies, cached ones too."""
+        """The tokens of all replies, including cached ones."""
         return _client_usage(self._total)
 
     def actual_usage(self) -> RequestUsage:

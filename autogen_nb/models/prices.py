@@ -1,7 +1,7 @@
 """The cost of tokens, from the price list in the package `genai-prices`, without network access.
 
-1. The cost of a model that is not on the list is unknown, never 0. This includes models of other vendors, and models
-   with a listed name on other servers.
+1. The cost of a model that is not on the list is unknown, never 0. The cost of other vendors' models, and of any model
+   on another server, is unknown, too.
 2. A price from the user takes precedence over the list.
 3. The list has the prices of the standard service tier, without discounts for the server's prompt cache, so a cost may
    be slightly too high.

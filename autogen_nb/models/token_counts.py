@@ -1,4 +1,4 @@
-"""Token counts under AutoGen 0.2's names, from the package tiktoken."""
+"""AutoGen 0.2's functions that count tokens, with the package tiktoken."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def tokenizer(model: str = _DEFAULT) -> Any:
     try:
         tiktoken: Any = import_module("tiktoken")
     except ModuleNotFoundError:
-        raise ConfigError("tokens are counted by the package tiktoken: run pip install tiktoken") from None
+        raise ConfigError("counting tokens needs the package tiktoken: run pip install tiktoken") from None
     try:
         return tiktoken.encoding_for_model(model)
     except KeyError:

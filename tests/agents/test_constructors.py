@@ -123,7 +123,7 @@ def test_a_kernel_and_other_values_by_default(config: dict[str, Any]) -> None:
         ({"human_input_mode": "SOMETIMES"}, "human_input_mode is 'SOMETIMES'"),
         ({"human_input_mode": "never"}, "human_input_mode is 'never'"),
         ({"llm_config": {"config_list": []}}, "config_list is empty"),
-        ({"llm_config": 3}, "a model is a name or an llm_config dict"),
+        ({"llm_config": 3}, "a model must be a name or an llm_config dict"),
     ],
 )
 def test_other_arguments_that_are_invalid(arguments: dict[str, Any], said: str) -> None:

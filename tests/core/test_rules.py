@@ -75,7 +75,7 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
         ("network http://good.org\\@evil.org", "name one"),
         ("install a b", "name one package"),
         ("install x @ https://evil.org/x.whl", "name one package"),
-        ("unknown x", "the rule is only 'unknown'"),
+        ("unknown x", "write only 'unknown'"),
         ("write /a\u202eb", "contains invisible characters"),
         ("run a\nb", "contains invisible characters"),
     ],

@@ -160,7 +160,7 @@ class Silent(ReplayChatCompletionClient):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: OpenAIChatCompletionClient(model=""), "'model' of an llm_config entry is a name"),
+        (lambda: OpenAIChatCompletionClient(model=""), "'model' of an llm_config entry must be a name"),
         (lambda: OpenAIChatCompletionClient(model="m", api_keyy="k"), "did you mean 'api_key'"),
         (lambda: asyncio.run(ReplayChatCompletionClient([]).create(["hi"])), "'hi' is not a message for a model"),  # type: ignore[list-item]
         (lambda: asyncio.run(ReplayChatCompletionClient([]).create([], tools=[3])), "3 is not a tool"),

@@ -64,7 +64,7 @@ def test_replay_of_another_conversation_says_where_it_parted(path: Path) -> None
 
     assert isinstance(error, SessionError)
     assert "reply 2" in str(error)
-    assert "it has 5 messages, and the recording 3" in str(error)
+    assert "it has 5 messages, and the recording has 3" in str(error)
 
 
 GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), Completion(Message("x"), "gpt-x", Usage(3, 4))).to_json())

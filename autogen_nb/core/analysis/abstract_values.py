@@ -1,6 +1,6 @@
 """The values that an expression may have.
 
-A constant represents itself, a tuple represents a list, tuple or set, and `UNKNOWN` represents any value.
+A constant represents itself, a tuple a list, tuple or set, `DictItems` a dict, and `UNKNOWN` any value.
 """
 
 import ast
@@ -59,7 +59,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class DictItems:
     pairs: tuple[tuple[Any, Any], ...]
 
 
@@ -92,7 +92,7 @@ def is_temporary(path: str) -> bool:
 
 
 def elements(value: Any) -> Values:
-    if isinstance(value, Mapped):
+    if isinstance(value, DictItems):
         return tuple(key for key, _ in value.pairs)
     if isinstance(value, tuple):
         return tuple(each for one in value for each in (one.values if isinstance(one, OneOf) else (one,)))
@@ -100,7 +100,7 @@ def elements(value: Any) -> Values:
 
 
 def deduplicated(values: Iterable[Any]) -> Values:
-    """The first `MOST` values without duplicates; `UNKNOWN` is added if there are none, or more than `MOST`."""
+    """The first `MOST` values without duplicates; `UNKNOWN` follows if there are none, or more than `MOST`."""
     unique: list[Any] = []
     for value in islice(values, MOST * MOST):
         for each in value.values if isinstance(value, OneOf) else (value,):
@@ -110,7 +110,7 @@ def deduplicated(values: Iterable[Any]) -> Values:
 
 
 def subscript(value: Any, index: Values) -> Values:
-    if isinstance(value, Mapped):
+    if isinstance(value, DictItems):
         return tuple(each for key, each in value.pairs if _may_be(key, index)) or (UNKNOWN,)
     if isinstance(value, tuple):
         at = index[0]

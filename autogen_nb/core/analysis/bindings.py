@@ -30,7 +30,7 @@ class Bindings:
         self.classes: set[str] = set()
         self.methods: set[str] = set()
         self.opaque: set[str] = set()
-        self.filtered = False
+        self.filters_by_suffix = False
 
     def __contains__(self, name: str) -> bool:
         tables = (self.imports, self.bound, self.parameters, self.functions, self.classes, self.opaque, self.stored)
@@ -91,7 +91,7 @@ def _bind(node: ast.AST, bindings: Bindings) -> None:  # noqa: C901, PLR0912  # 
                 each.name for each in body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
             )
         case ast.Attribute(attr="endswith" | "suffix"):
-            bindings.filtered = True
+            bindings.filters_by_suffix = True
         case ast.Attribute(value=ast.Name(id=name), attr="name", ctx=ast.Store()):
             # After this assignment, the object may refer to another file.
             bindings.opaque.add(name)

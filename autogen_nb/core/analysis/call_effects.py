@@ -34,7 +34,7 @@ _STANDARD = (Ref("sys.stdout"), Ref("sys.stderr"), Ref("sys.stdin"))
 _FILE_USES = ("read", "write", "delete")
 _PATH_USES = [(method, use) for use, methods in word_lists("paths").items() for method in methods]
 _ARGUMENT_USES = [(method, use) for use, methods in word_lists("path_arguments").items() for method in methods]
-"""Pairs of a method of `Path` and its use of the path or of the argument: read, write or delete."""
+"""Pairs of a method of `Path` and what it does with the path or the argument: read, write or delete."""
 
 
 class CallReader:

@@ -2,8 +2,8 @@
 
 1. A `%%magic` in the first line applies to the whole cell.
 2. `%magic`, `!command`, `name = !command` and `name?` count only where a statement begins, outside strings and
-   brackets. The parser reads such a line separately, and replaces it in the Python code by ``pass``.
-3. The parser reads code in magics and strings after the code that contains it.
+   brackets. In the Python code, ``pass`` or an assignment replaces such a line.
+3. Code in magics and strings is read after the code that contains it.
 """
 
 import re
@@ -25,8 +25,8 @@ _MOST_NESTED = 4
 
 
 def read_cell(code: str, effects: EffectCollector) -> None:
-    waiting = [(code, 0, True)]
-    for each, nested, runs in waiting:
+    queue = [(code, 0, True)]
+    for each, nested, runs in queue:
         if _TRICKY.search(each):
             effects.add_unknown("has characters that hide what runs")
         if nested > _MOST_NESTED:
@@ -42,8 +42,8 @@ def read_cell(code: str, effects: EffectCollector) -> None:
         if not runs:
             # Code in a string may never run. If it runs, the guard in the kernel asks before a program starts.
             del effects.started[started:]
-        waiting += [(inner, nested + 1, runs) for inner in effects.inner]
-        waiting += [(text, nested + 1, False) for text in effects.texts]
+        queue += [(inner, nested + 1, runs) for inner in effects.inner]
+        queue += [(text, nested + 1, False) for text in effects.texts]
 
 
 def _read_ipython(code: str, effects: EffectCollector) -> None:

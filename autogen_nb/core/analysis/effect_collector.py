@@ -20,14 +20,14 @@ _OWN_PROCESS = re.compile(
     r"|self/(status|statm?|cmdline|comm|s?maps|smaps_rollup|io|limits|cgroup|oom_score|fd/?))"
 )
 _SHOWN = 80
-_DOING: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
+_VERBS: Mapping[FileUse, str] = {"read": "reads", "write": "writes", "delete": "deletes or moves"}
 _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", None): "read_private",
     ("read", "private"): "read_private",
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""Maps the use of a file and the class of its path (None: unknown) to a kind of effect; by default, the use itself."""
+"""Kinds of effect by the use of a file and the class of its path (None if unknown); elsewhere, the kind is the use."""
 
 
 class EffectCollector:
@@ -71,7 +71,7 @@ class EffectCollector:
                 return
             path = None
         if path is None:
-            words = f"{_DOING[use]} a file whose name is not known before the code runs"
+            words = f"{_VERBS[use]} a file whose name is not known before the code runs"
             self.add(Effect(_KINDS.get((use, None), use), "", words))
             return
         if use != "delete":
@@ -84,7 +84,7 @@ class EffectCollector:
                 return
         owner = self.scope.where(path)
         secret = ", which may hold a secret" if use == "read" and owner == "private" else ""
-        self.add(Effect(_KINDS.get((use, owner), use), path, f"{_DOING[use]} {one_line(path)}{secret}"))
+        self.add(Effect(_KINDS.get((use, owner), use), path, f"{_VERBS[use]} {one_line(path)}{secret}"))
 
     def add_connection(self, address: str | None) -> None:
         name = host(address or "")

@@ -11,8 +11,8 @@ from autogen_nb.core.analysis.abstract_values import (
     MOST,
     TEMPORARY,
     UNKNOWN,
+    DictItems,
     LocalName,
-    Mapped,
     OneOf,
     OpenedFile,
     PathText,
@@ -40,7 +40,7 @@ _FIXED: Mapping[str, Any] = {
     "tempfile.gettempdir": "/tmp",  # noqa: S108  # nothing is written there
 }
 _CALLS = word_lists("calls")
-_MADE: Mapping[str, Any] = {
+_TEMPORARY_RESULTS: Mapping[str, Any] = {
     "tempfile.mkdtemp": TEMPORARY,
     "tempfile.mkstemp": (OpenedFile(), TEMPORARY),
     "tempfile.mktemp": TEMPORARY,
@@ -74,7 +74,7 @@ class Evaluator:
             values = deduplicated(self._evaluated(node))
         finally:
             self._busy.discard(key)
-        # A cycle of names or a limit may have cut the result; then only the outermost call caches it.
+        # If a cycle of names or a limit has cut the evaluation short, only the outermost call caches the result.
         if self._cuts == cuts or not self._busy:
             self._cache[key] = values
         return values
@@ -113,7 +113,9 @@ class Evaluator:
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 return (tuple(self._member(item) for item in elements),)
             case ast.Dict(keys=keys, values=values):
-                return (Mapped(tuple(pair for item in zip(keys, values, strict=True) for pair in self._pairs(*item))),)
+                return (
+                    DictItems(tuple(pair for item in zip(keys, values, strict=True) for pair in self._pairs(*item))),
+                )
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
                 return (tuple(self.of(element)),)
             case ast.JoinedStr(values=parts):
@@ -146,18 +148,18 @@ class Evaluator:
         values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
         values += [item for bound in names.bound.get(name, ()) for item in self._bound(bound)]
         if name in names.stored:
-            values = [new for item in values or (UNKNOWN,) for new in self._with(item, names.stored[name])]
+            values = [new for item in values or (UNKNOWN,) for new in self._with_stored(item, names.stored[name])]
         if name in names.functions or name in names.classes:
             values.append(LocalName(name))
         for function, place, default in names.parameters.get(name, ()):
-            values += self._passed(function, place, name, default)
+            values += self._argument_values(function, place, name, default)
         if name in names.opaque:
             values.append(UNKNOWN)
         return values
 
-    def _with(self, value: Any, stored: Sequence[tuple[ast.expr | None, ast.expr]]) -> Values:
-        if isinstance(value, Mapped):
-            return (Mapped((*value.pairs, *(p for key, item in stored for p in self._pairs(key, item)))),)
+    def _with_stored(self, value: Any, stored: Sequence[tuple[ast.expr | None, ast.expr]]) -> Values:
+        if isinstance(value, DictItems):
+            return (DictItems((*value.pairs, *(p for key, item in stored for p in self._pairs(key, item)))),)
         if isinstance(value, tuple) and all(key is None for key, _ in stored):
             # The order of insertion is unknown, so each element may be any of the values.
             return ((OneOf((*elements(value), *(new for _, item in stored for new in self.of(item)))),),)
@@ -171,7 +173,7 @@ class Evaluator:
             )
         return values
 
-    def _passed(self, function: str, place: int, name: str, default: ast.expr | None) -> Iterable[Any]:
+    def _argument_values(self, function: str, place: int, name: str, default: ast.expr | None) -> Iterable[Any]:
         if name in ("self", "cls"):
             return (LocalName(name),)
         calls = self._names.calls.get(function, ())
@@ -222,10 +224,10 @@ class Evaluator:
                 yield from self._path_method(value, func.attr, node)
             elif isinstance(value, str):
                 yield from self._text_method(value, func.attr, node)
-            elif isinstance(value, Mapped) and func.attr == "get":
+            elif isinstance(value, DictItems) and func.attr == "get":
                 yield from subscript(value, self.of(node.args[0]) if node.args else (UNKNOWN,))
                 yield from (item for default in node.args[1:2] for item in self.of(default))
-            elif isinstance(value, Mapped) and func.attr in ("items", "values", "keys"):
+            elif isinstance(value, DictItems) and func.attr in ("items", "values", "keys"):
                 keys, values = zip(*value.pairs, strict=True) if value.pairs else ((), ())
                 yield {"items": value.pairs, "values": values, "keys": keys}[func.attr]
             elif isinstance(value, OpenedFile):
@@ -239,7 +241,7 @@ class Evaluator:
             return self._combined(node.args, lambda *parts: PathText(posixpath.join(base, *parts)))
         if method in ("resolve", "absolute", "expanduser", "as_posix", "with_suffix"):
             return (path,)
-        if method == "iterdir" and self._names.filtered:
+        if method == "iterdir" and self._names.filters_by_suffix:
             return ((PathText(posixpath.join(path.text, "*")),),)
         if method in ("glob", "rglob"):
             # In `Path.glob`, unlike in a shell, `*` matches hidden files.
@@ -271,8 +273,8 @@ class Evaluator:
             ]
         if name in _CALLS["database"] and self._in_memory(node):
             return (Ref(f"memory.{name.partition('.')[0]}"),)
-        if name in _MADE and is_temporary(self.temporary_folder(name, node) or ""):
-            return (_MADE[name],)
+        if name in _TEMPORARY_RESULTS and is_temporary(self.temporary_folder(name, node) or ""):
+            return (_TEMPORARY_RESULTS[name],)
         if name in _CALLS["streams"]:
             return (OpenedFile(),)
         if name in ("os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"):
@@ -281,7 +283,7 @@ class Evaluator:
         if name == "dict" and not node.args:
             keys = (None if item.arg is None else ast.Constant(item.arg) for item in node.keywords)
             return (
-                Mapped(
+                DictItems(
                     tuple(
                         p for key, item in zip(keys, node.keywords, strict=True) for p in self._pairs(key, item.value)
                     )
@@ -292,7 +294,7 @@ class Evaluator:
         return self._iterated(name, node)
 
     def _iterated(self, name: str, node: ast.Call) -> Iterable[Any]:
-        if name in ("os.listdir", "os.walk") and self._names.filtered and len(node.args) == 1:
+        if name in ("os.listdir", "os.walk") and self._names.filters_by_suffix and len(node.args) == 1:
             whole = name == "os.walk"
             return self._combined(node.args, lambda top: ((top, UNKNOWN, ("*",)),) if whole else ("*",))
         if name in ("glob.glob", "glob.iglob") and len(node.args) == 1:
@@ -328,7 +330,7 @@ class Evaluator:
         return (
             pair
             for item in self.of(value)
-            for pair in (item.pairs if isinstance(item, Mapped) else ((UNKNOWN, UNKNOWN),))
+            for pair in (item.pairs if isinstance(item, DictItems) else ((UNKNOWN, UNKNOWN),))
         )
 
 

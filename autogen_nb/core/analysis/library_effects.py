@@ -46,7 +46,7 @@ def _files() -> dict[str, list[tuple[str, int]]]:
 
 
 FILES = _files()
-"""The arguments of a function that are files or commands: pairs of the use and the position."""
+"""For each function, the arguments that are files or commands, as pairs of the use and the position."""
 
 
 def without_calls(name: str) -> str:
@@ -116,7 +116,7 @@ def add_internals(name: str, effects: EffectCollector) -> None:
 
 
 def add_reference(kind: str, name: str, effects: EffectCollector) -> None:
-    """Adds the effect of a function that the code passes on or renames, so that its arguments are unknown."""
+    """Adds the effect of a function that the code passes on or renames; the arguments of its calls are unknown."""
     if kind == "process":
         effects.add_program(None)
     elif kind in ("read", "write", "delete"):

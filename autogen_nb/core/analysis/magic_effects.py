@@ -16,8 +16,8 @@ _SHELL_OPTIONS = re.compile(
     r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
-"""The options with which a cell magic such as `%%bash` runs no other code than the cell."""
-_LOOKING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
+"""Options of cell magics such as `%%bash` that run no code in addition to the cell."""
+_INSPECTING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 
 def read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # noqa: C901, PLR0912  # one row for each kind
@@ -41,7 +41,7 @@ def read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # 
         case "shell":
             read_command(line, effects)
         case "installer":
-            if _LOOKING.match(line):
+            if _INSPECTING.match(line):
                 effects.add_started(f"{name} {line}")
             else:
                 read_shell(f"{name} {line}", effects)
@@ -58,7 +58,7 @@ def read_line_magic(name: str, line: str, effects: EffectCollector) -> None:  # 
 
 
 def read_cell_magic(head: str, body: str, effects: EffectCollector) -> None:
-    """`head` is the first line after its `%%`."""
+    """Reads the cell magic in `head`, the first line without its `%%`."""
     name, _, line = head.strip().partition(" ")
     match _CELLS.get(name):
         case "code":

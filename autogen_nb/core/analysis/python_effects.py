@@ -116,7 +116,7 @@ class _PythonReader:
             if call.func.attr in _MAGICS and any(map(_is_shell, refs)):
                 self._read_magic(call.func.attr, call)
                 return
-            self._read_expressive(call.func.attr, call)
+            self._read_text_method(call.func.attr, call)
         if id(call) not in self._tested:
             self._calls.read(call)
 
@@ -193,7 +193,7 @@ class _PythonReader:
         "help": _read_help,
     }
 
-    def _read_expressive(self, name: str, call: ast.Call) -> None:
+    def _read_text_method(self, name: str, call: ast.Call) -> None:
         if name in ("query", "eval"):
             self._read_expression(name, call)
         elif name in _METHOD_NAME_ARGUMENTS:
@@ -260,7 +260,7 @@ class _PythonReader:
 
     def _read_attribute(self, node: ast.Attribute) -> None:
         values = self._values.of(node.value)
-        hidden = method_effects.is_internal(node.attr) and not all(_exempt(value, node.attr) for value in values)
+        hidden = method_effects.is_internal(node.attr) and not all(_is_exempt(value, node.attr) for value in values)
         if hidden or (node.attr == "__class__" and id(node) not in self._inner):
             library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._inner:
@@ -320,7 +320,7 @@ def _is_shell(ref: str) -> bool:
     return ref.startswith(("get_ipython().", "IPython.get_ipython()."))
 
 
-def _exempt(value: object, attr: str) -> bool:
+def _is_exempt(value: object, attr: str) -> bool:
     if isinstance(value, LocalName | OpenedFile):
         return not (attr.startswith("__") and attr.endswith("__"))
     if isinstance(value, Ref):

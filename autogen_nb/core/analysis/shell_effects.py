@@ -30,7 +30,7 @@ _DANGEROUS = {
     "hostname": re.compile(r".*"),
     "ps": re.compile(r"\w*e\w*"),
 }
-"""Arguments with which a harmless command writes files or runs programs."""
+"""Arguments with which a command that otherwise only reads or prints may do more."""
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )

@@ -26,7 +26,7 @@ def commands(code: str) -> list[Command] | None:
         return None
     inner: list[Command] = []
     for match in _NESTED.finditer(code):
-        # In single quotes, a substitution does not run. To read it anyway can only cause a needless question.
+        # In single quotes, a substitution does not run. Reading it anyway can only cause a needless question.
         nested = commands(match[1] or match[2] or match[3] or "")
         if nested is None:
             return None

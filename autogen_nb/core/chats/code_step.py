@@ -22,8 +22,8 @@ from autogen_nb.messages import CodeBlock, Message
 Reach: TypeAlias = int | Literal["auto"]
 
 UNCLOSED = (
-    "The last code block of your message has no closing fence, so it was taken as cut off and was not run. "
-    "Send the whole block again, closed."
+    "The last code block of your message has no closing fence, so it may be incomplete and was not run. "
+    "Send the whole block again, with a closing fence."
 )
 
 

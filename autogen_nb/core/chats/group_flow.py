@@ -82,7 +82,7 @@ def relayed_message(state: ConversationState, manager: str, speaker: str) -> Mes
 
 
 def with_author(message: Message, speaker: str) -> Message:
-    # The name of a function result is the name of the function.
+    # The name of a function result must stay the name of the function.
     name = message.name if message.role == "function" else speaker
     return replace(message, name=name, content="" if message.content is None else message.content)
 

@@ -68,7 +68,7 @@ Outcome: TypeAlias = Reply | Stop | None  # None: the next step follows
 @runtime_checkable
 class ForeseeingStep(Protocol):
     def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """The first question of the step, without running the step; None if it asks nothing."""
+        """The first question of the step, without running the step; None if the step asks nothing."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -98,7 +98,7 @@ class ConversationState:
         known: Iterable[str] = (),
         auto_replies: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
-        # The first message of an exchange names its two agents.
+        # The first message of an exchange names both agents.
         self._exchanged = {frozenset((each[0].sender, each[0].recipient)): list(each) for each in exchanges if each}
         self._earlier = {pair: len(exchanged) for pair, exchanged in self._exchanged.items()}
         self._readings: dict[tuple[frozenset[str], int, str], CodeReading] = {}
@@ -133,7 +133,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message; records the names that it defines, which distinguish later Python from shell code."""
+        """The code in a message; `names` gets its variables, which distinguish Python from shell in later blocks."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:

@@ -46,7 +46,7 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """The speaker after `message`; its author `last` need not be a member."""
+        """The speaker after `message`, whose author `last` need not be a member."""
         method = self.method
         if method == "function":
             choice = yield from self._by_function(last)
@@ -90,7 +90,7 @@ class Selection:
         return next(member for member in turns if member in candidates)
 
     def _able(self, names: Sequence[str]) -> tuple[str, ...] | None:
-        """The members who can run all these functions, else the members who can run any function.
+        """The members who can run all functions in `names`, or else the members who have any function.
 
         None if all members are candidates.
         """
@@ -147,7 +147,7 @@ class Selection:
 
 
 def mentioned_names(words: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names that are whole words of the text; an underscore may be a space, or escaped as in Markdown."""
+    """The names that the text has as whole words; a model may write an underscore as a space, or escape it."""
     return tuple(name for name in names if re.search(rf"(?<!\w)(?:{_spellings(name)})(?!\w)", words))
 
 

@@ -106,7 +106,7 @@ def _turn(run: TeamRun, state: TeamState, speaker: str) -> Asking[Sequence[Obser
         observations.extend(filter(None, (_observation(speaker, event), _observation(speaker, answer))))
         if isinstance(answer, ModelReplied) and not answer.message.carries_calls:
             if usage is not None:
-                # The usage of an earlier reply; only the last reply becomes the message.
+                # Only the usage of the last reply belongs to the message.
                 observations.append(Observation(speaker, "event", usage=usage))
             usage = answer.usage
 

@@ -1,6 +1,6 @@
 """Termination conditions that a chat evaluates itself.
 
-For a user's own function, the chat asks a question, so that a replay does not call the function again.
+For a user's own function, the chat yields a question instead, so that a replay does not call the function again.
 """
 
 import re
@@ -19,7 +19,7 @@ _PIECES = re.compile(r"(?<=\n)\n+|[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 _RECENT = 120
-"""The number of characters at the end of a line in which the filter looks for the word after a sentence."""
+"""The number of characters at the end of a line in which `WordFilter` searches for the word."""
 
 Condition: TypeAlias = Callable[[Message], bool]
 
@@ -112,7 +112,7 @@ class WordFilter:
             self._fence = mark[1]
         self._line, self._is_shown, self._unshown, self._recent = [], False, "", ""
         shown = self._shown(text)
-        # If more text follows, the word after a sentence is an ordinary word.
+        # If more text follows, the word is an ordinary word, and is shown.
         self._gap.append(closing)
         return shown
 

@@ -70,7 +70,7 @@ def sent_message(
 
 
 def say(state: ConversationState, speaker: AgentSpec, listener: AgentSpec, message: Message) -> Asking[WantsReply]:
-    """Sends a message by the agents' own ``send`` and ``receive`` methods; returns False if no message arrives."""
+    """Delivers a message, through the agents' own ``send`` and ``receive`` if any; returns whether to reply."""
     if "send" not in speaker.own:
         return (yield from arrive(state, speaker, listener, message))
     answer = yield from ask(SendAsked(speaker.name, listener.name, message), SendGiven)

@@ -1,1 +1,1 @@
-"""Decides about the effects of code by paths, permissions, rules and the organisation's policy."""
+"""Decides which effects code may have, from paths, permissions, rules and the organisation's policy."""

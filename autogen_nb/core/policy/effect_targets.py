@@ -32,7 +32,7 @@ def absolute(path: str, *, folder: str = "", home: str = "") -> str | None:
 
 
 def below(top: str, path: str) -> bool:
-    """True if `path` is `top`, or is below `top` without a hidden name on the way."""
+    """True if `path` is `top`, or a path inside `top` without hidden names below `top`."""
     whole = absolute(path)
     if whole is None:
         return False
@@ -43,7 +43,7 @@ def below(top: str, path: str) -> bool:
 def address(text: str) -> tuple[str, str]:
     """The host in lower case and the port; the host of a store such as S3 includes the scheme: ``s3://bucket``.
 
-    The host is "" if programs could interpret the address differently.
+    The host is "" if two programs could read different hosts in the address.
     """
     scheme, mark, rest = text.strip().lower().rpartition("://")
     if "\\" in rest or not rest.isprintable() or " " in rest or "://" in scheme:
@@ -77,7 +77,7 @@ def program(line: str) -> str | None:
         words = shlex.split(line)
     except ValueError:
         return None
-    # If the first word is `NAME=value`, it sets an environment variable.
+    # A first word such as `NAME=value` sets an environment variable, and names no program.
     return words[0] if words and "=" not in words[0] else None
 
 

@@ -28,7 +28,7 @@ class PathScope:
     private_temporary: bool = False
 
     def where(self, path: str) -> Whose:
-        """Hidden files and files with secrets are private, even in the notebook's folder."""
+        """The class of a path; below the notebook's `folder`, hidden files and files with secrets are "private"."""
         full = self.full(path)
         if full is None:
             return "elsewhere"

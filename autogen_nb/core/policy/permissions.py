@@ -53,7 +53,7 @@ def _within(permitted: str | None, path: str | None, *, above: bool) -> bool:
     if path == permitted or path.startswith(f"{permitted.rstrip('/')}/"):
         return True
     if "*" in permitted and fnmatchcase(path, permitted) and path.count("/") == permitted.count("/"):
-        # A path that was predicted from the code has `*` for unknown letters of a file name.
+        # In a path that the analysis predicts, `*` stands for unknown letters of a file name.
         return True
     return above and permitted.startswith(f"{path.rstrip('/')}/")
 

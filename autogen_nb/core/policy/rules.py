@@ -36,7 +36,7 @@ INTERPRETERS = frozenset(
 )
 """Programs that run other programs or code; questions do not propose rules for them."""
 
-_DOING: Mapping[EffectKind, tuple[str, str]] = {
+_DESCRIPTIONS: Mapping[EffectKind, tuple[str, str]] = {
     "read_private": ("reading {}", "reading any file"),
     "write": ("writing {}", "writing any file"),
     "delete": ("deleting, moving or renaming {}", "deleting, moving or renaming any file"),
@@ -61,7 +61,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        some, every = _DOING[self.kind]
+        some, every = _DESCRIPTIONS[self.kind]
         return f"always allow {some.format(self._named()) if self.target else every}"
 
     def covers(self, effect: Effect) -> bool:
@@ -126,11 +126,11 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
 
 def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
     """The rules to propose in a question about the effects; for each effect, the narrowest rule comes first."""
-    offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _lasts(rule))
+    offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _parses_back(rule))
     return tuple(dict.fromkeys(offered))
 
 
-def _lasts(rule: Rule) -> bool:
+def _parses_back(rule: Rule) -> bool:
     """False if the text of the rule parses as another rule, as for a file name that begins with a space."""
     try:
         return parse(str(rule)) == rule
@@ -163,7 +163,7 @@ def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
         case "install":
             valid, way = effect_targets.package(target), "name one package, as in: install polars"
         case "unknown":
-            valid, way = None, "unreadable code has no target; the rule is only 'unknown', and lets all such code run"
+            valid, way = None, "unreadable code has no target; write only 'unknown', which lets all such code run"
         case _:
             valid, way = target, ""
     if not valid:

@@ -1,4 +1,4 @@
-"""Limits output to its beginning and its end, and counts what it leaves out."""
+"""Keeps the beginning and the end of long output, and counts what is left out between them."""
 
 import sys
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ class HeadAndTail:
         if text:
             self._tail.append(text)
             self._held += len(text)
-            # Because the cut waits for twice the limit, each character is copied at most twice.
+            # Because the tail grows to twice its limit before a cut, each character is copied at most twice.
             if self._held > 2 * self._tail_room or len(self._tail) > self._tail_room:
                 self._cut()
 

@@ -1,10 +1,10 @@
-"""Finds the code blocks to run in Markdown text.
+"""Finds the runnable code blocks in Markdown text.
 
 1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose.
 2. An unclosed fence is no code block, because the reply may be incomplete.
 3. A fence without a language is a shell block if it begins like a shell command, Python if it parses as Python, and
    prose otherwise.
-4. A fence in a language of `SHOWN`, such as output, data or a diagram, is no code block.
+4. A fence with a language in `SHOWN`, such as ``json`` or ``mermaid``, is no code block.
 """
 
 import ast

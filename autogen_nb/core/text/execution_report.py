@@ -43,7 +43,7 @@ def report(exit_code: int, output: str) -> str:
 
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
     """The outputs as text, with one line for each picture or other rich output."""
-    # In one stream, the text of stdout and stderr keeps its order.
+    # `merge_outputs` joins only texts of one stream, and stdout and stderr should form one text.
     joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))
     return text if limit is None else shorten(text, limit)
@@ -58,7 +58,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text that a terminal shows, without colours; text after a carriage return replaces its line."""
+    """The text that a terminal shows, without colours; a carriage return discards the text before it in the line."""
     if _UP.search(text):
         text = _apply_cursor_up(text)
     lines = _ESCAPES.sub("", text).split("\n")
@@ -112,7 +112,7 @@ def _compact(text: str) -> str:
 def traceback_text(entries: Iterable[str]) -> str:
     """A traceback for a model, with one line for each series of library frames.
 
-    IPython sends a traceback as a list: an entry for each frame, and others, such as one for the exception.
+    IPython sends a traceback as a list, with an entry for each frame and further entries, such as the exception.
     """
     lines: list[str] = []
     for kind, run in groupby((entry for entry in entries if not _RULE.fullmatch(entry)), key=_kind):

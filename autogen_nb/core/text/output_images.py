@@ -68,7 +68,7 @@ def image_bytes(mime: str, value: object) -> bytes:
 
 
 def pixels(mime: str, data: bytes) -> int:
-    """The width times the height from a PNG or JPEG header; 0 if it is unknown."""
+    """The width times the height from a PNG or JPEG header; 0 for an unreadable header or another type."""
     try:
         if mime == "image/png":
             width, height = struct.unpack_from(">II", data, 16)
@@ -86,6 +86,6 @@ def _jpeg_pixels(data: bytes) -> int:
             height, width = struct.unpack_from(">HH", data, position + 3)
             return int(width * height)
         if marker not in _JPEG_STANDALONE:
-            # The length includes its own two bytes; with a smaller, invalid length the loop might not end.
+            # The length includes its own two bytes, so a smaller length is invalid.
             position += max(2, struct.unpack_from(">H", data, position)[0])
     return 0

@@ -58,7 +58,7 @@ class ReasoningSplitter:
 
 
 def split_unopened(text: str) -> tuple[str, str]:
-    """The thought and the answer of a whole text that may lack ``<think>``; without a thought, "" and the text."""
+    """The thought and the answer in a complete text that may lack ``<think>``; without a thought, "" and the text."""
     depth = cut = 0
     for tag in _unquoted_tags(text):
         if tag[0] == OPEN:

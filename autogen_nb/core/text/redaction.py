@@ -8,7 +8,7 @@ from autogen_nb.outputs import Cleared, Output, Stream
 
 
 class Redactor:
-    """Replaces each secret, a key of `secrets`, by its name; a secret may be spread over several stream outputs."""
+    """Replaces each secret, a key of `secrets`, by its name, even across several stream outputs."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         # The longest first, because a secret may contain another one.
@@ -17,7 +17,7 @@ class Redactor:
         self._pending: Stream | None = None
 
     def take(self, output: Output | None) -> list[Output]:
-        """The outputs that can be shown now; the end of a text may wait for the next output, or for None."""
+        """The outputs to show now; a possible beginning of a secret waits for the next call; None ends the wait."""
         if not self._marks:
             return [] if output is None else [output]
         if isinstance(output, Stream) and self._pending is not None and self._pending.name == output.name:

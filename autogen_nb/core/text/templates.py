@@ -1,4 +1,4 @@
-"""Tasks with names in braces."""
+"""Replaces the names in braces in a task, such as ``{df}``."""
 
 import re
 from collections.abc import Callable

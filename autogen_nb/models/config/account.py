@@ -44,7 +44,7 @@ _COMPATIBLE = {
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and credentials; `complete` replaces None by the value of the environment."""
+    """A server's address and credentials; `complete` replaces None by values of the environment."""
 
     api_type: Literal["openai", "azure"]
     url: str | None = field(repr=False)
@@ -82,7 +82,7 @@ class Account:
 
     @property
     def identity(self) -> dict[str, str]:
-        """The server's part in the key of a cached reply, without credentials."""
+        """The server's part of a cache key, without credentials."""
         parts = urlsplit(self.address or "")
         server = f"{parts.hostname or ''}:{parts.port or ''}{parts.path.rstrip('/')}"
         azure = {"api_version": self.api_version, "azure_deployment": self.deployment}
@@ -135,7 +135,7 @@ def azure_name(model: str) -> str:
 def checked_type(api_type: object) -> Literal["openai", "azure"]:
     if api_type == "openai" or api_type == "azure":  # noqa: PLR1714 - for the type checker
         return api_type
-    known = "known are 'openai' and 'azure'"
+    known = "the known values are 'openai' and 'azure'"
     if isinstance(api_type, str) and api_type in _COMPATIBLE:
         way = f"leave api_type out, and give its OpenAI-compatible address: base_url={_COMPATIBLE[api_type]!r}"
     else:
@@ -144,9 +144,9 @@ def checked_type(api_type: object) -> Literal["openai", "azure"]:
 
 
 def checked_key(key: str | None, what: str) -> str | None:
-    """The key without surrounding spaces; for an invalid key, raises `ConfigError` with the name `what`."""
+    """The key without surrounding spaces; for an invalid key, raises a `ConfigError` that names `what`."""
     if key is not None and not isinstance(key, str):
-        raise ConfigError(f"{what} is text, not {type(key).__name__}")
+        raise ConfigError(f"{what} must be text, not {type(key).__name__}")
     stripped = key.strip() if key else ""
     # The message does not quote the value, which may be secret.
     if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
@@ -163,7 +163,7 @@ def checked_address(base_url: str | None, azure_endpoint: str | None, api_type: 
 
 
 def checked_provider(provider: TokenProvider | str | None) -> Callable[[], Awaitable[str]] | None:
-    """An async function for the token; "DEFAULT" is AutoGen 0.2's name for the provider of azure-identity."""
+    """An async function that returns the token; "DEFAULT" is AutoGen 0.2's name for azure-identity's provider."""
     if provider is None:
         return None
     if callable(provider):

@@ -1,4 +1,4 @@
-"""Parses server addresses, and hides the credentials in them from messages."""
+"""Parses server addresses, and hides their credentials in messages."""
 
 import re
 from base64 import b64encode
@@ -25,7 +25,7 @@ _TAG = re.compile(r"<(?:style|script).*?</(?:style|script)>|<[^>]*>", re.DOTALL 
 
 
 def checked_url(url: str | None, what: str) -> str | None:
-    """The address without surrounding spaces; for an invalid address, raises `ConfigError` with the name `what`."""
+    """The address without surrounding spaces; for an invalid address, raises a `ConfigError` that names `what`."""
     if url is None:
         return None
     text = url.strip() if isinstance(url, str) else ""
@@ -96,7 +96,7 @@ def basic_auth(login: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The address without its query, with `HIDDEN` for its password, or for a name without a password."""
+    """The address without its query, with `HIDDEN` for its password, or for its user name if there is no password."""
     name, colon, _ = login_of(url).partition(":")
     login = f"{name}:{HIDDEN}@" if colon else f"{HIDDEN}@" if name else ""
     return re.split(r"[?#]", _LOGIN.sub(lambda match: f"{match[1]}{login}", url))[0]

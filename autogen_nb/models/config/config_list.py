@@ -50,7 +50,7 @@ def config_list_from_json(
         If the list does not exist, is not a JSON list of dicts, or has no matching entry.
     """
     if any(sign in env_or_file for sign in "[{\n"):
-        raise ConfigError("env_or_file is the name of an environment variable or of a file, not the JSON itself")
+        raise ConfigError("env_or_file must be the name of an environment variable or of a file, not the JSON itself")
     entries = find_list(env_or_file, os.environ, Path(file_location or ""))
     if entries is None:
         path = Path(file_location or "", env_or_file).absolute()

@@ -85,7 +85,7 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):
         return ModelConnection(model)
-    # The key of the environment is for another server.
+    # The environment's key is for another server than the entry's.
     if address := entry.get("base_url") or entry.get("api_base"):
         return ModelConnection(model, entry.get("api_key"), str(address))
     key = entry.get("api_key") or environ.get("OPENAI_API_KEY")
@@ -119,13 +119,13 @@ def known_models(named: str, entered: ModelConnection | None, environ: Mapping[s
 
 
 def accepts_images(spec: Any) -> bool:
-    """True if all models of a name or an `llm_config` accept images, by the setting ``vision``, else by their names."""
+    """True if all models of a spec accept images; the setting ``vision`` decides, or else the model's name."""
     common = spec.get("vision") if isinstance(spec, Mapping) else None
     return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
 def disclosure(host: str, *, rows: bool) -> str:
-    """A sentence for the person on the data that the host receives, also the first rows of tables if `rows` is True."""
+    """Tells the person which data the host receives; with `rows`, this includes the first rows of tables."""
     sent = "names, types and first rows" if rows else "names and types (no rows)"
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 

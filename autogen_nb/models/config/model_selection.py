@@ -57,14 +57,14 @@ def model_for(
 ) -> Model:
     """The model for a name or an `llm_config`; sends no request.
 
-    `empty_reply` sets whether a reply without text and calls is an error: AutoGen's agents accept it, cells do not.
+    `empty_reply` sets whether a reply without text or calls is an error: AutoGen's agents accept it, cells do not.
     """
     if isinstance(spec, str):
         if not spec.strip():
             raise ConfigError("the model's name is empty; give a name such as 'gpt-4o-mini' or 'offline'")
         spec = {"model": spec.strip()}
     elif not isinstance(spec, Mapping):
-        raise ConfigError(f"a model is a name or an llm_config dict, not {type(spec).__name__}")
+        raise ConfigError(f"a model must be a name or an llm_config dict, not {type(spec).__name__}")
     common = {key: value for key, value in spec.items() if key not in _ABOUT_THE_LIST}
     common.setdefault("empty_reply", empty_reply)
     if common.get("budget") is not None:
@@ -88,12 +88,12 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         return [{}]
     entries = config["config_list"]
     if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise ConfigError(f"config_list is a list of dicts, not {type(entries).__name__}")
+        raise ConfigError(f"config_list must be a list of dicts, not {type(entries).__name__}")
     if not entries:
         raise ConfigError("config_list is empty; it needs an entry such as {'model': 'gpt-4o-mini'}")
     for number, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
-            raise ConfigError(f"entry {number} of config_list is a dict with a 'model', not {type(entry).__name__}")
+            raise ConfigError(f"config_list[{number}] must be a dict with a 'model', not {type(entry).__name__}")
     return entries
 
 
@@ -120,7 +120,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     _check_names(entry)
     name = entry.get("model")
     if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f"'model' of an llm_config entry is a name such as 'gpt-4o-mini', not {name!r}")
+        raise ConfigError(f"'model' of an llm_config entry must be a name such as 'gpt-4o-mini', not {name!r}")
     if name == "offline":
         from autogen_nb.models.offline import OfflineModel
 

@@ -1,4 +1,4 @@
-"""Finds the columns and the analyses that a task names, and which columns can be measures, groups or times."""
+"""Finds the columns and analyses that a task names, and the columns that can be measures, groups or times."""
 
 import re
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ class Table:
 
 
 def read_table(facts: Any) -> Table | None:
-    """Parses the facts that a block printed; None for other output, as of an edited block."""
+    """Parses the facts that a block printed; None for other output, such as that of an edited block."""
     try:
         columns = [
             Column(str(name), str(original), str(kind), *map(int, counts))

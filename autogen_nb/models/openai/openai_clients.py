@@ -47,13 +47,13 @@ class OpenAIClients:
     async def client(self, account: Account) -> "openai.AsyncOpenAI":
         clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
         if account not in clients:
-            # A closed loop stays in memory as long as its connections do.
+            # The connections of a closed loop would keep the loop in memory.
             for ended in [loop for loop in self._by_loop if loop.is_closed()]:
                 del self._by_loop[ended]
             # In a thread, because it takes most of a second to import openai and to load the certificates.
             client = await asyncio.to_thread(self._create, account)
             closer = _closer(client, leave_open=self._http_client is not None)
-            # At shutdown, the loop closes the async generators that have started.
+            # At shutdown, the loop closes only the async generators that have started.
             await anext(closer)
             # Another reply may have created a client in the meantime.
             clients.setdefault(account, (client, closer))
@@ -69,7 +69,7 @@ class OpenAIClients:
         import openai
 
         if is_listed_at(account.url):
-            # Loads the price list in the thread.
+            # Loads the price list here, in the thread, because this takes time.
             price_at("")
         # The HTTP library logs the address of each request, so the address must not contain a login.
         url, login = without_login(account.url or ""), login_of(account.url or "")
@@ -93,7 +93,7 @@ class OpenAIClients:
         import openai
 
         is_local = is_loopback(url)
-        # A local HTTP server needs no certificates. They take 16 ms to load, and invalid certificates would fail.
+        # A local HTTP server needs no certificates; loading them takes 16 ms, and fails if they are invalid.
         is_plain = is_local and url.startswith("http:")
         verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else trusted_certificates(self._ca_bundle)
         options: Any = {"verify": verify, "follow_redirects": False}
@@ -121,7 +121,7 @@ async def open_stream(
             "/chat/completions", cast_to=object, body=body, options=options, stream=True, stream_cls=stream_class
         )
     except (TypeError, ValueError) as cause:
-        error = server.refused(f"got no request, because it cannot be encoded: {server.clean(str(cause))}")
+        error = server.refused(f"got no request, because the request cannot be encoded: {server.clean(str(cause))}")
     else:
         # Closes the connection of an unfinished response, so that the server stops writing.
         async with stream:

@@ -1,4 +1,4 @@
-"""Errors of a model's server, as one sentence with a solution and without secrets.
+"""Describes the errors of a model's server in one sentence, with a way out and without secrets.
 
 The server's message is untrusted, so `Server.clean` shortens it and makes it printable.
 """
@@ -104,7 +104,7 @@ def error_of(server: Server, error: BaseException) -> ModelError:
 
 
 def wait_before_retry(error: Exception, retries: int) -> float | None:
-    """The seconds before the next retry, from the server or else by the number of earlier retries; None to give up."""
+    """The seconds to wait: what the server requests, or else more after each retry; None if no retry should follow."""
     headers = error.response.headers if hasattr(error, "response") else {}
     wait = _requested_wait(headers)
     if wait > _LONGEST_WAIT or headers.get("x-should-retry") == "false":

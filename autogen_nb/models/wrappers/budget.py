@@ -2,8 +2,8 @@
 
 1. The budget counts the tokens that the server reports, also in an error. A reply without a count costs its estimate.
    Cached replies, and requests that fail before a reply, cost nothing.
-2. The estimate of a request is its characters, divided by the characters per token of earlier requests (initially 4),
-   plus the maximum length of the reply, or else the longest reply so far.
+2. The estimated prompt tokens are the characters of a request, divided by the characters per token of earlier requests
+   (initially 4). The estimated completion tokens are the request's limit, or else those of the longest reply so far.
 3. A pending request costs its estimate, so that concurrent chats together do not exceed the budget.
 """
 
@@ -53,7 +53,7 @@ class Estimate:
 
 
 class Budget:
-    """A limit of spending for all models that share the object; a copy is the same object.
+    """A spending limit for all models that share the object; a copy is the same object.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Budget:
         return f"<Budget: {self.spent} spent>"
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
-        # AutoGen's users copy their configurations, and two copies would allow twice the sum.
+        # AutoGen's users copy their configurations, and two copies would allow twice the amount.
         return self
 
     def __copy__(self) -> Self:

@@ -1,7 +1,6 @@
 """Caches replies on disk, so that each request is sent and paid for once.
 
-The cache is a SQLite file of JSON texts, and not of pickles like AutoGen 0.2's diskcache, because a pickle can run
-code.
+The cache is a SQLite file of JSON texts, because the pickles of AutoGen 0.2's diskcache can run code.
 
 1. The key is a hash of everything that determines the reply: the model, its parameters, the address of its server, the
    messages, the tools and the functions. The file contains neither messages of requests nor API keys.
@@ -108,7 +107,7 @@ class Cache:
         """Does nothing, because no connection stays open."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of the key; `default` if there is no value, or it is damaged.
+        """The value of the key; `default` if there is no value, or the value is damaged.
 
         Raises
         ------

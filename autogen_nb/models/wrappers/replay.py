@@ -43,11 +43,11 @@ class ReplayModel:
                 f"{str(self._path)!r} contains {number} replies, but another one was requested", model=self.name
             )
         entry = self._entries[number]
-        # Compares no texts, because the output of code varies, for example with timings.
+        # Does not compare the texts, because the output of code varies, for example in timings.
         if entry.asked.messages != digest.messages:
             raise SessionError(
                 f"the conversation differs from {str(self._path)!r} at reply {number + 1}: "
-                f"it has {digest.messages} messages, and the recording {entry.asked.messages}"
+                f"it has {digest.messages} messages, and the recording has {entry.asked.messages}"
             )
         for piece in pieces_of_reply(entry.completion):
             yield piece
@@ -56,7 +56,7 @@ class ReplayModel:
         yield replace(entry.completion, cost=0.0)
 
     def _index_of(self, digest: Digest) -> int:
-        """The index of the next reply; in a resumed conversation, of the recorded reply to the same request."""
+        """The index of the next reply; in a resumed conversation, that of the reply to the same request."""
         if self._next < len(self._entries) and self._entries[self._next].asked.messages == digest.messages:
             return self._next
         same = (number for number, entry in enumerate(self._entries) if entry.asked == digest)
