@@ -93,7 +93,7 @@ def told(*messages: dict[str, Any]) -> str:
     transcript = Transcript(out)
     for message in messages:
         transcript.take(message)
-    transcript.settle()
+    transcript.finish_stream()
     return out.getvalue()
 
 

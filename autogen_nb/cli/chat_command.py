@@ -30,13 +30,13 @@ from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 
-@click.command(short_help="A conversation in the terminal, which asks before code runs.", epilog=exit_codes.TABLE)
+@click.command(short_help="A conversation in the terminal; you approve code before it runs.", epilog=exit_codes.TABLE)
 @task_options()
 def chat(data: tuple[Path, ...], **values: Any) -> int:
     """Reads a task, runs it, and asks for the next task.
 
     Before code runs, you see it and choose "run", "edit", "skip", "all from here" or "stop". Ctrl-C interrupts a task;
-    a second Ctrl-C, Ctrl-D or "exit" ends the conversation. So does the first failure, if tasks come from a pipe.
+    a second Ctrl-C, Ctrl-D or "exit" ends the conversation. If tasks come from a pipe, the first failure ends it, too.
     """
     if sys.stdin.isatty():
         with suppress(ImportError):
@@ -50,12 +50,12 @@ class _Conversation:
     """A series of tasks for the same agents and kernel."""
 
     def __init__(self, options: Settings, data: dict[str, Any]) -> None:
-        where = options.target(Settings().where)
-        where.check(Path.cwd())
-        self._settings = Settings().for_cell(options, attended=True, sandboxed=where.kind.wall, policy=run.policy())
+        target = options.target(Settings().where)
+        target.check(Path.cwd())
+        self._settings = Settings().for_cell(options, attended=True, sandboxed=target.kind.wall, policy=run.policy())
         model = self._model()
         timeout = self._settings.block_timeout or None
-        self._executor = where.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
+        self._executor = target.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
         code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
         self._user, self._assistant = code_pair(ASSISTANT, model, code, self._settings.max_turns)
         self._tables = ""
@@ -74,8 +74,8 @@ class _Conversation:
         )
         options = ChatOptions(message, clear_history=False)
         exchange = TwoAgentChat(self._user, self._assistant, options, waits="sync", human=human).exchange()
-        ends = ("answered", "terminated")
-        view = PlainView(repeats=False, last_line=lambda end: "" if end.reason in ends else end.detail)
+        normal_ends = ("answered", "terminated")
+        view = PlainView(repeats=False, last_line=lambda end: "" if end.reason in normal_ends else end.detail)
         view.hide(message)
         reason = ""
         with closing(view), closing(exchange.events(view.tick)) as events:

@@ -35,7 +35,7 @@ def demo(data: Path | None, out: Path) -> int:
     """Runs the quickstart without an API key, prints the conversation, and saves the executed notebook."""
     import nbformat
 
-    begun = time.monotonic()
+    start = time.monotonic()
     if missing := [name for name in ("pandas", "matplotlib") if find_spec(name) is None]:
         raise ConfigError(f"the demo needs libraries: {sys.executable} -m pip install {' '.join(missing)}")
     environment = {**os.environ, "AUTOGEN_NB_CONFIRM": "never", "AUTOGEN_NB_DATA": "data/penguins.csv"}
@@ -53,9 +53,9 @@ def demo(data: Path | None, out: Path) -> int:
         return end.code
     files = "".join(f"\n  {file}" for file in _write(book, out))
     plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
-    how = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Incomplete"}.get(end.code, "Failed")
-    seconds = time.monotonic() - begun
-    transcript.line(f"{how} after {seconds:.0f} s, with {plots} plot{'' if plots == 1 else 's'}:{files}")
+    status = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Incomplete"}.get(end.code, "Failed")
+    seconds = time.monotonic() - start
+    transcript.line(f"{status} after {seconds:.0f} s, with {plots} plot{'' if plots == 1 else 's'}:{files}")
     return end.code
 
 
@@ -65,7 +65,7 @@ def _write(book: Any, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     executed = out / _QUICKSTART
     nbformat.write(book, executed)
-    # nbconvert is installed with JupyterLab; without it, only the notebook is written.
+    # nbconvert comes with JupyterLab, and may be missing.
     if find_spec("nbconvert") is None:
         return [executed]
     page = executed.with_suffix(".html")

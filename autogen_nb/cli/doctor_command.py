@@ -49,7 +49,7 @@ class Finding(NamedTuple):
 def doctor(*, as_json: bool) -> int:
     """Reports the state of the installation, libraries, sandboxes and models, with a repair for each problem.
 
-    It contacts no host and shows no key.
+    The command contacts no host and shows no key.
     """
     findings = {area: list(findings_of(area, *check)) for area, check in CHECKS.items()}
     broken = sum(finding.state == "broken" for area in findings.values() for finding in area)
@@ -67,7 +67,7 @@ def doctor(*, as_json: bool) -> int:
 
 
 def findings_of(area: str, check: Callable[[], Iterable[Finding]], mend: str) -> Iterator[Finding]:
-    """The findings of a check; an error of the check is a finding as well."""
+    """The findings of a check; an exception in the check becomes a finding, too."""
     try:
         yield from check()
     except AutogenError as error:
@@ -109,7 +109,7 @@ def _sandboxes() -> Iterator[Finding]:
     yield Finding(none, "ok", f"the default: code has your rights; --sandbox {' or '.join(walls)} restricts it")
     for name in walls:
         try:
-            # The check rejects the home folder, which may be the working folder.
+            # `check` rejects the home folder, and the command may run there.
             with tempfile.TemporaryDirectory(prefix="autogen-nb-") as folder:
                 ExecutionTarget(name).check(Path(folder))
             yield Finding(name, "ok", f"--sandbox {name} is available")
@@ -157,4 +157,4 @@ CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "policy": (_policy, "ask the administrator of this machine"),
     "rules": (_rules, "repair or remove the file"),
 }
-"""The check of each area, and the repair after an error."""
+"""The check of each area, and the repair to suggest if the check raises an error."""

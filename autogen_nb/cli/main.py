@@ -1,4 +1,4 @@
-"""The entry point: an error is one line on standard error, and ``--debug`` adds its traceback."""
+"""The entry point. It prints an error as one line on standard error; ``--debug`` also prints the traceback."""
 
 import io
 import os
@@ -28,12 +28,12 @@ NAME = "autogen-nb"
 @click.version_option(__version__, prog_name=NAME)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def group() -> None:
-    """Agents that write code, ask you, and run it in a kernel of their own."""
+    """Agents write code, ask you, and run the code in their own kernel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
-    # An encoding error must not end the program.
+    # A character that the terminal cannot encode must not end the program.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -52,7 +52,7 @@ def _handle_error(error: BaseException) -> int:
             click.echo(error.format_message(), err=True)
             return exit_codes.USAGE
         case BrokenPipeError():
-            # The reader of the output has gone, as with `head`; a flush at exit would fail again.
+            # The reader of the output, such as `head`, has gone; Python's flush at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return exit_codes.FAILED
         case click.UsageError():

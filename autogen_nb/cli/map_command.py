@@ -1,4 +1,4 @@
-"""``autogen-nb map``: one unattended task for each row of a table, saved as a table of the results."""
+"""``autogen-nb map``: one unattended task for each row of a table; saves the results as a new table."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ _WIDTH = 100
 )
 @task_options(
     data="The table of the rows, or 'example'.",
-    confirm="Code that needs a person's approval, and therefore fails its row. [risky in a sandbox]",
+    confirm="Which code needs a person's approval; a row with such code fails. [risky in a sandbox]",
     budget="The limit for all rows together, such as '2 USD' or '500k tokens'. [no limit]",
 )
 @click.option("--outputs", multiple=True, help="Variables of the agent that become columns. [may be repeated]")
@@ -30,9 +30,9 @@ _WIDTH = 100
 @click.option("--workers", type=click.IntRange(1), help="Workers on this machine. [one for each processor]")
 @click.option("--retry-failed", is_flag=True, help="Run the failed rows of an earlier command again.")
 def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> int:
-    """Runs a TASK with {column} for each row of a table, without a person ("-" reads it from the standard input).
+    """Runs TASK once for each row of a table, unattended; {column} in TASK stands for the value in the row.
 
-    The same command again runs only the rows that are missing.
+    The TASK "-" is read from standard input. The same command again runs only the rows that are missing.
 
     \b
     autogen-nb map "Summarise the file {path}." \\
@@ -48,7 +48,8 @@ def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> in
         table = dask_map.map(task, rows, out=out, on_row=_print_row, **options)
     except KeyboardInterrupt:
         click.echo(
-            f"autogen-nb map: stopped; {out}.rows.jsonl has the rows so far, and the same command goes on", err=True
+            f"autogen-nb map: stopped; {out}.rows.jsonl has the rows so far, and the same command runs the rest",
+            err=True,
         )
         return exit_codes.INTERRUPTED
     counts = table.status.value_counts()

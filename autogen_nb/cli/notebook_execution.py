@@ -1,7 +1,7 @@
 """Executes a notebook from the command line, and prints its conversation as it runs.
 
-A signal or the time limit interrupts the running cell, which then saves its results. A cell that does not end within
-one second is killed with its kernel.
+A signal or the time limit interrupts the running cell; the notebook keeps the cell's outputs so far. A cell that does
+not end within one second is killed with its kernel.
 """
 
 import ast
@@ -26,7 +26,7 @@ _EXPRESSIONS = {
     "problem": "str(__import__('sys').last_value)",
     "answer": "str(__import__('autogen_nb').last.summary or '')",
 }
-"""Evaluated in the notebook's kernel after a failed cell or at the end; an expression may fail."""
+"""The notebook's kernel evaluates these after a failed cell or the last cell; an expression may fail."""
 
 
 class Transcript:
@@ -40,7 +40,7 @@ class Transcript:
         self._closed = False
 
     def line(self, text: str) -> None:
-        self.settle()
+        self.finish_stream()
         self._print(text.rstrip("\n") + "\n\n")
 
     def take(self, message: Mapping[str, Any]) -> None:
@@ -55,10 +55,10 @@ class Transcript:
                 self.line(without_controls(text))
 
     def close(self) -> None:
-        self.settle()
+        self.finish_stream()
         self._closed = True
 
-    def settle(self) -> None:
+    def finish_stream(self) -> None:
         """Prints the rest of a growing stream, or all of it if printed lines have changed."""
         if self._growing:
             self._growing = ""
@@ -80,7 +80,7 @@ class Transcript:
         if self._growing != display_id:
             if display_id in self._shown:
                 return
-            self.settle()
+            self.finish_stream()
             self._shown.add(display_id)
             self._growing, self._printed = display_id, ""
         self._text = text
@@ -104,7 +104,7 @@ class ExecutionEnd(NamedTuple):
 async def execute(
     notebook: Any, *, cwd: Path, environment: Mapping[str, str], transcript: Transcript, seconds: float | None = None
 ) -> ExecutionEnd:
-    """Executes the notebook and adds its outputs to `notebook`."""
+    """Executes the notebook's cells, and adds their outputs to the notebook."""
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -154,7 +154,7 @@ async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) 
                 prompt = f"[{client.code_cells_executed + 1}] "
                 transcript.line(prompt + cell.source.replace("\n", "\n" + " " * len(prompt)))
                 await client.async_execute_cell(cell, index, execution_count=client.code_cells_executed + 1)
-                transcript.settle()
+                transcript.finish_stream()
                 failed = any(output.output_type == "error" for output in cell.outputs)
         reply = await kernel.client.execute(
             "", silent=True, store_history=False, user_expressions=_EXPRESSIONS, reply=True, timeout=10

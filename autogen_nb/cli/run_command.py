@@ -26,14 +26,14 @@ _REPLAY = "replay:"
 @click.command(short_help="Run one task unattended, and save an executed notebook.", epilog=exit_codes.TABLE)
 @click.argument("task")
 @click.option("--out", "-o", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The new notebook.")
-@task_options(confirm="Code that needs a person's approval, and is therefore refused. [risky in a sandbox]")
+@task_options(confirm="Which code needs a person's approval; such code is refused. [risky in a sandbox]")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run. [no limit]")
 @click.option("--force", is_flag=True, help="Overwrite an existing notebook.")
 @click.option("--quiet", "-q", is_flag=True, help="Print only the answer.")
 def run(
     task: str, out: Path, data: tuple[Path, ...], timeout: float | None, *, force: bool, quiet: bool, **values: Any
 ) -> int:
-    """Runs one TASK without a person ("-" reads it from the standard input) and writes an executed notebook.
+    """Runs one TASK unattended, and saves an executed notebook; the TASK "-" is read from standard input.
 
     \b
     autogen-nb run "Which species is heaviest? Plot it." \\
@@ -45,22 +45,22 @@ def run(
     out = out.expanduser()
     _check_path(out, force=force)
     notebook = _new_notebook(task, data, Settings.from_options(task, **values).unattended(), out.parent)
-    script = Transcript(click.open_file(os.devnull, "w") if quiet else sys.stdout)
+    transcript = Transcript(click.open_file(os.devnull, "w") if quiet else sys.stdout)
     environ = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
-    end = asyncio.run(execute(notebook, cwd=out.parent, environment=environ, transcript=script, seconds=timeout))
+    end = asyncio.run(execute(notebook, cwd=out.parent, environment=environ, transcript=transcript, seconds=timeout))
     if end.code == exit_codes.USAGE:
         # The notebook has no results to save.
         raise ConfigError(end.problem)
     if quiet and end.answer:
         click.echo(end.answer)
-    place, elsewhere = save_somewhere(notebook, out, force=force)
+    place, reason = save_somewhere(notebook, out, force=force)
     if end.problem:
         click.echo(f"autogen-nb run: {' '.join(end.problem.split())}; {place} has the results so far", err=True)
     elif not quiet:
         click.echo(f"The notebook is {place}")
-    if elsewhere:
-        click.echo(f"autogen-nb run: {elsewhere}, so the notebook is {place}", err=True)
-    return end.code or (exit_codes.FAILED if elsewhere else exit_codes.ANSWERED)
+    if reason:
+        click.echo(f"autogen-nb run: {reason}, so the notebook is {place}", err=True)
+    return end.code or (exit_codes.FAILED if reason else exit_codes.ANSWERED)
 
 
 def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: Path) -> Any:
@@ -100,11 +100,11 @@ def _check_path(path: Path, *, force: bool) -> None:
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:
-    """Writes and signs the notebook; its path gets a number if another file has taken the name meanwhile."""
+    """Writes and signs the notebook, under a numbered name if `path` exists and `force` is False; returns its path."""
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    # The name is unique across machines and containers.
+    # Other machines and containers may write to the same folder, so the name must be unique.
     draft = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         with draft.open("x", encoding="utf-8") as file:
@@ -113,14 +113,14 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
         place = draft.replace(next(place for place in places if force or not place.exists()))
     finally:
         draft.unlink(missing_ok=True)
-    # Jupyter shows the outputs of a signed notebook. The database of signatures may be locked or damaged.
+    # Jupyter sanitises the outputs of an unsigned notebook. Signing fails if the database of signatures is locked.
     with suppress(Exception), NotebookNotary() as notary:
         notary.sign(notebook)
     return place
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
-    """Saves the notebook, if necessary in a temporary folder; returns its path and the reason for that folder."""
+    """Saves the notebook, if necessary in a temporary folder; returns its path and the reason for this folder."""
     try:
         return save(notebook, path, force=force), ""
     except OSError as error:

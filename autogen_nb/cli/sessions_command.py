@@ -1,4 +1,4 @@
-"""``autogen-nb sessions``: lists, shows, searches and removes the stored chats of all notebooks."""
+"""``autogen-nb sessions``: lists, shows, searches, exports and removes the stored chats of all notebooks."""
 
 import sys
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
 
-@click.group(invoke_without_command=True, short_help="Lists, shows, searches and removes stored chats.")
+@click.group(invoke_without_command=True, short_help="Lists, shows, searches, exports and removes stored chats.")
 @click.pass_context
 def sessions(context: click.Context) -> None:
     """Lists the stored chats of all notebooks, the latest first."""
@@ -47,8 +47,8 @@ def show(name: str) -> None:
 @sessions.command()
 @click.argument("text", nargs=-1, required=True)
 def search(text: Sequence[str]) -> None:
-    """Searches messages and printed text for words."""
-    _print([listing.FOUND_HEADS, *listing.found(SessionStore(), " ".join(text))])
+    """Searches messages and printed text."""
+    _print([listing.MATCH_HEADS, *listing.matches(SessionStore(), " ".join(text))])
 
 
 @sessions.command()
@@ -68,19 +68,19 @@ def rm(names: Sequence[str]) -> None:
 @click.option("--unchecked", is_flag=True, help="Do not run the code.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
-    """Writes a session as FILE.ipynb, .py, .md or .html, after its code has run to the same results."""
+    """Runs the code of a session again, and writes FILE.ipynb, .py, .md or .html; lists blocks with other outputs."""
     store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
     if not (yes or unchecked):
         click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)
     settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
-    where = settings[0].target(Settings().where) if settings else Settings().where
+    target = settings[0].target(Settings().where) if settings else Settings().where
     human = TerminalHuman() if sys.stdin.isatty() else NobodyToAsk()
     view = PlainView()
     document = Export(
         session,
         path,
-        where.executor(cwd=path.parent),
+        target.executor(cwd=path.parent),
         lambda scope: RuleBasedApprover(human, RulesFile(), tell=click.echo, scope=scope),
         show=view.show,
         progress=lambda text: click.echo(text, err=True),

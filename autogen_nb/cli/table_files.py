@@ -1,4 +1,4 @@
-"""Table files: the code that reads them, and its check before a kernel starts."""
+"""Generates the code that reads table files, and runs it once to check the files before a kernel starts."""
 
 import keyword
 import os
@@ -48,8 +48,8 @@ def tables(paths: Sequence[Path], folder: Path) -> list[TableFile]:
         source = _source(path)
         _check(path, f"import pandas as pd\ntable = {source.format(path=repr(str(path)), limit=', nrows=1000')}")
         name = _name(path.stem, {file.name for file in files})
-        seen = os.path.relpath(path.resolve(), folder.resolve())
-        files.append(TableFile(path, name, f"{name} = {source.format(path=repr(seen), limit='')}"))
+        relative = os.path.relpath(path.resolve(), folder.resolve())
+        files.append(TableFile(path, name, f"{name} = {source.format(path=repr(relative), limit='')}"))
     return files
 
 

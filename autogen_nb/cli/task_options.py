@@ -15,7 +15,7 @@ _NAMES = ("model", "confirm", "sandbox", "net", "kernel", "max_turns", "block_ti
 
 
 def task_options(**help_texts: str) -> Callable[[Command], Command]:
-    """Adds options of `%%autogen` to a command, some of them with the command's own help texts."""
+    """Adds options of `%%autogen` to a command; `help_texts` replaces the help of an option."""
 
     def add_options(command: Command) -> Command:
         for name in reversed(_NAMES):

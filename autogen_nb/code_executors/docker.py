@@ -1,4 +1,4 @@
-"""The executor by command line in a container, under AgentChat's module name."""
+"""`DockerCommandLineCodeExecutor`, under AgentChat's module name."""
 
 from autogen_nb import DockerCommandLineCodeExecutor
 

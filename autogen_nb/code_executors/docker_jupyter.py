@@ -1,4 +1,4 @@
-"""The executor with a kernel in a container, under AgentChat's module name."""
+"""`DockerJupyterCodeExecutor` and its server, under AgentChat's module name."""
 
 from autogen_nb import DockerJupyterCodeExecutor, DockerJupyterServer, JupyterConnectionInfo
 

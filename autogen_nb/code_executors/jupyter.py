@@ -1,4 +1,4 @@
-"""The Jupyter executor, under AgentChat's module name."""
+"""`JupyterCodeExecutor`, under AgentChat's module name."""
 
 from autogen_nb import JupyterCodeExecutor
 

@@ -1,4 +1,4 @@
-"""The executor by command line on this machine, under AgentChat's module name."""
+"""`LocalCommandLineCodeExecutor`, under AgentChat's module name."""
 
 from autogen_nb import LocalCommandLineCodeExecutor
 

@@ -1,4 +1,4 @@
-"""Functions for code, under AutoGen 0.2's module name."""
+"""Functions that code can import, under AutoGen 0.2's module name."""
 
 from autogen_nb import Alias, FunctionWithRequirements, ImportFromModule, with_requirements
 

@@ -62,14 +62,14 @@ class BlockRefused(Exception):
 
 
 class BlockExecutor:
-    """Runs blocks in one place; implements `autogen_nb.core.ports.AttendedExecutor`, and closes the place."""
+    """Runs blocks in one place, which `stop` closes; implements `autogen_nb.core.ports.AttendedExecutor`."""
 
     def __init__(
         self,
         *,
         cwd: str | Path = ".",
         timeout: float | None = None,
-        # On this machine, None means the harmless variables of this process, and those in `passed`.
+        # None means, on this machine, the harmless variables of this process and those in `passed`.
         environ: Mapping[str, str] | None = None,
         passed: Collection[str] = (),
         # Seconds between the interrupt of a block and its end by force.
@@ -79,12 +79,12 @@ class BlockExecutor:
         in_kernel: bool = True,
         # Modules that the kernel imports in advance, if they are installed.
         imports: Sequence[str] = (),
-        # A Python kernel on Linux takes a checkpoint before each block, to which it goes back after a crash.
+        # If True, a Python kernel on Linux takes a checkpoint before each block, and goes back to it after a crash.
         checkpoints: bool = False,
         # With "replay", a new kernel runs the successful blocks again after a crash.
         restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
-        # The files of programs that stay after the run: all, or those that a block names.
+        # Which files of blocks stay after the run: all, or those that a block names.
         leaves: Literal["all", "named"] = "all",
         only_saved: Collection[str] = (),
     ) -> None:
@@ -98,7 +98,7 @@ class BlockExecutor:
         self._in_kernel = in_kernel
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
-        self._lack = None if in_kernel else ""
+        self._limitation = None if in_kernel else ""
         self._history = History() if restore == "replay" else None
         self._turn = asyncio.Lock()
         is_scrubbed = environ is None and place.is_local
@@ -169,7 +169,7 @@ class BlockExecutor:
         scope = scope or PathScope(str(self.cwd), "", _HOME)
         options = {
             "timeout": self.timeout if timeout is None else timeout,
-            "ask": inquirer and _ask_by(inquirer),
+            "ask": inquirer and _input_function(inquirer),
             "permissions": permissions and Guarded(permissions, scope, inquirer.allow if inquirer else None),
         }
         async with self._turn:
@@ -200,8 +200,8 @@ class BlockExecutor:
                 emit(Stream("stderr", f"{refusal}\n"))
                 code = 1
             else:
-                notes.append(self._lack or "")
-                self._lack = ""
+                notes.append(self._limitation or "")
+                self._limitation = ""
             if code:
                 break
         notes.append(shorter_name_hint(tail, self.cwd))
@@ -209,7 +209,7 @@ class BlockExecutor:
 
     async def stop(self, note: str = "") -> None:
         """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
-        # If a start or a preparation holds `_turn`, this call ends it.
+        # Another call may hold `_turn` while it starts a kernel or a program; `_end_code` ends both.
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)
@@ -274,31 +274,31 @@ class BlockExecutor:
         self._no_kernel = self._no_kernel or await self._place.why_no_kernel()
         return self._no_kernel
 
-    async def _check_kernel(self, what: str, error: type[AutogenError]) -> None:
-        """Raises the error ("... so no kernel can `what`") if no kernel is possible."""
+    async def _check_kernel(self, action: str, error: type[AutogenError]) -> None:
+        """Raises an error of this type ("..., so no kernel can `action`") if no kernel is possible."""
         if not self.kernel.alive:
             self._make_folders()
         if why := await self._why_no_kernel():
-            raise error(f"{why}, so no kernel can {what}")
+            raise error(f"{why}, so no kernel can {action}")
 
     async def _steps(self, block: CodeBlock, options: Mapping[str, Any]) -> list[Step]:
-        """The programs and the code that a block runs, in order until one fails."""
+        """The calls that run a block; each one runs only if those before it have succeeded."""
         if why := await self._why_no_kernel():
-            if self._lack is None:
-                self._lack = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
+            if self._limitation is None:
+                self._limitation = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
             return [partial(self._run_program, block, options["timeout"])]
         place, kernel_language = self._place, self._place.language or await self.kernel.language()
-        has_python = kernel_language == "python"
-        if not has_python and self._lack is None:
-            self._lack = _NO_PYTHON.format(language=kernel_language or "another language")
+        is_python = kernel_language == "python"
+        if not is_python and self._limitation is None:
+            self._limitation = _NO_PYTHON.format(language=kernel_language or "another language")
         in_kernel = block.language in _languages_of(kernel_language)
-        if not (in_kernel or (block.language in _SHELL and (place.runs_programs or has_python))):
+        if not (in_kernel or (block.language in _SHELL and (place.runs_programs or is_python))):
             raise _unknown_language(block.language, kernel_language)
         steps: list[Step] = []
-        name = _named(block.code)
+        name = _declared_name(block.code)
         if name is not None and place.shares_disk:
             self._save(block.code, name)
-        elif name is not None and has_python:
+        elif name is not None and is_python:
             steps.append(partial(self.kernel.execute, save_source(name, block.code), silent=True))
         if in_kernel and (history := self._history) is not None:
             steps.append(lambda emit: history.run(self.kernel, block.code, emit, **options))
@@ -320,7 +320,7 @@ class BlockExecutor:
             outcome = BlockOutcome(0)
         else:
             outcome = await self._shell.run([*program, str(path)], seconds, emit)
-        if self._leaves == "named" and _named(block.code) is None:
+        if self._leaves == "named" and _declared_name(block.code) is None:
             with suppress(OSError), HeldFolder(self.cwd) as held:
                 held.remove(path.name)
         return outcome
@@ -367,11 +367,11 @@ class BlockExecutor:
 def file_name(block: CodeBlock) -> str:
     """The name of the file for a block that runs as a program."""
     digest = hashlib.sha256(block.code.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
-    return _named(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
+    return _declared_name(block.code) or f"block_{digest}.{'py' if block.language in PYTHON else 'sh'}"
 
 
-def _named(code: str) -> str | None:
-    """The file name in the code's first line, if there is one."""
+def _declared_name(code: str) -> str | None:
+    """The file name in the comment ``# filename: ...`` in the code's first line, if there is one."""
     first = code.lstrip("\n").partition("\n")[0]
     match = _FILENAME.fullmatch(first.rstrip())
     return None if match is None else match[1].strip()
@@ -387,7 +387,7 @@ def _languages_of(language: str) -> frozenset[str] | set[str]:
     return next((family for family in (PYTHON, _SHELL) if language in family), {language})
 
 
-def _ask_by(inquirer: Inquirer) -> Ask:
+def _input_function(inquirer: Inquirer) -> Ask:
     async def ask(prompt: str, password: bool) -> str:
         text = await inquirer.typed(prompt, password)
         if text is None:

@@ -55,7 +55,7 @@ class History:
                 code, permissions = step
                 emit(Stream("stderr", f"[{done} of {count}] {_title(code)}\n"))
                 outcome = await kernel.execute(code, emit, permissions=permissions, **options)
-                # The note of the first block explains the loss of the state.
+                # The kernel reports the loss of its state in the note of the first block.
                 notes.append(outcome.note)
                 if not outcome.ok:
                     notes.append(f"Block {done} of {count} failed when it ran again.")

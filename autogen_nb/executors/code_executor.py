@@ -1,7 +1,7 @@
-"""The protocol of executors, its adapter, and what the executors with AutoGen's names share.
+"""The executor protocol, an adapter for other executors, and the base class of the executors with AutoGen's names.
 
-1. The owner of an executor may start it, or use it in `with` or `async with`; then it runs until the owner stops it.
-   Otherwise it starts at first use, and the team that used it stops it at the end of the run.
+1. If the owner of an executor starts it, or uses it in `with` or `async with`, the executor runs until the owner
+   stops it. Otherwise it starts at first use, and the team that used it stops it at the end of the run.
 2. Each executor supports AutoGen 0.2's sync calls and AgentChat's async calls. `execute_code_blocks` must be awaited if
    it gets a cancellation token. Without a running event loop, `start`, `stop` and `restart` finish before they return;
    within a loop they may be awaited, and later calls wait for them.
@@ -33,12 +33,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _CLOCK_LAG = 20_000_000
-"""Nanoseconds by which the clock of a file system may be behind."""
+"""Nanoseconds by which a file system's clock may lag behind this machine's clock."""
 
 _SYNC: Final = object()
 
 _SAVED = (("image/png", ".png"), ("text/html", ".html"))
-"""The types of outputs that AutoGen 0.2 saves."""
+"""The media types that are saved as files, as in AutoGen 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class OwnedExecutor(BlockExecutor, Owned):
             raise ConfigError(f"timeout is {timeout!r}; it must be a number of seconds above 0")
         super().__init__(cwd=work_dir, timeout=timeout, **options)
         self.work_dir = self.cwd
-        # The owner can give a container access to anything, so no policy counts it as a sandbox.
+        # The owner can give this executor's container access to anything, so no policy counts it as a sandbox.
         self.walls = "none"
         self._created_at = time.time_ns() - _CLOCK_LAG
 
@@ -246,7 +246,7 @@ class OwnedExecutor(BlockExecutor, Owned):
 
     def _save_output(self, data: Any, suffix: str) -> str:
         name = f"{uuid.uuid4().hex}{suffix}"
-        # Code may put a link in place of the directory.
+        # Code may replace the directory meanwhile.
         with HeldFolder(self.work_dir) as folder, folder.open(name, "xb") as file:
             file.write(str(data).encode() if suffix == ".html" else b64decode(data))
         return str(self.work_dir / name)

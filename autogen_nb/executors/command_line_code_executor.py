@@ -85,13 +85,13 @@ class CommandLineCodeExecutor(OwnedExecutor):
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     """Runs each block as a program on this machine, with the rights of its user.
 
-    The other parameters are those of `CommandLineCodeExecutor`. Blocks run under this Python interpreter. Until
-    `stop` is called, they can import the packages that earlier blocks installed.
+    The other parameters are those of `CommandLineCodeExecutor`. By default, blocks run under this Python interpreter.
+    Until `stop` is called, they can import the packages that earlier blocks installed.
 
     Parameters
     ----------
     virtual_env_context
-        A virtual environment to use instead: the result of `venv.EnvBuilder.ensure_directories`.
+        A virtual environment whose interpreter runs the blocks: the result of `venv.EnvBuilder.ensure_directories`.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     net
         True to allow network access.
     extra_volumes
-        Other directories in the container: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
+        Further directories in the container: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
     extra_hosts, device_requests
         Host names and devices for the container, in the engine's format.
 

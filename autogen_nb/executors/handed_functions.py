@@ -1,7 +1,7 @@
 """Makes the person's functions importable by code, as a module in the working directory.
 
-The module contains only the source of the functions: `with_requirements` declares what a function imports, and closures
-are refused.
+The module contains only the source of the functions. `with_requirements` declares what a function imports; closures are
+refused.
 """
 
 import ast
@@ -66,7 +66,7 @@ def with_requirements(
     python_packages
         Packages that pip installs before the first use.
     global_imports
-        Imports of the module: names of modules, `Alias`, `ImportFromModule`.
+        Imports for the module: names of modules, `Alias`, `ImportFromModule`.
     """
     return lambda function: FunctionWithRequirements(function, python_packages, global_imports)
 

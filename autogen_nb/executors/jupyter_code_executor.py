@@ -57,7 +57,7 @@ class _ManagedServer(Owned):
 
 
 class LocalJupyterServer(_ManagedServer):
-    """A kernel on this machine without a server: there is no port to connect to, and no token to steal."""
+    """Kernels on this machine, without a server: no port is opened, and no token is needed."""
 
 
 class DockerJupyterServer(_ManagedServer):
@@ -69,12 +69,12 @@ class DockerJupyterServer(_ManagedServer):
     Parameters
     ----------
     custom_image_name
-        An image with ipykernel. By default, an image is built from `base_image` at first use; this may need the
-        network.
+        An image with ipykernel. By default, an image is built from `base_image` at first use; the build may need
+        the network.
     docker_env
         Environment variables for the container.
     work_dir
-        The working directory; None leaves the choice to the executor.
+        The working directory; None means that of the executor.
     base_image
         An image with ``python3``, and with pip or ipykernel.
     expose_port, token
@@ -155,7 +155,7 @@ class JupyterCodeExecutor(OwnedExecutor):
         Where the kernel runs: a `JupyterConnectionInfo`, `DockerJupyterServer` or `LocalJupyterServer`; None means this
         machine.
     kernel_name
-        The kernelspec; ``python3`` means this interpreter, or the server's.
+        The name of the kernelspec; ``python3`` means this interpreter, or that of the server.
     output_dir
         AgentChat's name for `work_dir`.
     environ

@@ -1,7 +1,7 @@
 """Answers questions from saved rules, and asks the person the other questions.
 
-1. Rules answer questions about the effects of code. With `confirm="always"`, the person approves every block, and
-   rules answer only the questions of running code.
+1. Rules answer questions about the effects of code, before and while it runs. With `confirm="always"`, the person
+   approves every block, and rules answer only while the code runs.
 2. "Run all from here" approves all later code of the cell, or of the task at a terminal. It is never saved, and not
    available with `confirm="always"`.
 """
@@ -128,7 +128,7 @@ class RuleBasedApprover:
         return "" if question.always else self._approving_rules(question.effects)
 
     def _approving_rules(self, effects: Sequence[Effect]) -> str:
-        """The rules that cover all effects, as text; "" if no rule covers one of the effects."""
+        """The rules that together cover all effects, as text; "" if an effect is not covered."""
         try:
             used = covered(self._rules.rules(), effects)
         except ConfigError as error:

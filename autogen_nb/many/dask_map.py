@@ -1,8 +1,8 @@
 """`map`: one chat for each row of a table, on a Dask cluster.
 
-1. A row counts when its result is in the call's journal, a file that the same call reads later.
-2. Dask runs the rows of a worker that died on other workers.
-3. Neither the arguments of a row nor the journal have keys: workers read them from their own environment.
+1. Each result is written to the call's journal, a file that the same call reads later, to run only the missing rows.
+2. If a worker dies, Dask runs its rows on other workers.
+3. Neither the arguments of a row nor the journal contain API keys: workers read them from their own environment.
 """
 
 import logging
@@ -34,10 +34,10 @@ OPTIONS = ("model", "confirm", "budget", "sandbox", "net", "kernel", "max_turns"
 RESULTS = ("status", "answer", "tokens", "cost", "seconds", "error", "session")
 _DIGITS = 8
 _RETRIES = 2
-"""How often another worker takes over a row, in a cluster of our own."""
+"""How often a row runs again because its worker died, in our own cluster."""
 
 
-def map(  # noqa: A001 - the name says it, and it is the package's
+def map(  # noqa: A001 - `autogen_nb` exports this name
     task: str,
     rows: Any,
     *,
@@ -63,12 +63,12 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     rows
         A DataFrame, dicts, or the path of a CSV file.
     client
-        The client, or the scheduler's address, of a Dask cluster that has `autogen_nb`, and the models' keys in its
-        environment. By default, a cluster on this machine runs until the call ends.
+        The client or the scheduler's address of a Dask cluster. Its workers need `autogen_nb`, and the models' keys in
+        their environment. By default, a cluster on this machine runs until the call ends.
     workers
         The number of workers in the cluster on this machine; by default one for each processor.
     inputs
-        Values that the kernel of each row gets, by name. The rows run on the cluster of a Dask collection.
+        Values that the kernel of each row gets, by name. If one is a Dask collection, the rows run on its cluster.
     outputs
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
@@ -77,13 +77,14 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     retry_failed
         Whether the same call again also runs the rows that failed.
     on_row
-        Gets the row with its result, and the numbers of rows that have ended and of all rows.
+        A function to call after each row: with the row and its result, the number of finished rows, and of all rows.
     on_start
-        Gets a function that stops the rows, from any thread; then this call raises `ChatUnfinished`.
+        A function to call first, with a function that stops the rows, from any thread; `map` then raises
+        `ChatUnfinished`.
     **options
         The options of a cell: `model`, `confirm`, `budget`, `sandbox`, `net`, `kernel`, `max_turns`, `block_timeout`
         and `share`. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows together, and for
-        the same call before; when it is reached, later rows have the status "not run".
+        earlier calls with the same arguments; when it is reached, later rows have the status "not run".
 
     Returns
     -------
@@ -106,29 +107,29 @@ def map(  # noqa: A001 - the name says it, and it is the package's
     path = None if out is None else _checked_out(Path(out).expanduser())
     _check_dask()
     if client is None:
-        _check_here(settings)
+        _check_local_workers(settings)
     from autogen_nb.many.row_chat import RowCall
 
-    handed = dict(inputs or {})
-    if client is None and cluster_of(handed) is not None:
+    values = dict(inputs or {})
+    if client is None and cluster_of(values) is not None:
         from distributed import Client
 
         client = Client.current()
-    matters = [settings.model, for_workers, names, _token(handed)]
-    name = f"map-{digest(task, matters)[:_DIGITS]}"
-    keys = row_keys(tasks, table, matters)
+    identity = [settings.model, for_workers, names, _token(values)]
+    name = f"map-{digest(task, identity)[:_DIGITS]}"
+    keys = row_keys(tasks, table, identity)
     with _journal(path, name) as journal:
-        ours = set(keys)
-        records = [record for _, record in journal.values if record["key"] in ours]
+        current_keys = set(keys)
+        records = [record for _, record in journal.values if record["key"] in current_keys]
         results = {record["key"]: record for record in records}
-        over = ("done",) if retry_failed else ("done", "failed")
-        missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in over]
+        end_statuses = ("done",) if retry_failed else ("done", "failed")
+        missing = [at for at, key in enumerate(keys) if results.get(key, {}).get("status") not in end_statuses]
         call = RowCall(name, f"{name}-{uuid4().hex}", for_workers, tuple(names), settings.budget)
         spent = sum(record["tokens"] for record in records), sum(record["cost"] or 0.0 for record in records)
         done = len(keys) - len(missing)
         rows_left = [(at, keys[at], tasks[at]) for at in missing]
-        with closing(_run(call, handed, rows_left, client, workers, spent, on_start)) as ended:
-            for at, result in ended:
+        with closing(_run(call, values, rows_left, client, workers, spent, on_start)) as finished_rows:
+            for at, result in finished_rows:
                 results[keys[at]] = record = {"key": keys[at], **result}
                 journal.append(record)
                 done += 1
@@ -138,11 +139,11 @@ def map(  # noqa: A001 - the name says it, and it is the package's
 
 
 def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
-    """The options for the workers, and the settings that follow from them here."""
+    """The options for the workers, and the settings that result from them on this machine."""
     if unknown := sorted(values.keys() - {*OPTIONS}):
         raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
     if not isinstance(values.get("model") or "", str):
-        raise ConfigError("map: model is not a name; a configuration may have a key: put it into OAI_CONFIG_LIST")
+        raise ConfigError("map: model must be a name: a configuration may have a key, so put it into OAI_CONFIG_LIST")
     options = Settings.from_options("", "map: ", **values).unattended()
     wall = options.target(Settings().where).kind.wall
     settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
@@ -152,8 +153,8 @@ def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     return for_workers | ({"model": settings.model} if settings.model else {}), settings
 
 
-def _check_here(settings: Settings) -> None:
-    """Checks what workers on this machine would fail at."""
+def _check_local_workers(settings: Settings) -> None:
+    """Raises an error if workers on this machine would fail with these settings."""
     settings.target(Settings().where).check(Path.cwd())
     spec = model_connection.choose(settings.model or None, None, os.environ)
     if spec is None:
@@ -165,7 +166,7 @@ def _check_here(settings: Settings) -> None:
 def _check_columns(table: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
     taken = sorted({*RESULTS, *names} & {name for row in table for name in row}) + sorted({*RESULTS} & {*names})
     if taken:
-        raise ConfigError(f"map: {taken[0]!r} is the name of a column of the results; rename the row's or the output")
+        raise ConfigError(f"map: {taken[0]!r} is the name of a column of the results; rename the column or the output")
 
 
 def _checked_out(path: Path) -> Path:
@@ -173,19 +174,19 @@ def _checked_out(path: Path) -> Path:
         raise ConfigError(f"map: out is {str(path)!r}; it must end in .csv or .parquet")
     if not path.parent.is_dir():
         raise ConfigError(f"map: the folder of {str(path)!r} does not exist")
-    if path.exists() and not _beside(path).exists():
+    if path.exists() and not _journal_path(path).exists():
         raise ConfigError(f"map: {str(path)!r} already exists, and is not the table of an earlier call")
     return path
 
 
-def _beside(out: Path) -> Path:
+def _journal_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.rows.jsonl")
 
 
 def _check_dask() -> None:
     try:
-        import cryptography  # noqa: F401  # for the certificates of a cluster of our own
-        import distributed  # noqa: F401  # only to see that it is there
+        import cryptography  # noqa: F401  # for the certificates of our own cluster
+        import distributed  # noqa: F401  # checks only that it is installed
     except ImportError as error:
         raise ConfigError("map needs Dask: pip install 'autogen-nb[many]'") from error
 
@@ -199,7 +200,7 @@ def _token(values: Mapping[str, Any]) -> str:
 @contextmanager
 def _journal(out: Path | None, name: str) -> Iterator[LogFile]:
     if out is not None:
-        path = _beside(out)
+        path = _journal_path(out)
     else:
         import platformdirs
 
@@ -235,33 +236,33 @@ def _run(
             client = stack.enter_context(_client(where)) if isinstance(where, str) else where
         limits = SharedLimits(call.limits, client)
         limits.begin(*spent)
-        # In the graph, not scattered: the values outlive the worker that holds them.
-        handed: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
+        # Dask repeats a task of the graph if its worker dies; scattered values would be lost.
+        values: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
         queue = _Queue(
             client,
             lambda at, key, task: client.submit(
-                run_row, call, handed, key, at, task, key=f"{call.limits}-{at}", pure=False
+                run_row, call, values, key, at, task, key=f"{call.limits}-{at}", pure=False
             ),
             rows,
         )
         if on_start is not None:
             on_start(queue.stop)
         try:
-            client.replicate([handed])
+            client.replicate([values])
             yield from queue.results()
         finally:
-            # Without the limits, rows that still run send no further request.
+            # After the end of the limits, rows that still run send no further request.
             with suppress(Exception):
                 queue.cancel()
                 limits.end()
-                # Without a wait, because a block that still runs could prolong it.
+                # `wait=False`, because the end of a running block could take long.
                 client.run(end_kernels, call.limits, on_error="ignore", wait=False)
 
 
 class _Queue:
     """Submits as many rows as the workers have threads.
 
-    Dask may queue rows at the worker that has their inputs while other workers are idle, and a row takes long.
+    Otherwise, Dask may queue rows at the worker that has their inputs, while other workers are idle.
     """
 
     def __init__(
@@ -292,7 +293,7 @@ class _Queue:
             raise ChatUnfinished("Stopped: the same call runs the rows that are missing.", reason="stopped")
 
     def stop(self) -> None:
-        """Ends the results; callable from any thread."""
+        """Cancels the rows; any thread may call this method."""
         self._is_stopped = True
         self.cancel()
 
@@ -317,7 +318,7 @@ def _own_cluster(workers: int) -> Iterator["Client"]:
 
     options = {
         "distributed.scheduler.allowed-failures": _RETRIES,
-        # For its developers, Dask stores the stacks of an hour and a thousand messages.
+        # By default, Dask stores profiles of an hour and a thousand messages, which only its developers need.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.low-level-log-length": 20,
     }

@@ -1,9 +1,9 @@
-"""What a worker does: one chat for one row, without a person.
+"""Runs the chat for one row on a Dask worker, without a person.
 
 1. A kernel runs the code of one row at a time, and rows that run together have kernels of their own.
-2. Before the next row, the kernel goes back to its checkpoint before the first block of the last row; without this
-   checkpoint, a new kernel starts.
-3. The result of a row is a dict of JSON values. An error is a part of it, never an exception.
+2. Before the next row, the kernel goes back to its checkpoint before the first block of the previous row; without
+   this checkpoint, a new kernel starts.
+3. The result of a row is a dict of JSON values. An error becomes a part of the result, never an exception.
 """
 
 import asyncio
@@ -46,9 +46,9 @@ _REFUSED = "it has code that needs a person's approval, and nobody is there ({})
 
 @dataclass(frozen=True, slots=True)
 class RowCall:
-    """What all rows of a call share; Dask's graph contains it, so it has no keys.
+    """The data that all rows of a call share; it is part of Dask's graph, so it contains no API keys.
 
-    `name` begins the names of sessions and folders, and `limits` is the name of the shared limits.
+    The names of sessions and folders begin with `name`, and `limits` is the name of the shared limits.
     """
 
     name: str
@@ -67,9 +67,9 @@ def not_run(error: str) -> dict[str, Any]:
 
 
 def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, task: str) -> dict[str, Any]:
-    """The result of one row.
+    """Runs one row, and returns its result.
 
-    Its status is "done", "failed", or "not run" if the model has not answered or the budget is reached.
+    The status is "done", "failed", or "not run" if the model has not answered or the budget is reached.
     """
     result, started, log = not_run(""), time.monotonic(), list[Recorded]()
     try:
@@ -116,10 +116,10 @@ class _Slot:
         self.call = call
         self._inputs = inputs
         options = Settings.from_options("", **call.options)
-        where = options.target(Settings().where)
+        target = options.target(Settings().where)
         self._cwd = Path.cwd()
-        where.check(self._cwd)
-        self._settings = Settings().for_cell(options, attended=False, sandboxed=where.kind.wall, policy=run.policy())
+        target.check(self._cwd)
+        self._settings = Settings().for_cell(options, attended=False, sandboxed=target.kind.wall, policy=run.policy())
         self.limits = SharedLimits(call.limits, get_client())
         self._budget = SharedBudget(call.budget, self.limits) if call.budget else None
         spec = model_connection.choose(self._settings.model or None, None, os.environ)
@@ -129,10 +129,10 @@ class _Slot:
         self._model = shared(model_for(spec, empty_reply="refuse"), self.limits, self._budget)
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
-        self.executor = where.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
+        self.executor = target.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)
         self.is_busy = True
-        # The first block since the kernel was as new; 0 before the start.
-        self._first = 0
+        # The number of the current row's first block in the kernel; 0 before the kernel starts.
+        self._first_block = 0
 
     def chat(self, key: str, number: int, task: str) -> None:
         run.engine.call(self._renew())
@@ -164,18 +164,18 @@ class _Slot:
         return {name: as_json(name, run.engine.call(self.executor.get(name))) for name in self.call.outputs}
 
     async def _renew(self) -> None:
-        """Starts the kernel, or takes it back to its state before the last row."""
+        """Starts the kernel, or takes it back to its state before the previous row."""
         kernel = self.executor.kernel
-        if not self._first:
+        if not self._first_block:
             await self.executor.start()
-        elif kernel.last_block < self._first or await kernel.go_back(self._first, only=True):
-            self._first = kernel.last_block + 1
+        elif kernel.last_block < self._first_block or await kernel.go_back(self._first_block, only=True):
+            self._first_block = kernel.last_block + 1
             return
         else:
             await self.executor.restart()
         if self._inputs:
             await self.executor.put(self._inputs)
-        self._first = kernel.last_block + 1
+        self._first_block = kernel.last_block + 1
 
     async def end(self) -> None:
         await self.executor.stop()
@@ -189,18 +189,18 @@ _lock = threading.Lock()
 
 @contextmanager
 def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
-    """A slot that no other row uses; those of earlier calls end."""
+    """A slot that no other row uses; also ends the idle slots of other calls."""
     if any(map(is_collection, inputs.values())):
-        # The agent's code waits for tasks on the cluster, and rows could occupy all of its threads.
+        # The agent's code waits for tasks on the cluster, and rows could occupy all threads of the cluster.
         secede()
     with _lock:
         free = [slot for slot in _slots if not slot.is_busy]
         slot = next((slot for slot in free if slot.call == call), None)
-        old = [slot for slot in free if slot.call != call]
-        _slots.difference_update(old)
+        outdated = [slot for slot in free if slot.call != call]
+        _slots.difference_update(outdated)
         if slot is not None:
             slot.is_busy = True
-    for each in old:
+    for each in outdated:
         run.engine.call(each.end())
     if slot is None:
         slot = _Slot(call, inputs)
@@ -213,7 +213,7 @@ def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
 
 
 class _Nobody(NobodyToAsk):
-    """Ends the chat at a question about code; `refused` has the reason for the question."""
+    """Ends the chat at a question about code; `refused` describes an effect that was denied."""
 
     refused = ""
 

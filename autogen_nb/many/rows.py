@@ -1,4 +1,4 @@
-"""The rows of a call of `map`: their tasks, and the keys by which the call's journal knows them."""
+"""The rows of a call of `map`: their tasks, and their keys in the journal of the call."""
 
 import difflib
 import hashlib
@@ -16,7 +16,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 def read_rows(rows: Any) -> list[dict[str, Any]]:
-    """The rows of a DataFrame, of an iterable of mappings, or of the CSV file with this path."""
+    """The rows of a DataFrame, of an iterable of mappings, or of a CSV file, given by its path."""
     if isinstance(rows, str | PathLike):
         import pandas as pd
 
@@ -49,7 +49,7 @@ def fill_task(task: str, row: Row) -> str:
 
 
 def row_keys(tasks: Sequence[str], rows: Iterable[Row], options: Any) -> list[str]:
-    """A hash of each task, its row and the options; equal rows have different keys."""
+    """A hash of each task, its row and the options; a number distinguishes equal rows."""
     counts: Counter[str] = Counter()
     keys = []
     for task, row in zip(tasks, rows, strict=True):

@@ -1,7 +1,7 @@
 """The limits that all workers of a call share: one budget, and the wait that a model's server asks for.
 
-They are a value on Dask's scheduler, which a worker reads before each request, and changes under a lock. The value of a
-call that has ended is deleted, so that rows which still run send no further request.
+A variable on Dask's scheduler holds the limits. A worker reads it before each request, and changes it under a lock.
+When a call ends, its variable is deleted, so that rows which still run send no further request.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ from autogen_nb.models.wrappers.budget import Budget, Budgeted, Estimate
 from autogen_nb.models.wrappers.fallback import Fallback
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
-_GONE_SECONDS = 5.0
+_READ_TIMEOUT = 5.0
 _SPREAD = 0.2
-"""Requests after a wait begin within this part of the wait, since all at once would reach the same limit again."""
+"""After a wait, requests are spread over this fraction of it, because all at once would reach the limit again."""
 
 
 class SharedLimits:
     def __init__(self, name: str, client: Client) -> None:
-        # The engine's thread, where models run, does not belong to Dask's worker.
+        # Models run on the engine's thread, where Dask finds no client.
         self._lock = Lock(name, scheduler_rpc=client.scheduler, loop=client.loop)
         self._variable = Variable(name, client=client)
 
     def begin(self, tokens: int, dollars: float) -> None:
-        """Creates the value; the tokens and dollars are those of earlier calls."""
+        """Creates the variable, with the tokens and dollars that earlier calls spent."""
         self._variable.set(
             {"tokens": tokens, "dollars": dollars, "pending": {}, "until": 0.0, "wait": 0.0, "reached": ""}
         )
@@ -42,8 +42,8 @@ class SharedLimits:
         self._variable.delete()
 
     def read(self) -> dict[str, Any]:
-        """The present value; raises TimeoutError if the call has ended."""
-        value: dict[str, Any] = self._variable.get(timeout=_GONE_SECONDS)
+        """The present value of the variable; raises TimeoutError if the call has ended."""
+        value: dict[str, Any] = self._variable.get(timeout=_READ_TIMEOUT)
         return value
 
     @contextmanager
@@ -54,14 +54,14 @@ class SharedLimits:
             self._variable.set(value)
 
     def hold(self, wait: float) -> None:
-        """Lets all workers wait before their next requests."""
+        """Makes all workers wait before their next requests."""
         with self.change() as value:
             until = time.time() + wait
             if until > value["until"]:
                 value |= {"until": until, "wait": wait}
 
     def remaining(self) -> float:
-        """The seconds before the next request."""
+        """The seconds to wait before the next request."""
         value = self.read()
         # The clocks of two machines may differ.
         left = min(value["until"] - time.time(), value["wait"])
@@ -88,9 +88,9 @@ class SharedBudget(Budget):
         self._own = self._own[0] + (usage or Usage()).total_tokens, self._own[1] + (cost or 0.0)
 
     def begin(self, estimate: Estimate) -> None:
-        """Learns what all workers have spent, and tells them about a request."""
+        """Adds the spending of all workers to this budget, and records the estimate of a request in the limits."""
         with self._limits.change() as value:
-            # The worker of this row's earlier request died, so the request counts with its estimate.
+            # A pending request of this row is left only if its worker died; it counts with its estimate.
             lost_tokens, lost_dollars = value["pending"].pop(self.row, (0, 0.0))
             value["tokens"] += lost_tokens
             value["dollars"] += lost_dollars
@@ -110,7 +110,7 @@ class SharedBudget(Budget):
 
 
 class Shared(ModelWrapper):
-    """A model that keeps the limits of all workers."""
+    """A model that obeys the limits of all workers."""
 
     def __init__(self, model: Model, limits: SharedLimits, budget: SharedBudget | None) -> None:
         super().__init__(model)
@@ -143,7 +143,7 @@ class Shared(ModelWrapper):
 
 
 def shared(model: Model, limits: SharedLimits, budget: SharedBudget | None) -> Model:
-    """The model with the limits around each model that sends requests."""
+    """Wraps each model that sends requests in `Shared`."""
     if isinstance(model, ModelWrapper | Fallback):
         return model.around(lambda inner: shared(inner, limits, budget))
     return Shared(model, limits, budget)

@@ -265,7 +265,7 @@ class NotebookConversation:
 
     async def put(self, values: Mapping[str, object]) -> TransferRecord:
         """Copies values to the kernel, and to the session."""
-        return await self.executor.put(values, copy=self.session.new_inputs())
+        return await self.executor.put(values, copy=self.session.new_inputs_folder())
 
     def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
         """Records values copied to the kernel, and returns the names of the kernel's variables that they replaced."""

@@ -52,7 +52,7 @@ def take_back_approvals(session: Session) -> None:
     while size and isinstance(latest.log[size - 1], ApprovalAsked | ApprovalGiven):
         size -= 1
     if isinstance(latest.log[size], ApprovalAsked):
-        session.take_back(size + 1)
+        session.cut_log(size + 1)
 
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:
@@ -95,12 +95,10 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
         values = {name: namespace[name] for name in step.names if name in namespace}
         missing = [name for name in step.names if name not in namespace]
         if values:
-            stage.view.note(f"{variable_choice.quoted(list(values))}: copied from this notebook, as it is now.")
+            stage.view.note(f"Copied with the present values of this notebook: {variable_choice.quoted(list(values))}.")
         if missing:
-            stage.view.note(
-                f"{variable_choice.quoted(missing)} was not stored, and is not in this notebook.",
-                tone="warning",
-            )
+            text = f"Neither stored nor in this notebook: {variable_choice.quoted(missing)}."
+            stage.view.note(text, tone="warning")
         work = chat.executor.put(values)
     try:
         await run.result(work, waits=stage.waits)

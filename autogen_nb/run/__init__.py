@@ -1,4 +1,4 @@
-"""Drives flows (a flow is a chat as a generator of events) for sync and async callers.
+"""Drives flows for sync and async callers; a flow is a chat as a generator of events.
 
 1. The flow, the views and the user's functions run in the caller's thread; models and executors run in the thread of
    the engine.

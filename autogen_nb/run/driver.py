@@ -75,7 +75,7 @@ Step: TypeAlias = Event | OnCaller | Stage
 
 
 def drive(flow: Flow, world: World, log: Log) -> Generator[Step, Any, None]:
-    """Yields events, calls and stages. The caller sends the result of a call, or the next item of a stage."""
+    """Yields events, `OnCaller`s and `EngineCall`s; the caller sends the call's result, or the engine's next item."""
     position = 0
 
     def record(event: Recorded) -> None:
@@ -224,7 +224,7 @@ def without_password(question: EffectAsked | CodeInputAsked, answer: InquiryAnsw
     return answer
 
 
-async def stream_events(  # one branch for each way to wait
+async def stream_events(
     flow: Flow, world: World, log: Log | None = None, tick: Callable[[], None] = lambda: None, *, waits: Waits = "async"
 ) -> AsyncGenerator[Event, None]:
     """Yields the events of a flow and calls `tick` regularly; an interrupt or a cancellation cancels the engine's work.

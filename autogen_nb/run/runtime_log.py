@@ -1,4 +1,4 @@
-"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and servers."""
+"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and addresses."""
 
 import json
 import sqlite3
@@ -36,7 +36,7 @@ _log: Any = None  # a connection, a file, or a program's own logger
 _session = ""
 
 active = False
-"""True between `start` and `stop`. Callers check this first, because arguments of log functions may be costly."""
+"""True between `start` and `stop`. Callers check this first, because the arguments of log functions may be costly."""
 
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
@@ -71,7 +71,7 @@ def stop() -> None:
     global _log, active
     with _lock:
         if _log is not None:
-            (_log.stop if _is_own() else _log.close)()
+            (_log.stop if _is_custom() else _log.close)()
         _log, active = None, False
 
 
@@ -88,7 +88,7 @@ def _logs(row: Callable[..., Row]) -> Callable[..., None]:
 
     @wraps(row)
     def log(*args: Any, **kwargs: Any) -> None:
-        if _is_own():
+        if _is_custom():
             getattr(_log, row.__name__)(*args, **kwargs)
         elif _log is not None:
             _write(*row(*args, **kwargs))
@@ -96,7 +96,7 @@ def _logs(row: Callable[..., Row]) -> Callable[..., None]:
     return log
 
 
-def _is_own() -> bool:
+def _is_custom() -> bool:
     return hasattr(_log, "log_event")
 
 
@@ -104,7 +104,7 @@ def _is_own() -> bool:
 def log_chat_completion(
     invocation_id: Any, client_id: int, wrapper_id: int, agent: Any, request: Any, response: Any, *more: Any
 ) -> Row:
-    """Logs a request; `more` is `is_cached`, the cost, and the time of the request."""
+    """Logs a request and its reply; `more` is 1 if the reply was cached, else 0, then its cost and the start time."""
     ids = str(invocation_id), client_id, wrapper_id, _session
     return "chat_completions", *ids, _name(agent), request, response, *more, now()
 

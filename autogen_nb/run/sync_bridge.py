@@ -1,4 +1,4 @@
-"""Waits for work of the engine, and for awaitables of the caller, in sync and async callers."""
+"""Waits for work on the engine, and for awaitables of the caller, in sync and async code."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ async def result(work: Coroutine[Any, Any, T], *, waits: Waits) -> T:
 
 
 def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
-    """Iterates, without a loop, over an async generator that never suspends."""
+    """Iterates, without an event loop, over an async generator that never suspends."""
     try:
         while True:
             try:
@@ -58,7 +58,7 @@ def iterate(stream: AsyncGenerator[T, None]) -> Generator[T, None, None]:
 
 
 def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
-    """Runs, without a loop, a coroutine that never suspends."""
+    """Runs, without an event loop, a coroutine that never suspends."""
     try:
         work.send(None)
     except StopIteration as end:
@@ -86,7 +86,7 @@ def heartbeat(tick: Callable[[], None] = lambda: None) -> Generator[None, None, 
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise `KeyboardInterrupt` at once, even in a loop, which has another handler of Ctrl-C."""
+    """Lets Ctrl-C raise `KeyboardInterrupt` at once, even in an event loop with its own handler of Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -143,7 +143,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine; waits for its end if no loop is running in this thread."""
+    """Starts the work on the engine; waits for its end if no event loop is running in this thread."""
     if engine.is_current_thread():
         return work
     if in_a_loop():

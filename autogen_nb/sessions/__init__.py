@@ -1,7 +1,7 @@
-"""Chats of notebooks, stored in files: each survives the end of its kernel.
+"""Chats that are stored in files, and so survive the end of their kernels.
 
-`names` lists the sessions, and `read` gives one: its events, and their table for pandas. `recording` stores the chats
-of a program.
+`names` lists the sessions, and `read` returns one, with its events and their DataFrame. `recording` stores the chats of
+a program.
 """
 
 from collections.abc import Iterator, MutableSequence
@@ -25,14 +25,14 @@ def names() -> list[str]:
 
 
 def read(name: str) -> "Session":
-    """The session with this name, or with the only name that begins so.
+    """The session with this name, or the only session whose name begins with `name`.
 
     Raises
     ------
     ConfigError
-        If no session or several have such a name.
+        If no session, or more than one, matches.
     SessionError
-        If its file is damaged, or from a newer release.
+        If the session's file is damaged, or from a newer release.
     """
     from autogen_nb.sessions.store import SessionStore
 
@@ -42,7 +42,7 @@ def read(name: str) -> "Session":
 
 @contextmanager
 def recording(title: str) -> "Iterator[Session]":
-    """Stores all chats and runs of teams that begin in its block, as the cells of a new session."""
+    """Stores all chats and runs of teams that begin in the `with` block, as the cells of a new session."""
     from autogen_nb.sessions.store import SessionStore
 
     session = SessionStore().create(title, chat=title)
@@ -55,6 +55,6 @@ def recording(title: str) -> "Iterator[Session]":
 
 
 def new_log(task: object) -> MutableSequence[Recorded]:
-    """The log for a chat with this task: a part of the session that is being recorded, or a list."""
+    """The log for a chat with this task: that of a new run in the session of `recording`, or else a list."""
     session = _RECORDING.get()
     return [] if session is None else session.begin(str(task), str(task), {}, {}).log

@@ -23,12 +23,13 @@ _PLAIN = (
     "image/svg+xml",
     "text/plain",
 )
-"""The types to compare, the most exact first; of other types, only the text of HTML has no random ids."""
+"""Media types, the most exact first; the first one of an output is compared. Of HTML, only the text is compared,
+because its markup may contain random ids."""
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 
 
 def difference(expected: Iterable[Output], actual: Iterable[Output]) -> Difference:
-    """Whether the outputs differ: not at all except in addresses, only in times, or in anything else."""
+    """Returns "" if the outputs are equal except for memory addresses, "time" if only times differ, else "outputs"."""
     before, after = _comparable(expected), _comparable(actual)
     if before == after:
         return ""

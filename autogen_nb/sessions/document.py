@@ -1,4 +1,4 @@
-"""Writes a chat as a notebook, a script or a page that runs without this package."""
+"""Writes a chat as a notebook, a script or a page, whose code runs without this package."""
 
 import ast
 from collections.abc import Iterable
@@ -38,11 +38,11 @@ _NO_NETWORK = """
 {%- block html_head_js_mathjax -%}{%- endblock -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock -%}
 """
-"""nbconvert's page without its three scripts from the web, which no notebook needs to be read."""
+"""nbconvert's template without its three scripts from the web, which a reader does not need."""
 
 
 def html_page(notebook: Any, title: str) -> str:
-    """The notebook as a page that loads nothing from the web; ImportError if nbconvert is missing."""
+    """The notebook as a page that loads nothing from the web; raises ImportError if nbconvert is missing."""
     from nbconvert import HTMLExporter
 
     exporter = HTMLExporter(raw_template=_NO_NETWORK, embed_images=True)
@@ -64,7 +64,7 @@ class Document:
         self._cells.append(self._v4.new_code_cell(code, outputs=shown))
 
     def files(self, path: Path) -> dict[str, bytes]:
-        """The document in the format of the path's suffix, and its pictures, by name relative to its folder.
+        """Maps file names in the path's folder to contents: the document in the format of the suffix, and its pictures.
 
         Raises ConfigError if nbconvert is missing.
         """

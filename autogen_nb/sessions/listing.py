@@ -10,7 +10,7 @@ from autogen_nb.sessions.session import Session
 from autogen_nb.sessions.store import SessionStore
 
 HEADS = ("session", "last change", "cells", "state", "first task")
-FOUND_HEADS = ("session", "time", "from", "text")
+MATCH_HEADS = ("session", "time", "from", "text")
 
 _STATES: dict[type[Recorded], str] = {
     Ended: "ended",
@@ -39,8 +39,8 @@ def state(session: Session) -> str:
     return next((_STATES.get(type(event), "was interrupted") for event in last), "has not begun")
 
 
-def found(store: SessionStore, text: str) -> Iterator[tuple[str, ...]]:
-    """A row for each message and printed text that contains the text, whatever its case."""
+def matches(store: SessionStore, text: str) -> Iterator[tuple[str, ...]]:
+    """A row for each message and printed text that contains `text`, ignoring case."""
     for name in store.names():
         try:
             runs = store.read(name).runs
@@ -61,7 +61,7 @@ def _texts(event: Recorded) -> Iterator[tuple[str, str]]:
 
 
 def _shortened(words: str, text: str) -> str:
-    """The line of the words with the text, or its part around the text."""
+    """The line of `words` that contains `text`, shortened to the part around `text`."""
     line = next((line for line in words.splitlines() if text.lower() in line.lower()), words)
     start = max(0, line.lower().find(text.lower()) - _LENGTH // 2)
     part = line[start : start + _LENGTH]

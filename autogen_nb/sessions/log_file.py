@@ -1,9 +1,9 @@
 """An append-only file with one JSON value on each line.
 
-1. One `os.write` appends a line. If the process ends meanwhile, the file ends within this line, and the next process
-   that opens the file removes the incomplete line.
+1. If the process ends while it appends a line, the file ends with an incomplete line, which the next process that
+   opens the file removes.
 2. Each line begins with a checksum of all lines up to it, so a changed, missing or added line is an error.
-3. A text of more than 4 KB has a line of its own, once; values refer to it by its hash.
+3. A text of more than 4 KB is stored once, on a line of its own; values refer to it by its hash.
 4. The process that appends holds a lock, which the system releases when the process ends.
 """
 
@@ -36,7 +36,7 @@ class _State:
 
 
 class LogFile:
-    """A file that this process appends to; `values` are those that it contained, with the numbers of their lines.
+    """A file that this process appends to; `values` are those in the file when it was opened, with their line numbers.
 
     Raises SessionError if another process appends to the file, or if the file is damaged or cannot be opened.
     """
@@ -49,7 +49,7 @@ class LogFile:
         with access(path):
             self.values, self._state = _parse(path.read_bytes(), path)
             os.ftruncate(self._descriptor, self._state.size)
-        # The file has the texts, and only their hashes are needed to append.
+        # `append` needs only the hashes of the texts.
         self._state.texts = dict.fromkeys(self._state.texts)
 
     @property
@@ -61,7 +61,7 @@ class LogFile:
         self._close()
 
     def append(self, value: Mapping[str, Any]) -> None:
-        """Appends a value; raises OSError if the disk is full, and then the file is as before."""
+        """Appends a value; if it raises OSError, for example on a full disk, the file is unchanged."""
         texts: dict[str, str] = {}
         value = _shortened(value, texts)
         state = self._state
@@ -85,7 +85,7 @@ class LogFile:
 
 @contextmanager
 def access(path: Path) -> Iterator[None]:
-    """Converts errors of the system about a session's file."""
+    """Converts an OSError about a session's file to a SessionError."""
     try:
         yield
     except OSError as error:
@@ -108,7 +108,7 @@ def open_locked(path: Path) -> int:
     return descriptor
 
 
-# A forked process has the lock too, and may outlive this one.
+# A forked process inherits the lock, and may outlive this process.
 _open_files: "weakref.WeakSet[LogFile]" = weakref.WeakSet()
 os.register_at_fork(after_in_child=lambda: [file.close() for file in list(_open_files)])  # type: ignore[func-returns-value]
 

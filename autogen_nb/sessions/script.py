@@ -1,4 +1,4 @@
-"""The parts of a session that count: its words, and the code that ran."""
+"""Extracts from a chat's log what an exported document shows: the messages, and the code that ran."""
 
 import ast
 import re
@@ -26,16 +26,16 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Blocks that ran; `ran` is their result, or None if it also belongs to a block that failed."""
+    """Blocks that ran; `ran` is their result, or None if a block failed, because the result includes the failure."""
 
     asked: CodeAsked
     ran: CodeRan | None
 
 
 def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
-    """The task, each block that ran with the words before it, and the last message.
+    """The task, each block that ran with the message before it, and the last message.
 
-    A block that failed is left out. The statements of it that ran stay if later blocks use their names.
+    Of a block that failed, only the statements that ran are included, and only if later blocks use their names.
     """
     found: list[Words | Code] = [Words("", task)]
     first = next((event for event in log if isinstance(event, Said)), None)
@@ -95,7 +95,7 @@ def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:
 
 
 def _is_unused(part: Words | Code, later: Iterable[Words | Code]) -> bool:
-    """True for the rest of a failed block without names that later blocks use."""
+    """True for the statements of a failed block if later blocks use none of their names."""
     if not isinstance(part, Code) or part.ran is not None:
         return False
     used = {name for other in later if isinstance(other, Code) for name in _NAME.findall(code_of(other.asked.blocks))}

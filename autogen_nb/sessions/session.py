@@ -26,7 +26,7 @@ LOG = "events.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class CodeStep:
-    """Blocks that ran, without what follows an error; each question of their code is followed by its answer."""
+    """Blocks that ran, up to the first error; `inner` has the questions of their code, each followed by its answer."""
 
     asked: CodeAsked
     inner: tuple[Recorded, ...]
@@ -34,7 +34,7 @@ class CodeStep:
 
 @dataclass(frozen=True, slots=True)
 class InputsStep:
-    """Variables that were copied to the agent's kernel; `folder` has their pickles, or is None if it has none."""
+    """Variables that were copied to the agent's kernel; `folder` has their pickles; None if they were not stored."""
 
     names: tuple[str, ...]
     folder: Path | None
@@ -59,7 +59,7 @@ class RunLog(list[Recorded]):
         self.add(event, now)
 
     def add(self, event: Recorded, at: float) -> None:
-        """Adds an event that the file has."""
+        """Adds an event that is already in the file."""
         asked = self[-1] if self else None
         if isinstance(event, CodeRan) and isinstance(asked, CodeAsked) and (blocks := blocks_that_ran(asked, event)):
             self._session.steps.append(CodeStep(replace(asked, blocks=blocks), event.inner))
@@ -69,16 +69,16 @@ class RunLog(list[Recorded]):
 
 @dataclass(slots=True, eq=False)
 class SessionRun:
-    """The part of one cell; `origin` and `settings` have the form that the notebook stored."""
+    """The part of a session that one cell ran; `origin` and `settings` are JSON from the notebook."""
 
     task: str
     message: str
     origin: Mapping[str, Any]
     settings: Mapping[str, Any]
     log: RunLog
-    # The number of the steps before this run.
+    # The number of steps before this run.
     step: int = 0
-    # The variables that were copied to the kernel before this run, and after the one before.
+    # The variables that were copied to the kernel between the previous run and this run.
     inputs: list[InputsStep] = field(default_factory=list)
 
     @property
@@ -146,7 +146,7 @@ class Session:
         return [event for run in self.runs for event in run.log]
 
     def to_frame(self) -> Any:
-        """A DataFrame with a row for each event: its cell, time and type, and its fields as far as it has them."""
+        """A DataFrame with a row for each event: the cell, the time, the type and the fields of the event."""
         import pandas as pd
 
         rows = [
@@ -178,7 +178,7 @@ class Session:
         *,
         instead: bool = False,
     ) -> SessionRun:
-        """Begins a run; `instead` means that it takes the place of the runs that were taken back last."""
+        """Begins a run; with `instead`, the run replaces those that `undo` took back last."""
         run = {"task": task, "message": message, "origin": origin, "settings": settings}
         self.add({"run": run, **({"instead": True} if instead else {})})
         return self.runs[-1]
@@ -188,19 +188,19 @@ class Session:
         self.add({"undo": index})
 
     def redo(self) -> None:
-        """Brings back the runs that were taken back last, instead of those that took their place."""
+        """Brings back the runs that `undo` took back last, and takes back the runs that replaced them."""
         self.add({"redo": True})
 
     def drop(self, index: int) -> None:
-        """Removes the runs from this index on; the kernel and the next run keep their variables."""
+        """Removes the runs from this index on; the kernel keeps their variables, and the next run gets their inputs."""
         self.add({"drop": index})
 
-    def take_back(self, size: int) -> None:
-        """Shortens the log of the latest run to its first events."""
+    def cut_log(self, size: int) -> None:
+        """Cuts the log of the latest run to its first `size` events."""
         self.add({"keep": size})
 
-    def new_inputs(self) -> Path | None:
-        """A new folder for the pickles of variables that are copied to the kernel; None if nothing is stored."""
+    def new_inputs_folder(self) -> Path | None:
+        """The path of a new folder for pickles of variables to copy to the kernel; None if nothing is stored."""
         if self._file is None:
             return None
         return next(path for number in count(1) if not (path := self.folder / f"inputs-{number}").exists())

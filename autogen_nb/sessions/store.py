@@ -45,7 +45,7 @@ class SessionStore:
         return session
 
     def copy(self, session: Session, title: str, **head: Any) -> Session:
-        """A new session with the same runs, which belong to no cell."""
+        """Copies a session under a new title; the copied runs belong to no cell."""
         copied = self.create(title, **session.head | head)
         for folder in session.folder.glob("inputs-*"):
             shutil.copytree(folder, copied.folder / folder.name)
@@ -74,10 +74,10 @@ class SessionStore:
         path = self.folder / name / LOG
         with log_file.access(path):
             content = path.read_bytes()
-        return _begun(Session(path.parent, log_file.parse(content, path)))
+        return _not_empty(Session(path.parent, log_file.parse(content, path)))
 
     def first_head(self, name: str) -> Mapping[str, Any]:
-        """The head of a session when it began; {} if it cannot be read."""
+        """The head of a session when it was created; {} if it cannot be read."""
         with suppress(SessionError, OSError), (self.folder / name / LOG).open("rb") as file:
             return next((record["head"] for _, record in log_file.parse(file.readline(), name)), {})
         return {}
@@ -87,7 +87,7 @@ class SessionStore:
         path = self.folder / name / LOG
         file = LogFile(path)
         try:
-            return _begun(Session(path.parent, file.values, file))
+            return _not_empty(Session(path.parent, file.values, file))
         except SessionError:
             file.close()
             raise
@@ -120,7 +120,7 @@ class SessionStore:
                     self.remove(name)
 
 
-def _begun(session: Session) -> Session:
+def _not_empty(session: Session) -> Session:
     if not session.head:
-        raise SessionError(f"the session {session.name!r} is empty: its process ended when it was created")
+        raise SessionError(f"the session {session.name!r} is empty: its process ended while it created the session")
     return session

@@ -1,4 +1,4 @@
-"""A server of OpenAI's chat completions API on 127.0.0.1, with scripted replies and faults."""
+"""A server with OpenAI's chat completions API on 127.0.0.1, with scripted replies and faults."""
 
 import itertools
 import json
@@ -41,7 +41,7 @@ class FakeReply:
     pieces
         The streamed pieces of `content`; by default pieces of 8 characters.
     finish_reason, model
-        By default, the finish reason that fits the reply, and the model of the request.
+        Fields of the response; by default the finish reason that fits the reply, and the model of the request.
     usage
         The token counts to report: "words" counts words, "none" reports nothing.
     status, error, headers
@@ -150,7 +150,7 @@ class FakeOpenAI:
             self._arrived.notify_all()
             scripted = self._always or (self._replies[number] if number < len(self._replies) else None)
         if scripted is None:
-            return FakeReply(status=400, error=f"FakeOpenAI has no further reply: {number} were scripted")
+            return FakeReply(status=400, error=f"FakeOpenAI has no further reply: {len(self._replies)} were scripted")
         reply = scripted(received) if callable(scripted) else scripted
         if isinstance(reply, FakeReply):
             return reply

@@ -1,7 +1,7 @@
 """The keys of models that this process uses; the output of code never shows them."""
 
 _MIN_LENGTH = 8
-"""A shorter key is often no secret, because many servers on this machine accept any text as a key."""
+"""Many local model servers accept any text as a key, so a short key is often no secret."""
 
 _keys: dict[str, str] = {}
 
@@ -12,5 +12,5 @@ def add(key: str | None) -> None:
 
 
 def keys() -> dict[str, str]:
-    """The name of each key."""
+    """Maps each key to the name that replaces it in outputs."""
     return dict(_keys)

@@ -22,7 +22,7 @@ def read(path: Path, owners: frozenset[int]) -> str | None:
         raise _refusal(path, why) from None
     try:
         problem = _problem_of(os.fstat(descriptor), owners)
-        # A user who can write the folder can replace the file.
+        # A user who can write to the folder can replace the file.
         folder_problem = _other_writers(path.parent.stat(), owners | {0})
         if problem or folder_problem:
             raise _refusal(path, problem or f"its folder {str(path.parent)!r} is not safe: {folder_problem}")

@@ -32,7 +32,9 @@ def test_a_stopped_command_goes_on(folder: Path, model: FakeOpenAI) -> None:
     done = ran(*CALL, cwd=folder, **asked(model))
 
     assert (process.returncode, first) == (130, "1/2 done: The first.\n")
-    assert err == "autogen-nb map: stopped; out.csv.rows.jsonl has the rows so far, and the same command goes on\n"
+    assert (
+        err == "autogen-nb map: stopped; out.csv.rows.jsonl has the rows so far, and the same command runs the rest\n"
+    )
     assert (done.code, done.out, done.err) == (0, "The table is out.csv: 2 done\n", "2/2 done: The second.\n")
     assert set(pd.read_csv(folder / "out.csv").answer) == {"The first.", "The second."}
 

@@ -267,7 +267,7 @@ def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
     session = begun(store, Said("user", "assistant", Message("Where is the RAIN?")), ASKED)
     session.runs[0].log.append(CodeRan(0, (Stream("stdout", f"{'.' * 100}rain\nsun\n"),)))
 
-    rows = [row[2:] for row in listing.found(store, "rain")]
+    rows = [row[2:] for row in listing.matches(store, "rain")]
 
     assert rows == [("user", "Where is the RAIN?"), ("output", f"…{'.' * 40}rain")]
 

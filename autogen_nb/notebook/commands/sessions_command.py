@@ -18,9 +18,9 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
                 return line("No sessions are stored.")
             return table(listing.HEADS, rows, kind="sessions", numbers=_NUMBERS)
         case ["search", *text] if text:
-            if not (rows := list(listing.found(store, " ".join(text)))):
+            if not (rows := list(listing.matches(store, " ".join(text)))):
                 return line(f"No session contains {' '.join(text)!r}.")
-            return table(listing.FOUND_HEADS, rows, kind="sessions")
+            return table(listing.MATCH_HEADS, rows, kind="sessions")
         case ["rm", *names] if names:
             removed = [store.find(name) for name in names]
             for name in removed:
