@@ -28,7 +28,7 @@ from tests.models.asking import HELLO, ask, error_of
         ({"config_list": []}, "empty"),
         ({"config_list": {"model": "m"}}, "list of dicts"),
         ({"config_list": "m"}, "list of dicts"),
-        ({"config_list": ["m"]}, "entry 0"),
+        ({"config_list": ["m"]}, "config_list[0]"),
         ({"config_list": [{"model": "m"}, {"api_key": "sk-secretsecret"}]}, "'model'"),
         ({"model": "m", "price": 3}, "price"),
         ({"model": "m", "price": [1]}, "price"),
