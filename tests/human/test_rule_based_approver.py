@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import RULED, Rule, proposed
+from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
 from autogen_nb.human.rule_based_approver import ONWARDS, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
@@ -87,7 +87,7 @@ CODE: dict[EffectKind, tuple[str, str]] = {
 """Of each class that is asked about: code that does it, and the target that the guard names."""
 
 
-@pytest.mark.parametrize("kind", RULED)
+@pytest.mark.parametrize("kind", RULE_KINDS)
 @pytest.mark.parametrize("confirm", CONFIRMS)
 def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind: EffectKind) -> None:
     code, target = CODE[kind]

@@ -17,7 +17,7 @@ from autogen_nb.core.text.code_blocks import parse_python
 _TRICKY = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028-\u202e\u2066-\u2069]")
 """Line ends that only IPython recognises, and characters that disguise code."""
 
-_ASSIGNED = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"(?P<indent>\s*)(?P<target>[\w.\[\]'\", ]+?)\s*=\s*(?P<command>[!%].*)", re.DOTALL)
 _HELP = re.compile(r"\s*(\?{1,2}\s*%{0,2}[\w.*\[\]'\"]+|%{0,2}[\w.*\[\]'\"]+\s*\?{1,2})\s*;?\s*")
 _TOKEN = re.compile(r"\"\"\"|'''|\"|'|#|\\.|[()\[\]{}]", re.DOTALL)
 _DEEPER = dict.fromkeys("([{", 1) | dict.fromkeys(")]}", -1)
@@ -111,8 +111,8 @@ def _command(line: str) -> tuple[str, str, str] | None:
     indent = line[: len(line) - len(bare)]
     if bare.startswith(("%", "!", "?", "/", ",", ";")) or (_HELP.fullmatch(line) and bare):
         return indent, bare, "pass"
-    if (assigned := _ASSIGNED.fullmatch(line)) is not None:
-        return indent, assigned["command"], f"{assigned['target']} = str()[0:]"
+    if (assignment := _ASSIGNMENT.fullmatch(line)) is not None:
+        return indent, assignment["command"], f"{assignment['target']} = str()[0:]"
     return None
 
 

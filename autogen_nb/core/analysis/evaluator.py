@@ -71,7 +71,7 @@ class Evaluator:
         cuts = self._cuts
         self._busy.add(key)
         try:
-            values = deduplicated(self._evaluated(node))
+            values = deduplicated(self._evaluate(node))
         finally:
             self._busy.discard(key)
         # If a cycle of names or a limit has cut the evaluation short, only the outermost call caches the result.
@@ -96,7 +96,7 @@ class Evaluator:
     def texts(self, node: ast.expr) -> tuple[str | None, ...]:
         return tuple(dict.fromkeys(text_of(value) for value in self.of(node)))
 
-    def _evaluated(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
+    def _evaluate(self, node: ast.expr) -> Iterable[Any]:  # noqa: C901, PLR0912  # one row for each kind of expression
         match node:
             case ast.Constant(value=str(text)) if TEMPORARY[-1] in text:
                 return (UNKNOWN,)
@@ -105,11 +105,11 @@ class Evaluator:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
                 return (-number,)
             case ast.Name(id=name):
-                return self._named(name)
+                return self._name_values(name)
             case ast.Attribute(value=inner, attr=attr):
                 return [self._attribute(item, attr) for item in self.of(inner)]
             case ast.Call():
-                return self._called(node)
+                return self._call_results(node)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 return (tuple(self._member(item) for item in elements),)
             case ast.Dict(keys=keys, values=values):
@@ -141,12 +141,12 @@ class Evaluator:
         values = self.of(node)
         return values[0] if len(values) == 1 else OneOf(values)
 
-    def _named(self, name: str) -> Iterable[Any]:
+    def _name_values(self, name: str) -> Iterable[Any]:
         names = self._names
         if name not in names:
             return (Ref(ALIASES[name]),) if name in ALIASES else (Ref(name),) if name in BUILTINS else (UNKNOWN,)
         values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
-        values += [item for bound in names.bound.get(name, ()) for item in self._bound(bound)]
+        values += [item for bound in names.bound.get(name, ()) for item in self._bound_values(bound)]
         if name in names.stored:
             values = [new for item in values or (UNKNOWN,) for new in self._with_stored(item, names.stored[name])]
         if name in names.functions or name in names.classes:
@@ -165,7 +165,7 @@ class Evaluator:
             return ((OneOf((*elements(value), *(new for _, item in stored for new in self.of(item)))),),)
         return (value, UNKNOWN)
 
-    def _bound(self, bound: BoundExpression) -> Iterable[Any]:
+    def _bound_values(self, bound: BoundExpression) -> Iterable[Any]:
         values: Values = self.of(bound.expression)
         for part in bound.part:
             values = tuple(
@@ -207,7 +207,7 @@ class Evaluator:
             return value
         return value if isinstance(value, LocalName) else UNKNOWN
 
-    def _called(self, node: ast.Call) -> Iterable[Any]:
+    def _call_results(self, node: ast.Call) -> Iterable[Any]:
         results: list[Any] = []
         if isinstance(node.func, ast.Attribute):
             results += self._method(node.func, node)

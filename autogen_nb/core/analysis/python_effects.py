@@ -53,8 +53,8 @@ class _PythonReader:
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
         # Objects whose attributes the code reads, directly or with a function such as `getattr`.
-        self._inner = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
-        self._inner |= {
+        self._owners = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
+        self._owners |= {
             id(call.args[0])
             for call in calls
             if isinstance(call.func, ast.Name)
@@ -158,7 +158,7 @@ class _PythonReader:
 
     def _read_notebook(self, call: ast.Call) -> None:
         # For a call such as `get_ipython().system()`, `_read_call` adds the effects.
-        if id(call) not in self._inner:
+        if id(call) not in self._owners:
             self._effects.add_unknown("uses get_ipython")
 
     def _read_help(self, call: ast.Call) -> None:
@@ -254,16 +254,16 @@ class _PythonReader:
             return
         if re.fullmatch(r"__\w+__", name) and name not in _DUNDERS:
             self._effects.add_unknown(f"uses {name}")
-        elif id(node) not in self._inner:
+        elif id(node) not in self._owners:
             for ref in self._values.refs(node):
                 self._read_mention(ref)
 
     def _read_attribute(self, node: ast.Attribute) -> None:
         values = self._values.of(node.value)
         hidden = method_effects.is_internal(node.attr) and not all(_is_exempt(value, node.attr) for value in values)
-        if hidden or (node.attr == "__class__" and id(node) not in self._inner):
+        if hidden or (node.attr == "__class__" and id(node) not in self._owners):
             library_effects.add_internals(node.attr, self._effects)
-        if id(node) not in self._inner:
+        if id(node) not in self._owners:
             # A name with an internal part is harmless if the tables list the whole name.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
@@ -272,7 +272,7 @@ class _PythonReader:
                 None, (library_effects.hidden_part(n) for n in whole if library_effects.default_kind(n) == "compute")
             ):
                 library_effects.add_internals(part, self._effects)
-        if {id(node)} & (self._inner | self._called | self._tested):
+        if {id(node)} & (self._owners | self._called | self._tested):
             return
         for value in values:
             if isinstance(value, Ref):
@@ -292,7 +292,7 @@ class _PythonReader:
         elif name in library_effects.FILES:
             library_effects.add_reference(library_effects.FILES[name][0][0], name, self._effects)
         elif name == "open":
-            self._effects.add_unknown("passes open to other code")
+            self._effects.add_unknown("passes the function open to other code")
         elif kind not in (None, "compute"):
             for variable in self._variables(name):
                 self._effects.add(library_effects.usage_effect(kind, name, variable))

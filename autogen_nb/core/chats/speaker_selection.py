@@ -100,8 +100,8 @@ class Selection:
         able = able or tuple(member for member in self.members if self.functions.get(member))
         if not able:
             raise ConfigError(
-                f"no agent in the group of {self.agent} can call {', '.join(names)}; register it with one of them for "
-                "execution, or set func_call_filter=False"
+                f"no agent in the group of {self.agent} can call {', '.join(names)}; register the function with a "
+                "member for execution, or set func_call_filter=False"
             )
         return able
 

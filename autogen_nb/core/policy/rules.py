@@ -15,7 +15,7 @@ from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import HARMLESS, KINDS, Effect, EffectKind
 from autogen_nb.errors import ConfigError
 
-RULED: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
+RULE_KINDS: tuple[EffectKind, ...] = tuple(kind for kind in KINDS if kind not in HARMLESS)
 
 PATHS: frozenset[EffectKind] = frozenset({"read_private", "write", "delete"})
 
@@ -140,13 +140,13 @@ def _parses_back(rule: Rule) -> bool:
 
 def _kind(word: str) -> EffectKind:
     name = word.lower()
-    kind = ALIASES.get(name) or next((kind for kind in RULED if kind == name), None)
+    kind = ALIASES.get(name) or next((kind for kind in RULE_KINDS if kind == name), None)
     if kind is not None:
         return kind
     if name in HARMLESS:
         raise ConfigError(f"{word!r} needs no rule, because it never needs a question")
     raise ConfigError(
-        f"a rule begins with a kind of effect ({', '.join(RULED)}), and {word!r} is none of them; "
+        f"a rule begins with a kind of effect ({', '.join(RULE_KINDS)}), and {word!r} is none of them; "
         "for example: network api.example.org"
     )
 

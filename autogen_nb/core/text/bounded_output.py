@@ -12,37 +12,37 @@ LIMIT = 1_000_000
 
 MOST = 200  # outputs of one run
 
-Kept: TypeAlias = Stream | Display | Result | Failure
+MergedOutput: TypeAlias = Stream | Display | Result | Failure
 
 
 class HeadAndTail:
     """Collects pieces of text, and keeps `limit` characters: half from the start, half from the end."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        self._room = limit - limit // 2
+        self._head_room = limit - limit // 2
         self._tail_room = limit // 2
         self._head: list[str] = []
         self._tail: list[str] = []
-        self._held = 0
+        self._tail_length = 0
         self.total = 0
 
     def add(self, text: str) -> None:
         self.total += len(text)
-        if self._room:
-            self._head.append(text[: self._room])
-            text = text[self._room :]
-            self._room -= len(self._head[-1])
+        if self._head_room:
+            self._head.append(text[: self._head_room])
+            text = text[self._head_room :]
+            self._head_room -= len(self._head[-1])
         if text:
             self._tail.append(text)
-            self._held += len(text)
+            self._tail_length += len(text)
             # Because the tail grows to twice its limit before a cut, each character is copied at most twice.
-            if self._held > 2 * self._tail_room or len(self._tail) > self._tail_room:
+            if self._tail_length > 2 * self._tail_room or len(self._tail) > self._tail_room:
                 self._cut()
 
     @property
     def left_out(self) -> int:
         self._cut()
-        return self.total - sum(map(len, self._head)) - self._held
+        return self.total - sum(map(len, self._head)) - self._tail_length
 
     def text(self, where: str = "") -> str:
         """The start and the end, and a line between them that counts the omitted characters and ends with `where`."""
@@ -56,7 +56,7 @@ class HeadAndTail:
     def _cut(self) -> None:
         tail = "".join(self._tail)
         tail = tail[max(0, len(tail) - self._tail_room) :]
-        self._tail, self._held = [tail], len(tail)
+        self._tail, self._tail_length = [tail], len(tail)
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class BoundedOutputs:
             else:
                 self._append(output)
 
-    def all(self, where: str = "") -> tuple[Kept, ...]:
+    def all(self, where: str = "") -> tuple[MergedOutput, ...]:
         shown = [
             Stream(output.name, output.text.text(where)) if isinstance(output, _TextRun) else output
             for output in self._kept
@@ -134,7 +134,7 @@ class BoundedOutputs:
         self._missing = self._runs = 0
 
 
-def merge_outputs(outputs: Iterable[Output]) -> list[Kept]:
+def merge_outputs(outputs: Iterable[Output]) -> list[MergedOutput]:
     merged = BoundedOutputs(sys.maxsize, sys.maxsize)
     for output in outputs:
         merged.add(output)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from autogen_nb.core.text.bounded_output import Kept, merge_outputs
+from autogen_nb.core.text.bounded_output import MergedOutput, merge_outputs
 from autogen_nb.outputs import Failure, Output, Stream
 
 LIMIT = 8_000
@@ -80,7 +80,7 @@ def _apply_cursor_up(text: str) -> str:
     return "\n".join(lines)
 
 
-def _text(output: Kept) -> str:
+def _text(output: MergedOutput) -> str:
     if isinstance(output, Stream):
         return plain(output.text).rstrip("\n")
     if isinstance(output, Failure):

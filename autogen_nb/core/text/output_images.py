@@ -29,7 +29,7 @@ MAGIC: Mapping[str, re.Pattern[bytes]] = {
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
 
-_SEEN = ("image/png", "image/jpeg")
+_MIME_TYPES = ("image/png", "image/jpeg")
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The JPEG markers SOF0 to SOF15, which precede the size (ITU T.81); the excluded numbers are DHT, JPG and DAC."""
 _JPEG_STANDALONE = frozenset((0x01, *range(0xD0, 0xD9)))
@@ -45,7 +45,7 @@ def pictures_of(outputs: Iterable[Output]) -> list[dict[str, Any]]:
 def _pictures(outputs: Iterable[Output]) -> Iterator[str]:
     for output in merge_outputs(outputs):
         if isinstance(output, Display | Result):
-            for mime in _SEEN:
+            for mime in _MIME_TYPES:
                 if data := image_base64(mime, output.data.get(mime)):
                     yield f"data:{mime};base64,{data}"
                     break

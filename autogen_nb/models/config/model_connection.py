@@ -29,14 +29,14 @@ _AZURE = ".openai.azure.com"
 _USUAL_HOST = "api.openai.com"
 _SERVERLESS = ("offline", "replay:")
 
-_SEEING = re.compile(
+_VISION_MODELS = re.compile(
     r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-4\.5|gpt-5|chatgpt-4o|\bo1\b(?!-mini|-preview)|\bo3\b(?!-mini)|\bo4"
     r"|claude-|gemini|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
     re.IGNORECASE,
 )
 """Models that accept images, from the providers' lists of November 2026."""
 
-_BLIND = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", re.IGNORECASE)
+_TEXT_MODELS = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instruct", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
     name = named or (entered.model if entered else "") or environ.get("AUTOGEN_NB_MODEL", "")
     if name.startswith(_SERVERLESS):
         return name
-    if (entered is None or (named and named != entered.model)) and (entries := _listed(name, environ)):
+    if (entered is None or (named and named != entered.model)) and (entries := _entries_for(name, environ)):
         return {"config_list": entries}
     if near := difflib.get_close_matches(name, _SERVERLESS, n=1, cutoff=0.8):
         raise ConfigError(f"there is no model {name!r}; did you mean {near[0].replace(':', ':FILE')!r}?")
@@ -121,7 +121,7 @@ def known_models(named: str, entered: ModelConnection | None, environ: Mapping[s
 def accepts_images(spec: Any) -> bool:
     """True if all models of a spec accept images; the setting ``vision`` decides, or else the model's name."""
     common = spec.get("vision") if isinstance(spec, Mapping) else None
-    return all(_sees(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
+    return all(_has_vision(str(entry.get("model")), entry.get("vision", common)) for entry in _entries(spec))
 
 
 def disclosure(host: str, *, rows: bool) -> str:
@@ -130,15 +130,15 @@ def disclosure(host: str, *, rows: bool) -> str:
     return f"`{host}` receives your task, {sent} of variables you hand over, and what the agent's code prints."
 
 
-def _sees(model: str, vision: Any) -> bool:
-    return bool(_SEEING.search(model)) and not _BLIND.search(model) if vision is None else bool(vision)
+def _has_vision(model: str, vision: Any) -> bool:
+    return bool(_VISION_MODELS.search(model)) and not _TEXT_MODELS.search(model) if vision is None else bool(vision)
 
 
 def _entries(spec: Any) -> Sequence[Mapping[str, Any]]:
     return spec.get("config_list", [spec]) if isinstance(spec, Mapping) else [{"model": spec}]
 
 
-def _listed(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
+def _entries_for(name: str, environ: Mapping[str, str]) -> list[dict[str, Any]]:
     entries = find_list(LIST, environ, Path())
     if not entries:
         return []

@@ -22,7 +22,7 @@ from autogen_nb.models.wrappers.wrapper import pieces_of
 INTRODUCTION = (
     "I am the offline analyst: no language model, but a fixed analysis in Python; nothing leaves this machine."
 )
-_LOOKS = 3
+_MOST_READS = 3
 """The maximum number of reads of the table in a turn; each restart of the kernel makes another read necessary."""
 
 
@@ -90,7 +90,7 @@ def _blocks(state: State) -> Iterator[Block]:
 def _is_settled(state: State, block: Block) -> bool:
     attempts = [attempt for attempt in state.attempts if attempt.step == block.step]
     if block.step == "look":
-        return len(attempts) >= (_LOOKS if state.table else 1)
+        return len(attempts) >= (_MOST_READS if state.table else 1)
     lost = [attempt for attempt in attempts if attempt.error == LOST]
     return len(lost) > 1 or any(
         attempt.ran or attempt.code == block.code for attempt in attempts if attempt not in lost

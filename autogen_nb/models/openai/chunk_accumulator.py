@@ -17,7 +17,7 @@ from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
 
 _MOST_TOKENS = 10**12
-_JOINED = ("arguments", "text", "summary", "data")
+_PIECES = ("arguments", "text", "summary", "data")
 """The fields that arrive in pieces; some servers repeat the other fields, which arrive whole."""
 
 
@@ -130,7 +130,7 @@ def _merge(whole: dict[str, Any], piece: Mapping[str, Any]) -> None:
             whole[name] = known if isinstance(known, dict) else {}
             _merge(whole[name], value)
         elif isinstance(value, str):
-            whole[name] = known + _text(value) if name in _JOINED and isinstance(known, str) else _text(value) or known
+            whole[name] = known + _text(value) if name in _PIECES and isinstance(known, str) else _text(value) or known
         elif value is not None:
             whole[name] = value
 
