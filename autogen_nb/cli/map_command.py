@@ -30,9 +30,9 @@ _WIDTH = 100
 @click.option("--workers", type=click.IntRange(1), help="Workers on this machine. [one for each processor]")
 @click.option("--retry-failed", is_flag=True, help="Run the failed rows of an earlier command again.")
 def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> int:
-    """Runs TASK once for each row of a table, unattended; {column} in TASK stands for the value in the row.
+    """Runs TASK once for each row of a table, unattended; {column} in TASK stands for the row's value.
 
-    The TASK "-" is read from standard input. The same command again runs only the rows that are missing.
+    If TASK is "-", reads it from standard input. The same command again runs only the rows that are missing.
 
     \b
     autogen-nb map "Summarise the file {path}." \\

@@ -33,7 +33,7 @@ _REPLAY = "replay:"
 def run(
     task: str, out: Path, data: tuple[Path, ...], timeout: float | None, *, force: bool, quiet: bool, **values: Any
 ) -> int:
-    """Runs one TASK unattended, and saves an executed notebook; the TASK "-" is read from standard input.
+    """Runs one TASK unattended, and saves an executed notebook. If TASK is "-", reads it from standard input.
 
     \b
     autogen-nb run "Which species is heaviest? Plot it." \\
@@ -120,7 +120,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
-    """Saves the notebook, if necessary in a temporary folder; returns its path and the reason for this folder."""
+    """Saves the notebook, after an error in a temporary folder; returns the path, and the error if there was one."""
     try:
         return save(notebook, path, force=force), ""
     except OSError as error:

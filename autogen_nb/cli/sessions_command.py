@@ -68,7 +68,7 @@ def rm(names: Sequence[str]) -> None:
 @click.option("--unchecked", is_flag=True, help="Do not run the code.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
-    """Runs the code of a session again, and writes FILE.ipynb, .py, .md or .html; lists blocks with other outputs."""
+    """Runs a session's code again, and writes FILE.ipynb, .py, .md or .html; lists the blocks whose outputs differ."""
     store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
     if not (yes or unchecked):

@@ -70,7 +70,7 @@ def _check(path: Path, source: str) -> None:
     except ImportError as error:
         library = _LIBRARIES.get(path.suffix.lower(), error.name)
         raise ConfigError(f"{path} needs {library} to be read: {sys.executable} -m pip install {library}") from error
-    except Exception as error:  # pandas raises many kinds
+    except Exception as error:  # pandas raises many types of errors
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ConfigError(f"{path} cannot be read as a table: {reason}") from error
     if not len(namespace["table"]):

@@ -1,8 +1,8 @@
 """Runs code blocks in a place: on this machine, in a sandbox, in a container or on a server.
 
-A kernel keeps variables between blocks; programs keep only files. Shell blocks run as programs next to the kernel,
-except on a server that runs no programs. If a place, such as a container without ipykernel, cannot have a kernel, all
-blocks run as programs, with standard input closed.
+A kernel keeps variables between blocks; programs keep only files. Shell blocks run as programs next to the kernel; on
+a server that runs no programs, the kernel runs them. In a place without a kernel, such as a container without
+ipykernel, all blocks run as programs, with standard input closed.
 """
 
 import asyncio
@@ -69,7 +69,7 @@ class BlockExecutor:
         *,
         cwd: str | Path = ".",
         timeout: float | None = None,
-        # None means, on this machine, the harmless variables of this process and those in `passed`.
+        # None means, on this machine, this process's harmless environment variables and those in `passed`.
         environ: Mapping[str, str] | None = None,
         passed: Collection[str] = (),
         # Seconds between the interrupt of a block and its end by force.
@@ -164,7 +164,7 @@ class BlockExecutor:
         """Runs blocks, and emits outputs as they arrive; see `autogen_nb.core.ports.AttendedExecutor`.
 
         The inquirer answers `input()` and `getpass()` in a kernel. A Python kernel also asks the inquirer about effects
-        that `permissions` does not cover; other kernels and programs have no guard.
+        that `permissions` does not cover; other kernels and programs do not ask.
         """
         scope = scope or PathScope(str(self.cwd), "", _HOME)
         options = {
@@ -248,7 +248,7 @@ class BlockExecutor:
         await self.kernel.put_copy(names, copy)
 
     async def get(self, name: str, *, unpickle: bool = False) -> Any:
-        """Returns a copy of a variable, which must be data unless `unpickle` is set (`Kernel.get`)."""
+        """Returns a copy of a variable: only data, or with `unpickle`, any object (`Kernel.get`)."""
         await self._check_kernel("hold variables", TransferError)
         return await self.kernel.get(name, unpickle=unpickle)
 

@@ -28,7 +28,7 @@ class History:
     async def run(
         self, kernel: Kernel, code: str, emit: Emit[Output], permissions: BlockPermissions, **options: Any
     ) -> BlockOutcome:
-        """Runs a block like `Kernel.execute`; repeats the earlier steps if the state was lost before or in the run."""
+        """Runs a block like `Kernel.execute`, and repeats earlier steps if the state is lost before or in the run."""
         notes: list[str] = []
         if kernel.lost:
             await self._replay(kernel, notes, emit, options)

@@ -4,7 +4,7 @@
    stops it. Otherwise it starts at first use, and the team that used it stops it at the end of the run.
 2. Each executor supports AutoGen 0.2's sync calls and AgentChat's async calls. `execute_code_blocks` must be awaited if
    it gets a cancellation token. Without a running event loop, `start`, `stop` and `restart` finish before they return;
-   within a loop they may be awaited, and later calls wait for them.
+   within a loop, awaiting them is optional, and later calls wait for them.
 3. Agents run code with `run`, which streams; see `autogen_nb.core.ports.Executor`.
 """
 
@@ -187,7 +187,7 @@ class OwnedExecutor(BlockExecutor, Owned):
         return in_background(super().start())
 
     def stop(self, note: str = "") -> Coroutine[Any, Any, None]:
-        """Ends the executor; further calls do nothing, and it can be used again.
+        """Stops the executor, which can be used again; a second call does nothing.
 
         The model reads `note` with the next block.
         """
@@ -218,7 +218,7 @@ class OwnedExecutor(BlockExecutor, Owned):
         code_blocks
             Objects with ``code`` and ``language``.
         cancellation_token
-            Ends the code when it is cancelled. If this argument is given, even as None, the result must be awaited.
+            Cancelling the token ends the code. If this argument is given, even as None, the result must be awaited.
         """
         run = self._run_to_result([CodeBlock(str(block.language).lower(), block.code) for block in code_blocks])
         return engine.call(run) if cancellation_token is _SYNC else _cancellable(run, cancellation_token)

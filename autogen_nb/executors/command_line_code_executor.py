@@ -83,7 +83,7 @@ class CommandLineCodeExecutor(OwnedExecutor):
 
 
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
-    """Runs each block as a program on this machine, with the rights of its user.
+    """Runs each block as a program on this machine, with the rights of this process.
 
     The other parameters are those of `CommandLineCodeExecutor`. By default, blocks run under this Python interpreter.
     Until `stop` is called, they can import the packages that earlier blocks installed.

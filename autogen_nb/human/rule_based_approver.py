@@ -2,8 +2,8 @@
 
 1. Rules answer questions about the effects of code, before and while it runs. With `confirm="always"`, the person
    approves every block, and rules answer only while the code runs.
-2. "Run all from here" approves all later code of the cell, or of the task at a terminal. It is never saved, and not
-   available with `confirm="always"`.
+2. "Run all from here" approves all later code of the cell, or of the task at a terminal. This approval is never
+   saved, and not available with `confirm="always"`.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

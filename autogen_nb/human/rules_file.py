@@ -127,7 +127,7 @@ class RulesFile:
 def _parse_rule(text: str, moment: str) -> SavedRule:
     rule, made = parse(text), datetime.fromisoformat(moment)
     if str(rule) != text:
-        raise ValueError(f"{text!r} is not the form of a saved rule")
+        raise ValueError(f"{text!r} is not in the form of a saved rule")
     return SavedRule(rule, made if made.tzinfo else made.replace(tzinfo=UTC))
 
 

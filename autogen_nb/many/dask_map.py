@@ -77,9 +77,9 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     retry_failed
         Whether the same call again also runs the rows that failed.
     on_row
-        A function to call after each row: with the row and its result, the number of finished rows, and of all rows.
+        A function to call after each row, with the row and its result, the number of finished rows and that of all.
     on_start
-        A function to call first, with a function that stops the rows, from any thread; `map` then raises
+        A function to call first. Its argument is a function that stops the rows, from any thread; `map` then raises
         `ChatUnfinished`.
     **options
         The options of a cell: `model`, `confirm`, `budget`, `sandbox`, `net`, `kernel`, `max_turns`, `block_timeout`
@@ -251,7 +251,7 @@ def _run(
             client.replicate([values])
             yield from queue.results()
         finally:
-            # After the end of the limits, rows that still run send no further request.
+            # After `limits.end()`, rows that still run send no further request.
             with suppress(Exception):
                 queue.cancel()
                 limits.end()
@@ -359,7 +359,7 @@ def _result(future: "Future[dict[str, Any]]") -> dict[str, Any]:
     error = future.exception()
     if isinstance(error, KilledWorker):
         return not_run("each worker that ran this row died") | {"status": "failed"}
-    return not_run(f"the worker cannot run it: {type(error).__name__}: {error}")
+    return not_run(f"the worker cannot run the row: {type(error).__name__}: {error}")
 
 
 def _columns(row: Mapping[str, Any], record: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -383,6 +383,6 @@ def _write(table: list[dict[str, Any]], path: Path | None) -> "pd.DataFrame":
             frame.to_parquet(path, index=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise ExecutionError(
-            f"{path} cannot be written: {error}; the results are in its journal, and the same call tries again"
+            f"{path} cannot be written: {error}; the results are in the journal, and the same call tries again"
         ) from error
     return frame

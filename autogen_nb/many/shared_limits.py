@@ -90,7 +90,7 @@ class SharedBudget(Budget):
     def begin(self, estimate: Estimate) -> None:
         """Adds the spending of all workers to this budget, and records the estimate of a request in the limits."""
         with self._limits.change() as value:
-            # A pending request of this row is left only if its worker died; it counts with its estimate.
+            # A pending request of this row remains only if the worker died; its estimate counts as spent.
             lost_tokens, lost_dollars = value["pending"].pop(self.row, (0, 0.0))
             value["tokens"] += lost_tokens
             value["dollars"] += lost_dollars

@@ -61,7 +61,7 @@ class OnCaller:
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """Work on the engine's loop that returns the answer, and passes events to its argument until then."""
+    """Work on the engine's loop: calls its argument with events, and returns the answer."""
 
     work: Callable[[Callable[[Transient | Inquiry], None]], Awaitable[Answer]]
 

@@ -1,4 +1,4 @@
-"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without API keys and addresses."""
+"""AutoGen 0.2's runtime logging: a row for each new agent, request and message, without keys and servers' addresses."""
 
 import json
 import sqlite3

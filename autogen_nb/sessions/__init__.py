@@ -1,7 +1,7 @@
 """Chats that are stored in files, and so survive the end of their kernels.
 
-`names` lists the sessions, and `read` returns one, with its events and their DataFrame. `recording` stores the chats of
-a program.
+`names` lists the sessions, and `read` returns one, with its events, also as a DataFrame. `recording` stores the chats
+of a program.
 """
 
 from collections.abc import Iterator, MutableSequence
@@ -42,7 +42,7 @@ def read(name: str) -> "Session":
 
 @contextmanager
 def recording(title: str) -> "Iterator[Session]":
-    """Stores all chats and runs of teams that begin in the `with` block, as the cells of a new session."""
+    """Stores all chats and team runs that begin in the `with` block, as the cells of a new session."""
     from autogen_nb.sessions.store import SessionStore
 
     session = SessionStore().create(title, chat=title)

@@ -1,7 +1,7 @@
 """An append-only file with one JSON value on each line.
 
-1. If the process ends while it appends a line, the file ends with an incomplete line, which the next process that
-   opens the file removes.
+1. If the process ends while it appends a line, the file ends with an incomplete line. The next process that opens
+   the file removes this line.
 2. Each line begins with a checksum of all lines up to it, so a changed, missing or added line is an error.
 3. A text of more than 4 KB is stored once, on a line of its own; values refer to it by its hash.
 4. The process that appends holds a lock, which the system releases when the process ends.

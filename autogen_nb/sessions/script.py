@@ -1,4 +1,4 @@
-"""Extracts from a chat's log what an exported document shows: the messages, and the code that ran."""
+"""Extracts the messages and the code that ran from a chat's log, for example for an exported document."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""A session: a chat of a notebook, as a file stores it.
+"""A session: the stored chat of a notebook.
 
 Each change is a record in the file. Reading a session applies the records of the file, and appending a record also
 applies it, so both lead to the same state.
@@ -34,7 +34,7 @@ class CodeStep:
 
 @dataclass(frozen=True, slots=True)
 class InputsStep:
-    """Variables that were copied to the agent's kernel; `folder` has their pickles; None if they were not stored."""
+    """Variables that were copied to the agent's kernel; `folder` has their pickles, if they are stored."""
 
     names: tuple[str, ...]
     folder: Path | None

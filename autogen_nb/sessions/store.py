@@ -83,7 +83,7 @@ class SessionStore:
         return {}
 
     def open(self, name: str) -> Session:
-        """The session, for appending; raises SessionError if a notebook uses it."""
+        """Opens the session for appending; raises SessionError if a notebook uses it."""
         path = self.folder / name / LOG
         file = LogFile(path)
         try:
@@ -93,7 +93,7 @@ class SessionStore:
             raise
 
     def find(self, text: str) -> str:
-        """The name of the only session that begins with the text."""
+        """The name of the session with this name, or of the only session whose name begins with the text."""
         names = [name for name in self.names() if name.startswith(text)]
         if text in names:
             return text

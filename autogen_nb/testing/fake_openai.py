@@ -51,7 +51,7 @@ class FakeReply:
     ending
         "cut" breaks the connection before the end of a streamed reply.
     events
-        The data of the server-sent events; it replaces the reply above.
+        The data of the server-sent events, which replaces the fields above.
     body, content_type
         The body of the response, which replaces the reply, and its media type.
     """
@@ -96,7 +96,7 @@ class FakeOpenAI:
     lookups : list of Received
         All requests of ``GET /models``.
     requests : list of Received
-        All other requests.
+        All requests for chat completions.
     """
 
     def __init__(

@@ -161,7 +161,7 @@ class HeldFolder:
 
 
 def clear(path: Path) -> None:
-    """Removes a folder with its contents, as far as possible; other code must not be able to replace its parent."""
+    """Removes a folder and its contents if possible; other code must not be able to replace the parent folder."""
     with suppress(OSError), HeldFolder(path.parent) as parent:
         parent.clear(path.name)
 

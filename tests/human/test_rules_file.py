@@ -46,7 +46,7 @@ def _text(*rules: str, version: int = 1, made: str = "2026-01-02T03:04:05") -> s
         ('{"version": 1, "rules": [1]}', "not a valid list of rules"),
         (_text("network x", version=2), "version 2"),
         (_text("everything"), "'everything' is none of them"),
-        (_text("host x"), "'host x' is not the form of a saved rule"),
+        (_text("host x"), "'host x' is not in the form of a saved rule"),
         (_text("network x", made="then"), "not a valid list of rules"),
     ],
     ids=range(10),

@@ -241,7 +241,7 @@ def _graph(dask_scheduler: Any) -> bytes:
         ({"confirm": "never"}, "needs a sandbox"),
         ({"budget": "much"}, "the budget is 'much'"),
         ({"out": "table.txt"}, "must end in .csv or .parquet"),
-        ({"model": {"model": "x", "api_key": KEY}}, "model is not a name"),
+        ({"model": {"model": "x", "api_key": KEY}}, "model must be a name"),
     ],
 )
 def test_a_bad_call_starts_nothing(changed: dict[str, Any], problem: str) -> None:
