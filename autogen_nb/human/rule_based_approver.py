@@ -12,7 +12,7 @@ from typing import NoReturn, TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import covered, parse, with_absolute_path
+from autogen_nb.core.policy.rules import covering_rules, parse, with_absolute_path
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.errors import ConfigError, NobodyThere
 from autogen_nb.events import (
@@ -130,7 +130,7 @@ class RuleBasedApprover:
     def _approving_rules(self, effects: Sequence[Effect]) -> str:
         """The rules that together cover all effects, as text; "" if an effect is not covered."""
         try:
-            used = covered(self._rules.rules(), effects)
+            used = covering_rules(self._rules.rules(), effects)
         except ConfigError as error:
             self._complain(f"Your rules are not used, so you are asked: {error}")
             return ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from autogen_nb.core.policy.rules import Rule, proposed
+from autogen_nb.core.policy.rules import Rule, proposed_rules
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import NobodyThere
@@ -55,7 +55,7 @@ class TerminalHuman:
     def approve(self, question: ApprovalAsked) -> ApprovalGiven:
         self._announce()
         IOStream.get_default().print(_approval_text(question))
-        offered = proposed(question.effects_for_rules)
+        offered = proposed_rules(question.effects_for_rules)
         more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
             match read_line(_CHOICES.format(more)).strip().lower():
@@ -81,7 +81,7 @@ class TerminalHuman:
         line = f", at the line\n\n    {visible(question.line)}\n" if question.line else "."
         IOStream.get_default().print(f"\nThe running code {visible(question.effect.words)}{line}")
         try:
-            return _read_judgement(proposed((question.effect,)))
+            return _read_judgement(proposed_rules((question.effect,)))
         except NobodyThere:
             return EffectJudged(allowed=False, reason=_GONE)
 

@@ -13,7 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePath
 from typing import Any
 
-from autogen_nb.core.policy.rules import covered
+from autogen_nb.core.policy.rules import covering_rules
 from autogen_nb.effects import Effect
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile
@@ -66,7 +66,7 @@ def writable(cwd: Path, folder: Callable[[], str]) -> Writable:
 
     def everywhere() -> bool:
         with suppress(ConfigError):
-            return covered(RulesFile().rules(), [Effect("write", str(cwd / "*"))]) is not None
+            return covering_rules(RulesFile().rules(), [Effect("write", str(cwd / "*"))]) is not None
         return False
 
     return Writable(folder, everywhere)

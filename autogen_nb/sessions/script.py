@@ -111,4 +111,4 @@ def _changed(code: str) -> set[str]:
         for node in nodes
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name)
     }
-    return code_blocks.defined(code) | owners
+    return code_blocks.defined_names(code) | owners

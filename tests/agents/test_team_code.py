@@ -8,7 +8,7 @@ import pytest
 from autogen_nb.agents.code_executor_agent import ApprovalRequest, ApprovalResponse, CodeExecutorAgent
 from autogen_nb.agents.teams.team_messages import CodeExecutionEvent, CodeGenerationEvent
 from autogen_nb.agents.user_proxy import UserProxyAgent
-from autogen_nb.core.chats.team_replies import NOTHING
+from autogen_nb.core.chats.team_replies import NO_CODE
 from autogen_nb.core.ports import RunEnded
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.messages import CodeBlock
@@ -28,7 +28,7 @@ def test_user_proxy_runs_the_code_of_the_last_message() -> None:
     proxy = UserProxyAgent("executor", code_execution_config={"code_executor": executor})
     result = done(by_turns(says("coder", CODE, "no code"), proxy, max_turns=4))
 
-    assert [text for _, text in spoken(result)][1:] == [CODE, RAN, "no code", NOTHING]
+    assert [text for _, text in spoken(result)][1:] == [CODE, RAN, "no code", NO_CODE]
     assert executor.blocks == [CodeBlock("python", "print(1)")]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autogen_nb.core.text.code_blocks import CodeReading, defined, read
+from autogen_nb.core.text.code_blocks import CodeReading, defined_names, read
 from tests.corpus import sections
 
 CODE = st.text(st.characters(blacklist_characters="\r\n\0", blacklist_categories=["Cs"]))
@@ -140,5 +140,5 @@ def test_defined_finds_every_binding() -> None:
         "def m(): pass\nasync def n(): pass\nclass o: pass\nwith p as q: (r := 1)\n"
     )
 
-    assert defined(code) == set("adghijkmnoqr")
-    assert defined("not python") == set()
+    assert defined_names(code) == set("adghijkmnoqr")
+    assert defined_names("not python") == set()

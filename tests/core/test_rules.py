@@ -8,7 +8,7 @@ from autogen_nb.core.policy.organisation_policy import NO_POLICY
 from autogen_nb.core.policy.organisation_policy import parse as parse_policy
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.permissions import allows
-from autogen_nb.core.policy.rules import Rule, covered, parse, proposed, with_absolute_path
+from autogen_nb.core.policy.rules import Rule, covering_rules, parse, proposed_rules, with_absolute_path
 from autogen_nb.effects import KINDS, Effect
 from autogen_nb.errors import ConfigError
 from tests.corpus import sections
@@ -110,10 +110,10 @@ def test_acts_are_covered_when_each_is() -> None:
         Effect("write", "/data/x"),
     ]
 
-    assert covered([disk, net], effects) == (net, disk)
-    assert covered([disk], effects) is None
-    assert covered([disk], [Effect("compute")]) == ()
-    assert covered([], []) == ()
+    assert covering_rules([disk, net], effects) == (net, disk)
+    assert covering_rules([disk], effects) is None
+    assert covering_rules([disk], [Effect("compute")]) == ()
+    assert covering_rules([], []) == ()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_acts_are_covered_when_each_is() -> None:
     ],
 )
 def test_rules_are_offered_from_the_narrowest_on(effect: Effect, texts: list[str]) -> None:
-    offered = proposed([effect, effect])
+    offered = proposed_rules([effect, effect])
 
     assert [str(rule) for rule in offered] == texts
     assert all(rule.covers(effect) for rule in offered)

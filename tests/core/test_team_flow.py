@@ -7,7 +7,7 @@ from autogen_nb.core.chats.reply_steps import Asking, Stop
 from autogen_nb.core.chats.speaker_selection import Selection
 from autogen_nb.core.chats.team_flow import Observation, TeamRun, TeamTurn, team_chat
 from autogen_nb.core.chats.team_replies import (
-    NOTHING,
+    NO_CODE,
     AskPerson,
     Respond,
     RunLast,
@@ -87,7 +87,7 @@ def answered(respond: Respond, said: Said, *answers: AnyAnswer) -> tuple[list[Re
 def test_code_that_nobody_wrote_does_not_run(kind: Any, runs: RunCode) -> None:
     said = Said("alice", "team", Message(CODE), kind=kind)
 
-    assert answered(RunLast(runs), said) == ([], TeamReply(Message(NOTHING), "output"))
+    assert answered(RunLast(runs), said) == ([], TeamReply(Message(NO_CODE), "output"))
 
 
 def test_a_writer_is_stopped() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from autogen_nb.core.analysis import effects_to_confirm
 from autogen_nb.core.policy.path_scope import PathScope
-from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed
+from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed_rules
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
 from autogen_nb.human.rule_based_approver import ONWARDS, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
@@ -100,7 +100,7 @@ def test_each_rule_that_is_offered_holds(tmp_path: Path, confirm: Confirm, kind:
     for question in questions:
         _put(person := Attentive(approvals=[SKIP], judged=[NO]), next(files), question)
         (seen,) = person.seen
-        offered = proposed(seen.effects_for_rules if isinstance(seen, ApprovalAsked) else (seen.effect,))
+        offered = proposed_rules(seen.effects_for_rules if isinstance(seen, ApprovalAsked) else (seen.effect,))
         for text in map(str, offered):
             file = next(files)
             accepts = Attentive(approvals=[replace(RUN, rules=(text,))], judged=[replace(YES, rules=(text,))])

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from autogen_nb.core.chats.human_input import EXIT, PROMPT_START, Ask, Mode, decide
 from autogen_nb.core.chats.termination_checks import Condition
-from autogen_nb.core.text.code_blocks import CodeReading, defined, read
+from autogen_nb.core.text.code_blocks import CodeReading, defined_names, read
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
@@ -139,7 +139,7 @@ class ConversationState:
         if key not in self._readings:
             reading = read(text, self.names)
             self._readings[key] = reading
-            self.names.update(*[defined(block.code) for block in reading.blocks])
+            self.names.update(*[defined_names(block.code) for block in reading.blocks])
         return self._readings[key]
 
     def _text(self, agent: str, peer: str, index: int) -> str:

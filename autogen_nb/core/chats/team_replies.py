@@ -30,7 +30,7 @@ from autogen_nb.messages import FunctionCall, Message, Usage
 
 T = TypeVar("T")
 
-NOTHING = (
+NO_CODE = (
     "The last messages hold no code that could be run; write it in a block that is fenced with ```python or ```sh."
 )
 
@@ -121,7 +121,7 @@ class RunLast:
         if outcome is None:
             if self.otherwise is not None:
                 return (yield from self.otherwise(state, name))
-            return TeamReply(Message(NOTHING), "output")
+            return TeamReply(Message(NO_CODE), "output")
         return outcome if isinstance(outcome, Stop) else TeamReply(outcome.message, "output")
 
 

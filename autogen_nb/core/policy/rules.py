@@ -110,7 +110,7 @@ def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
     return replace(effect, target=effect_targets.absolute(effect.target, folder=folder, home=home) or "")
 
 
-def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
+def covering_rules(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
     """The rules that cover the effects; None if an effect is not covered."""
     known = tuple(rules)
     used: list[Rule] = []
@@ -124,7 +124,7 @@ def covered(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...
     return tuple(dict.fromkeys(used))
 
 
-def proposed(effects: Iterable[Effect]) -> tuple[Rule, ...]:
+def proposed_rules(effects: Iterable[Effect]) -> tuple[Rule, ...]:
     """The rules to propose in a question about the effects; for each effect, the narrowest rule comes first."""
     offered = (rule for effect in effects for rule in _offers(effect) if rule.covers(effect) and _parses_back(rule))
     return tuple(dict.fromkeys(offered))

@@ -2,8 +2,8 @@
 
 1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose.
 2. An unclosed fence is no code block, because the reply may be incomplete.
-3. A fence without a language is a shell block if it begins like a shell command, Python if it parses as Python, and
-   prose otherwise.
+3. A fence without a language is shell code if it looks like one command, Python if it parses as Python, and prose
+   otherwise.
 4. A fence with a language in `SHOWN`, such as ``json`` or ``mermaid``, is no code block.
 """
 
@@ -69,12 +69,12 @@ def read(text: str, known: AbstractSet[str] = frozenset()) -> CodeReading:
         language = _language(tag, code, names) if closed else ""
         if language and code.strip():
             blocks.append(CodeBlock(language, code))
-            names |= defined(code)
+            names |= defined_names(code)
     prose += lines[at:]
     return CodeReading(tuple(blocks), unclosed, "\n".join(prose))
 
 
-def defined(code: str) -> set[str]:
+def defined_names(code: str) -> set[str]:
     tree = parse_python(code)
     if tree is None:
         return set()

@@ -1,4 +1,4 @@
-"""Makes text safe to display: no character can disguise it or control a terminal."""
+"""Makes text safe to display, without characters that disguise it or control a terminal."""
 
 import re
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import ipywidgets as widgets
 
 from autogen_nb.core.chats.human_input import EXIT
-from autogen_nb.core.policy.rules import proposed
+from autogen_nb.core.policy.rules import proposed_rules
 from autogen_nb.effects import Effect, EffectJudged
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, EffectAsked, HumanInputGiven
 from autogen_nb.messages import CodeBlock
@@ -25,7 +25,7 @@ class DecisionPanel(Panel):
 
     def __init__(self, text: str, code_html: str, effects: Iterable[Effect]) -> None:
         super().__init__(text, chat_html.question(text) + code_html)
-        self._rules = proposed(effects)
+        self._rules = proposed_rules(effects)
         self.busy = False
         self._choices()
 
