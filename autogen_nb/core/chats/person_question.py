@@ -1,4 +1,4 @@
-"""The tool with which a model asks the person a question; the result is the answer."""
+"""The tool with which a model asks the person a question; the tool's result is the answer."""
 
 import json
 from collections.abc import Sequence
