@@ -133,7 +133,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message; adds the code's names to `names`, which distinguish Python from shell in later blocks."""
+        """The code in a message; adds its names to `names`, which distinguish Python from shell in later blocks."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
