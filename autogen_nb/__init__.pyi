@@ -69,10 +69,10 @@ from .executors.code_executor import CommandLineCodeResult as CommandLineCodeRes
 from .executors.code_executor import IPythonCodeResult as IPythonCodeResult
 from .executors.command_line_code_executor import DockerCommandLineCodeExecutor as DockerCommandLineCodeExecutor
 from .executors.command_line_code_executor import LocalCommandLineCodeExecutor as LocalCommandLineCodeExecutor
-from .executors.handed_functions import Alias as Alias
-from .executors.handed_functions import FunctionWithRequirements as FunctionWithRequirements
-from .executors.handed_functions import ImportFromModule as ImportFromModule
-from .executors.handed_functions import with_requirements as with_requirements
+from .executors.functions_module import Alias as Alias
+from .executors.functions_module import FunctionWithRequirements as FunctionWithRequirements
+from .executors.functions_module import ImportFromModule as ImportFromModule
+from .executors.functions_module import with_requirements as with_requirements
 from .executors.jupyter_code_executor import DockerJupyterCodeExecutor as DockerJupyterCodeExecutor
 from .executors.jupyter_code_executor import DockerJupyterServer as DockerJupyterServer
 from .executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor as EmbeddedIPythonCodeExecutor

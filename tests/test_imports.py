@@ -175,7 +175,7 @@ BY_NAME = {
     "kernels/processes/private_folders.py": "private folders, in the folder for temporary files",
     "kernels/processes/supervisor.py": "runs alone, without a package; private folders when their code has ended",
     "executors/block_executor.py": "the working directory itself",
-    "executors/handed_functions.py": "the working directory itself",
+    "executors/functions_module.py": "the working directory itself",
     "many/dask_map.py": "the folder of journals, the person's own data, which no sandbox writes",
     "models/wrappers/cache.py": "the cache's own folder, which SQLite opens by its name, too",
     "models/wrappers/recording.py": "the folder of the recording, before it is held",

@@ -69,7 +69,7 @@ class _Conversation:
             TerminalHuman(),
             RulesFile(),
             scope=None if self._user.code is None else self._user.code.scope,
-            onwards=ApproveAll(offered=not self._settings.every_block, agents_decide=False),
+            approve_all=ApproveAll(offered=not self._settings.every_block, agents_decide=False),
             tell=_print_notice,
         )
         options = ChatOptions(message, clear_history=False)

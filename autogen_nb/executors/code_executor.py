@@ -114,7 +114,7 @@ class AdaptedExecutor:
             await stopped
 
 
-class Owned:
+class OwnedResource:
     """A resource that its owner starts and stops, by calls or by `with` and `async with`.
 
     Attributes
@@ -158,7 +158,7 @@ def _awaitable(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corou
     return start
 
 
-class OwnedExecutor(BlockExecutor, Owned):
+class OwnedExecutor(BlockExecutor, OwnedResource):
     """An executor that its owner may start and stop; implements `autogen_nb.core.ports.Executor`.
 
     Parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
-from autogen_nb.executors.handed_functions import PROMPT, HandedFunctions
+from autogen_nb.executors.functions_module import PROMPT, FunctionsModule
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
 
 
@@ -38,7 +38,7 @@ class CommandLineCodeExecutor(OwnedExecutor):
         init_command: str | None = None,
         **options: Any,
     ) -> None:
-        self._functions = HandedFunctions(functions, functions_module)
+        self._functions = FunctionsModule(functions, functions_module)
         self.functions = list(functions)
         self.functions_module = functions_module
         self._init_command = init_command

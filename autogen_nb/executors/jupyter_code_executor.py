@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakSet
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.code_executor import Owned, OwnedExecutor, one_directory
+from autogen_nb.executors.code_executor import OwnedExecutor, OwnedResource, one_directory
 from autogen_nb.executors.command_line_code_executor import container_settings
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
 from autogen_nb.kernels.places.container_engine import build_kernel_image
@@ -41,7 +41,7 @@ class JupyterConnectionInfo:
     token: str | None = field(default=None, repr=False)
 
 
-class _ManagedServer(Owned):
+class _ManagedServer(OwnedResource):
     """A server managed by this package; stopping it stops its executors."""
 
     def __init__(self) -> None:

@@ -29,8 +29,8 @@ from autogen_nb.human.rules_file import RulesFile
 G = TypeVar("G", ApprovalGiven, EffectJudged)
 
 # Authors of decisions, and the reason for a denial
-ONWARDS = "you (run all from here)"
-RULED = "your rule: "
+RUN_ALL = "you (run all from here)"
+RULE_PREFIX = "your rule: "
 UNATTENDED = "nobody can be asked while code runs"
 
 
@@ -65,13 +65,13 @@ class RuleBasedApprover:
         *,
         tell: Callable[[str], None],
         scope: PathScope | None = None,
-        onwards: ApproveAll | None = None,
+        approve_all: ApproveAll | None = None,
     ) -> None:
         self._human = human
         self._rules = rules
         self._tell = tell
         self._scope = scope or PathScope()
-        self._onwards = onwards or ApproveAll()
+        self._approve_all = approve_all or ApproveAll()
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -97,7 +97,7 @@ class RuleBasedApprover:
 
     def allow(self, question: EffectAsked) -> EffectJudged | Awaitable[EffectJudged]:
         if self._runs_all(question.agent):
-            return EffectJudged(allowed=True, by=ONWARDS)
+            return EffectJudged(allowed=True, by=RUN_ALL)
         (effect,) = self._with_absolute_paths((question.effect,))
         by = self._approving_rules((effect,))
         if by:
@@ -111,20 +111,20 @@ class RuleBasedApprover:
         return cast("CodeQuestionAnswerer", self._human)
 
     def _with_offers(self, question: ApprovalAsked) -> ApprovalAsked:
-        if question.always and self._onwards.agents_decide:
-            self._onwards.exceptions.add(question.agent)
-        offered = self._onwards.offered and question.agent not in self._onwards.exceptions
+        if question.always and self._approve_all.agents_decide:
+            self._approve_all.exceptions.add(question.agent)
+        offered = self._approve_all.offered and question.agent not in self._approve_all.exceptions
         return replace(question, effects=self._with_absolute_paths(question.effects), onwards=offered)
 
     def _runs_all(self, agent: str) -> bool:
-        return self._onwards.is_active and agent not in self._onwards.exceptions
+        return self._approve_all.is_active and agent not in self._approve_all.exceptions
 
     def _with_absolute_paths(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
 
     def _approved_by(self, question: ApprovalAsked) -> str:
         if self._runs_all(question.agent):
-            return ONWARDS
+            return RUN_ALL
         return "" if question.always else self._approving_rules(question.effects)
 
     def _approving_rules(self, effects: Sequence[Effect]) -> str:
@@ -134,12 +134,12 @@ class RuleBasedApprover:
         except ConfigError as error:
             self._complain(f"Your rules are not used, so you are asked: {error}")
             return ""
-        return f"{RULED}{'; '.join(map(str, used))}" if used else ""
+        return f"{RULE_PREFIX}{'; '.join(map(str, used))}" if used else ""
 
     def _save_rules(self, answer: G) -> G:
         approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
         if approved and isinstance(answer, ApprovalGiven):
-            self._onwards.is_active |= answer.onwards
+            self._approve_all.is_active |= answer.onwards
         if approved and answer.rules:
             try:
                 self._rules.add(*map(parse, answer.rules))

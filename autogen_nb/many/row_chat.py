@@ -32,7 +32,7 @@ from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places.writable import Writable, make_folder
 from autogen_nb.kernels.transfer.dask_cluster import is_collection
 from autogen_nb.kernels.transfer.describe import describe, variables_text
-from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, shared
+from autogen_nb.many.shared_limits import SharedBudget, SharedLimits, limited
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.model_selection import model_for
 from autogen_nb.models.wrappers.budget import Budget, budgeted
@@ -126,7 +126,7 @@ class _Slot:
         if spec is None:
             raise ConfigError(f"on this worker, {model_connection.NO_MODEL}")
         self._spec = spec
-        self._model = shared(model_for(spec, empty_reply="refuse"), self.limits, self._budget)
+        self._model = limited(model_for(spec, empty_reply="refuse"), self.limits, self._budget)
         self._folder = f"{FILES}/{call.name}"
         writable = Writable(lambda: self._folder, lambda: False)
         self.executor = target.executor(cwd=self._cwd, writable=writable, **self._settings.kernel_options)

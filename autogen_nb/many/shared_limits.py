@@ -109,7 +109,7 @@ class SharedBudget(Budget):
         self._known = self._known[0] + self._own[0], self._known[1] + self._own[1]
 
 
-class Shared(ModelWrapper):
+class LimitedModel(ModelWrapper):
     """A model that obeys the limits of all workers."""
 
     def __init__(self, model: Model, limits: SharedLimits, budget: SharedBudget | None) -> None:
@@ -142,8 +142,8 @@ class Shared(ModelWrapper):
                 await asyncio.to_thread(budget.end)
 
 
-def shared(model: Model, limits: SharedLimits, budget: SharedBudget | None) -> Model:
-    """Wraps each model that sends requests in `Shared`."""
+def limited(model: Model, limits: SharedLimits, budget: SharedBudget | None) -> Model:
+    """Wraps each model that sends requests in `LimitedModel`."""
     if isinstance(model, ModelWrapper | Fallback):
-        return model.around(lambda inner: shared(inner, limits, budget))
-    return Shared(model, limits, budget)
+        return model.around(lambda inner: limited(inner, limits, budget))
+    return LimitedModel(model, limits, budget)

@@ -84,12 +84,12 @@ class CellStage:
 
         With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """
-        onwards = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
-        self.view.set_runs_all(lambda: onwards.is_active)
+        approve_all = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
+        self.view.set_runs_all(lambda: approve_all.is_active)
         return RuleBasedApprover(
             self.person,
             self.notebook.rules,
             scope=scope,
-            onwards=onwards,
+            approve_all=approve_all,
             tell=lambda text: self.view.note(text, tone="warning"),
         )

@@ -16,7 +16,7 @@ import autogen_nb
 from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
-from autogen_nb.executors.handed_functions import with_requirements
+from autogen_nb.executors.functions_module import with_requirements
 from autogen_nb.executors.jupyter_code_executor import JupyterConnectionInfo, LocalJupyterServer
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving

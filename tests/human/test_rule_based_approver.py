@@ -11,7 +11,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed_rules
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
-from autogen_nb.human.rule_based_approver import ONWARDS, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
+from autogen_nb.human.rule_based_approver import RUN_ALL, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedHuman
@@ -152,15 +152,15 @@ async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
     here = ApproveAll(agents_decide=False)
-    ruled = RuleBasedApprover(person, rules, onwards=here, tell=print)
+    ruled = RuleBasedApprover(person, rules, approve_all=here, tell=print)
 
     ruled.approve(asked(WRITE, always=True))
-    following = RuleBasedApprover(person, rules, onwards=here, tell=print).approve(asked(WRITE, always=True))
+    following = RuleBasedApprover(person, rules, approve_all=here, tell=print).approve(asked(WRITE, always=True))
     effect = ruled.allow(EffectAsked("user", Effect("unknown")))
     elsewhere = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print).approve(asked(WRITE))
 
-    assert following == ApprovalGiven("run", by=ONWARDS)
-    assert effect == EffectJudged(allowed=True, by=ONWARDS)
+    assert following == ApprovalGiven("run", by=RUN_ALL)
+    assert effect == EffectJudged(allowed=True, by=RUN_ALL)
     assert elsewhere == ApprovalGiven("skip", by="scripted")
     assert rules.rules() == (Rule("network", "api.example.org"),)
 
@@ -181,7 +181,7 @@ def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile)
     assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [True, False, False]
     assert again == ApprovalGiven("stop")
     assert effect == EffectJudged(allowed=False, by="you")
-    assert other == ApprovalGiven("run", by=ONWARDS)
+    assert other == ApprovalGiven("run", by=RUN_ALL)
 
 
 def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked, Ended, ModelAsked, ModelReplied, Recorded
-from autogen_nb.human.rule_based_approver import ONWARDS, RULED
+from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.notebook.asking.person import approved_each_block
 from autogen_nb.notebook.chat_folders import ChatFolders
@@ -161,8 +161,8 @@ RUN = ApprovalGiven("run", by="you")
         ((RUN, ApprovalGiven("skip", by="you"), RUN, RUN), False),
         ((RUN, RUN, ApprovalGiven("run", code="1", by="you")), False),
         ((RUN, RUN, ApprovalGiven("run", by="you", onwards=True)), False),
-        ((RUN, RUN, ApprovalGiven("run", by=f"{RULED}network example.org")), False),
-        ((RUN, RUN, ApprovalGiven("run", by=ONWARDS)), False),
+        ((RUN, RUN, ApprovalGiven("run", by=f"{RULE_PREFIX}network example.org")), False),
+        ((RUN, RUN, ApprovalGiven("run", by=RUN_ALL)), False),
     ],
     ids=["two", "three", "three after a skip", "a skip between", "edited", "run all", "by a rule", "by run all"],
 )

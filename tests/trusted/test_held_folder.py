@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.executors.handed_functions import HandedFunctions
+from autogen_nb.executors.functions_module import FunctionsModule
 from autogen_nb.models.client_types import Image
 from autogen_nb.models.wrappers.replay import ReplayModel
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -66,7 +66,7 @@ def test_functions_are_written_to_no_link(tmp_path: Path, outside: Path) -> None
         return 1
 
     (tmp_path / "functions.py").symlink_to(outside / "kept.txt")
-    HandedFunctions([one]).write(tmp_path)
+    FunctionsModule([one]).write(tmp_path)
 
     assert "def one" in (tmp_path / "functions.py").read_text()
     assert untouched(outside)

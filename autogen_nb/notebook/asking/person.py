@@ -20,7 +20,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from autogen_nb.core.people import Human
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import ApprovalGiven, Recorded
-from autogen_nb.human.rule_based_approver import ONWARDS, RULED, NobodyToAsk
+from autogen_nb.human.rule_based_approver import RULE_PREFIX, RUN_ALL, NobodyToAsk
 from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key
 from autogen_nb.models.config.address import checked_base, host_of, login_of, revealed, server_of, shown_url
@@ -206,7 +206,7 @@ def approved_each_block(events: Iterable[Recorded]) -> bool:
     approvals = [event for event in events if isinstance(event, ApprovalGiven)][-_OFFER_AFTER:]
     return len(approvals) == _OFFER_AFTER and all(
         (approval.decision, approval.code, approval.onwards) == ("run", None, False)
-        and not approval.by.startswith((ONWARDS, RULED))
+        and not approval.by.startswith((RUN_ALL, RULE_PREFIX))
         for approval in approvals
     )
 

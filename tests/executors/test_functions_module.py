@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.executors.handed_functions import Alias, HandedFunctions, ImportFromModule, with_requirements
+from autogen_nb.executors.functions_module import Alias, FunctionsModule, ImportFromModule, with_requirements
 
 
 def double(number: int, times: int = 1) -> int:
@@ -53,7 +53,7 @@ def made(number: int) -> Callable[[], int]:
 
 
 def test_they_can_be_imported(tmp_path: Path) -> None:
-    functions = HandedFunctions([double, four, named, later], "mine")
+    functions = FunctionsModule([double, four, named, later], "mine")
     code = "import asyncio\nfrom mine import *\nprint(four(), named(), asyncio.run(later([1, 2])))"
     folder = tmp_path / "deep" / "er"
 
@@ -68,18 +68,18 @@ def test_they_can_be_imported(tmp_path: Path) -> None:
 
 
 def test_without_functions_nothing_is_written_and_a_folder_must_be_one(tmp_path: Path) -> None:
-    HandedFunctions().write(tmp_path)
+    FunctionsModule().write(tmp_path)
 
     assert list(tmp_path.iterdir()) == []
-    assert HandedFunctions().prompt() == ""
+    assert FunctionsModule().prompt() == ""
     (tmp_path / "file").write_text("")
     with pytest.raises(ExecutionError, match="the functions cannot be written to"):
-        HandedFunctions([double]).write(tmp_path / "file")
+        FunctionsModule([double]).write(tmp_path / "file")
 
 
 def test_a_model_is_told_heads_and_docstrings() -> None:
-    told = HandedFunctions([double, named]).prompt()
-    own = HandedFunctions([named], "mine").prompt("$module_name:\n$functions")
+    told = FunctionsModule([double, named]).prompt()
+    own = FunctionsModule([named], "mine").prompt("$module_name:\n$functions")
 
     assert "`from functions import double`" in told
     assert 'def double(number: int, times: int=1) -> int:\n    """Doubles a number.\n' in told
@@ -102,4 +102,4 @@ def test_a_model_is_told_heads_and_docstrings() -> None:
 )
 def test_functions_that_cannot_stand_alone_are_refused(functions: list[Any], told: str) -> None:
     with pytest.raises(ConfigError, match=told):
-        HandedFunctions(functions)
+        FunctionsModule(functions)

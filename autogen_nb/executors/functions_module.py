@@ -71,7 +71,7 @@ def with_requirements(
     return lambda function: FunctionWithRequirements(function, python_packages, global_imports)
 
 
-class HandedFunctions:
+class FunctionsModule:
     """A module with the person's functions."""
 
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
