@@ -33,7 +33,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         del os.environ[name]
     os.environ.update(home_variables(home))
-    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(home / "hypothesis")
     # How long one example takes on a busy machine is chance, and so is which examples a run draws.
     settings.register_profile("here", deadline=None, derandomize=True)
     settings.load_profile("here")
