@@ -69,7 +69,7 @@ class BlockExecutor:
         *,
         cwd: str | Path = ".",
         timeout: float | None = None,
-        # None means, on this machine, this process's harmless environment variables and those in `passed`.
+        # On this machine, None means the harmless environment variables of this process and those in `passed`.
         environ: Mapping[str, str] | None = None,
         passed: Collection[str] = (),
         # Seconds between the interrupt of a block and its end by force.
@@ -84,7 +84,7 @@ class BlockExecutor:
         # With "replay", a new kernel runs the successful blocks again after a crash.
         restore: Literal["nothing", "replay"] = "nothing",
         python: str = sys.executable,
-        # Which files of blocks stay after the run: all, or those that a block names.
+        # Which files of blocks stay after the run: all, or only those named with `# filename:`.
         leaves: Literal["all", "named"] = "all",
         only_saved: Collection[str] = (),
     ) -> None:
