@@ -12,9 +12,6 @@ from autogen_nb.kernels.kernel import LIMITED
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
-from autogen_nb.kernels.places.local import LOCAL
-from autogen_nb.kernels.places.place import Place
-from tests.contract.ways import Cannot, _bubblewrap
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import waited
 
@@ -67,61 +64,28 @@ def test_a_counter_that_is_none_counts_as_nothing() -> None:
     assert [parse_counter(text, "max") for text in ("", "max", "max x", "maximum 3", "max 3\n")] == [0, 0, 0, 0, 3]
 
 
-@pytest.fixture(scope="module")
-def real() -> None:
-    cgroup = Cgroup.create(LIMITS)
-    if cgroup is None:
+@pytest.mark.slow
+def test_the_kernel_is_in_a_cgroup_that_goes_with_an_owner_that_is_killed(tmp_path: Path) -> None:
+    if (cgroup := Cgroup.create(LIMITS)) is None:
         pytest.skip("no cgroup for memory and processes can be made here")
     cgroup.remove()
+    program = (
+        "import asyncio, os, signal\n"
+        "from autogen_nb.kernels.kernel import Kernel\n"
+        "async def main():\n"
+        f"    kernel = Kernel(cwd={str(tmp_path)!r})\n"
+        "    await kernel.start()\n"
+        "    handle, folder = kernel._life.handle, kernel._life.handle.cgroup.folder\n"
+        "    print(folder, kernel.pid, handle.root_pid, *(folder / 'cgroup.procs').read_text().split(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+    folder, kernel, supervisor, *members = done.stdout.split()
 
-
-@pytest.fixture(scope="module", params=["local", "bwrap"])
-def agent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
-    place: Place = LOCAL
-    if request.param == "bwrap":
-        try:
-            place = _bubblewrap()
-        except Cannot as cannot:
-            pytest.skip(str(cannot))
-    with shared_kernel(tmp_path_factory.mktemp("work"), limits=LIMITS, place=place) as shared:
-        yield shared
-
-
-@pytest.mark.kernel
-@pytest.mark.usefixtures("real")
-class TestForReal:
-    @pytest.mark.slow
-    def test_the_kernel_is_in_its_cgroup(self, agent: SharedKernel) -> None:
-        handle = agent.kernel._life.handle
-        assert handle is not None
-        assert handle.cgroup is not None
-
-        inside = int((handle.cgroup.folder / "cgroup.procs").read_text().split()[0])
-        members = (handle.cgroup.folder / "cgroup.procs").read_text().split()
-
-        assert str(inside) in members
-        assert handle.root_pid is not None
-        assert str(handle.root_pid) not in members
-
-    @pytest.mark.slow
-    def test_it_goes_with_an_owner_that_is_killed(self, tmp_path: Path) -> None:
-        program = (
-            "import asyncio, os, signal\n"
-            "from autogen_nb.kernels.kernel import Kernel\n"
-            "async def main():\n"
-            f"    kernel = Kernel(cwd={str(tmp_path)!r})\n"
-            "    await kernel.start()\n"
-            "    print(kernel._life.handle.cgroup.folder, flush=True)\n"
-            "    os.kill(os.getpid(), signal.SIGKILL)\n"
-            "asyncio.run(main())\n"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=120, check=False
-        )
-        folders = {Path(folder) for folder in done.stdout.split()}
-
-        assert folders
-        assert waited(lambda: not any(folder.exists() for folder in folders))
+    assert kernel in members
+    assert supervisor not in members
+    assert waited(lambda: not Path(folder).exists())
 
 
 def test_the_usual_memory_is_a_share_of_what_there_is() -> None:
