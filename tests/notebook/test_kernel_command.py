@@ -27,10 +27,7 @@ def test_a_kernel_and_its_variables_are_shown_and_it_restarts(fresh: FrontEnd, m
     assert "idle" in status.text
     assert "this machine, no sandbox" in status.text
     assert " of " in status.text
-    assert [line.split() for line in variables.text.split("\n")[1:]] == [
-        ["big", "ndarray", "1000", "8.0", "KB"],
-        ["text", "str", "56", "bytes"],
-    ] or "8.0 KB" in variables.text
+    assert "big ndarray 1000 values 8.0 KB text str" in " ".join(variables.text.split())
     assert "<td" in variables.html()
     assert "off" in other.text
     assert interrupted.text == "Nothing runs in the agent's kernel."
