@@ -13,20 +13,15 @@ from autogen_nb import errors
 from autogen_nb.errors import AutogenError, SessionError
 from autogen_nb.event_json import VERSION, from_json, to_json
 from autogen_nb.events import (
-    ANSWERS,
-    Answer,
     ApprovalAsked,
     CodeAsked,
     CodeRan,
     Ended,
     Event,
-    Fact,
     ModelAsked,
     ModelReplied,
-    Question,
     Recorded,
     Said,
-    Transient,
 )
 from autogen_nb.messages import CodeBlock, Message
 from autogen_nb.outputs import Stream
@@ -135,19 +130,6 @@ def test_float_may_be_written_as_an_integer() -> None:
 def test_invalid_event_is_refused(value: Any, match: str) -> None:
     with pytest.raises(SessionError, match=match):
         from_json(value)
-
-
-def test_every_question_has_its_answer() -> None:
-    stems = {asked.__name__.removesuffix("Asked"): given.__name__ for asked, given in ANSWERS.items()}
-
-    assert all(answer.startswith(stem) for stem, answer in stems.items())
-
-
-def test_events_are_facts_questions_answers_and_transients() -> None:
-    kinds = [get_args(kind) for kind in (Fact, Question, Answer, Transient)]
-
-    assert sorted(map(str, sum(kinds, ()))) == sorted(map(str, get_args(Event)))
-    assert set(get_args(Recorded)) == set(get_args(Event)) - set(get_args(Transient))
 
 
 def test_tree_of_errors_is_the_one_that_is_drawn() -> None:
