@@ -91,17 +91,6 @@ def test_cancelling_a_run_interrupts_it(agent: SharedKernel, seconds: float) -> 
     assert agent.execute("print(kept)").stdout == "4\n"
 
 
-@pytest.mark.slow
-def test_children_end_with_the_kernel(tmp_path: Path) -> None:
-    with shared_kernel(tmp_path) as agent:
-        code = "import subprocess as s; print(*[s.Popen(['sleep', '99'], start_new_session=n).pid for n in (0, 1)])"
-        children = [int(word) for word in agent.execute(code).stdout.split()]
-        kernel = agent.kernel.pid
-
-    assert kernel is not None
-    assert gone([kernel, *children])
-
-
 def test_a_process_whose_first_thread_has_ended_ends_with_its_children(tmp_path: Path) -> None:
     program = (
         "import ctypes, subprocess, threading, time\n"
