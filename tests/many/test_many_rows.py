@@ -1,11 +1,10 @@
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +12,7 @@ import pytest
 from distributed import default_client
 
 import autogen_nb
-from autogen_nb.testing import FakeOpenAI
-from autogen_nb.testing.fake_openai import Received
+from tests.many.test_map import Server
 from tests.processes import gone
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow]
@@ -41,28 +39,13 @@ autogen_nb.map(
 )
 """
 
-
-class Server:
-    """Answers a task such as "Double 3." with code, and the code's output with a sentence."""
-
-    def __init__(self) -> None:
-        self.asked: Counter[int] = Counter()
-        self.before: Callable[[int], object] = lambda _number: None
-
-    def reply(self, request: Received) -> str:
-        messages = [message["content"] for message in request.body["messages"]]
-        number = int(re.findall(r"\d+", messages[1])[0])
-        self.asked[number] += 1
-        self.before(number)
-        if len(messages) > 2:
-            return f"The output is {messages[-1].split()[-1]}.\nTERMINATE"
-        return f"```python\nprint(result := 2 * {number})\n```"
+task = "Double {}.".format
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
     server = Server()
-    with FakeOpenAI(server.reply) as fake:
+    with server.fake as fake:
         monkeypatch.setenv("OPENAI_BASE_URL", fake.base_url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         monkeypatch.setenv("AUTOGEN_NB_MODEL", "fake")
@@ -94,10 +77,10 @@ def test_no_row_is_lost_or_asked_again_when_workers_and_callers_die(server: Serv
 
     assert (interrupted, killed, completed) == (-signal.SIGINT, -signal.SIGKILL, 0)
     assert (len(first), len(second), len(journaled())) == (160, 320, ROWS)
-    assert [n for n in first if server.asked[n] != asked_first[n]] == []
-    assert [n for n in second if server.asked[n] != asked_second[n]] == []
+    assert [n for n in first if server.asked[task(n)] != asked_first[task(n)]] == []
+    assert [n for n in second if server.asked[task(n)] != asked_second[task(n)]] == []
     # Two workers had two rows, and perhaps two results, at each of the four deaths.
-    assert len([n for n in range(ROWS) if server.asked[n] != 2]) <= 12
+    assert len([n for n in range(ROWS) if server.asked[task(n)] != 2]) <= 12
     assert list(table.status) == ["done"] * ROWS
     assert list(table.result) == [2 * n for n in range(ROWS)]
     assert list(table.answer[:3]) == [looped(n) for n in range(3)]
@@ -113,18 +96,18 @@ def looped(number: int) -> str:
         code_execution_config={},
         is_termination_msg=lambda message: "TERMINATE" in message["content"],
     )
-    chat = user.initiate_chat(assistant, message=f"Double {number}.", silent=True)
+    chat = user.initiate_chat(assistant, message=task(number), silent=True)
     return str(chat.summary).strip()
 
 
 def test_a_row_whose_workers_die_fails_and_the_others_go_on(server: Server) -> None:
-    server.before = lambda number: _kill_worker_of(number) if number == 3 else None
+    server.before = lambda asked, _turn: _kill_worker_of(3) if asked == task(3) else None
 
     table = autogen_nb.map("Double {n}.", [{"n": n} for n in range(8)], workers=2, confirm="risky")
 
     assert list(table.status) == ["failed" if n == 3 else "done" for n in range(8)]
     assert table.error[3] == "each worker that ran this row died"
-    assert server.asked[3] == 3
+    assert server.asked[task(3)] == 3
 
 
 def _kill_worker_of(row: int) -> None:
