@@ -38,8 +38,6 @@ def test_it_starts_a_kernel_and_says_what_is_missing_and_no_key(tmp_path: Path) 
 
 def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("AUTOGEN_NB_MODEL", "other")
     monkeypatch.setenv("OAI_CONFIG_LIST", json.dumps([{"model": "big", "api_key": KEY}]))
 

@@ -1,5 +1,4 @@
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,6 @@ from tests.models.asking import ask, error_of
 
 KEY, TOKEN = "azure-key-of-mine", "entra-token-of-mine"
 VERSION = "2026-01-01"
-VARIABLES = ("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "OPENAI_API_VERSION")
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    with FakeOpenAI() as fake:
-        yield fake
 
 
 def endpoint(server: FakeOpenAI) -> str:
