@@ -84,13 +84,20 @@ def test_a_value_whose_rows_cannot_be_had_is_still_described() -> None:
     assert describe("v", [Hostile()], share="rows") == "`v`: list, 1 item"
 
 
-def test_an_arrow_table_is_described() -> None:
-    arrow = pytest.importorskip("pyarrow")
-    table = arrow.table({"a": [1, 2], "b": ["x", None]})
+@pytest.mark.parametrize(
+    ("library", "kind", "columns", "rows"),
+    [
+        ("pyarrow", "Table", "a (int64), b (string)", ["    {'a': 1, 'b': 'x'}", "    {'a': 2, 'b': None}"]),
+        ("polars", "DataFrame", "a (Int64), b (String)", ["    a,b", "    1,x", "    2,"]),
+    ],
+)
+def test_tables_of_other_libraries_are_described(library: str, kind: str, columns: str, rows: list[str]) -> None:
+    module = pytest.importorskip(library)
+    table = getattr(module, "table" if library == "pyarrow" else kind)({"a": [1, 2], "b": ["x", None]})
 
-    first, *rows = describe("t", table, share="rows").split("\n")
-    assert first.startswith("`t`: Table, 2 rows x 2 columns: a (int64), b (string); ")
-    assert rows == ["    {'a': 1, 'b': 'x'}", "    {'a': 2, 'b': None}"]
+    first, *shown = describe("t", table, share="rows").split("\n")
+    assert first.startswith(f"`t`: {kind}, 2 rows x 2 columns: {columns}; ")
+    assert shown == rows
 
 
 def test_dask_collections_are_described_without_their_data() -> None:
@@ -111,15 +118,6 @@ def test_dask_collections_are_described_without_their_data() -> None:
     assert {end for _, _, end in lines} == {
         "computed in the kernel: call .compute() only for results that fit in memory"
     }
-
-
-def test_a_polars_frame_is_described() -> None:
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"a": [1, 2], "b": ["x", None]})
-
-    first, *rows = describe("t", frame, share="rows").split("\n")
-    assert first.startswith("`t`: DataFrame, 2 rows x 2 columns: a (Int64), b (String); ")
-    assert rows == ["    a,b", "    1,x", "    2,"]
 
 
 @pytest.mark.parametrize(
