@@ -16,6 +16,10 @@ ZOE = member("zoe")
 GROUP = [ALICE, BOB, CAROL]
 
 
+def following(transitions: Any, kind: str = "allowed") -> dict[str, Any]:
+    return {"allowed_or_disallowed_speaker_transitions": transitions, "speaker_transitions_type": kind}
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
@@ -35,26 +39,10 @@ GROUP = [ALICE, BOB, CAROL]
         ({"allow_repeat_speaker": "alice"}, "allow_repeat_speaker contains 'alice' instead of a list of agents"),
         ({"allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]}}, "set speaker_transitions_type to 'allowed'"),
         ({"speaker_transitions_type": "some"}, "speaker_transitions_type is 'some'"),
-        (
-            {
-                "allowed_or_disallowed_speaker_transitions": {ALICE: [BOB]},
-                "speaker_transitions_type": "allowed",
-                "allow_repeat_speaker": True,
-            },
-            "not both",
-        ),
-        (
-            {"allowed_or_disallowed_speaker_transitions": {ZOE: []}, "speaker_transitions_type": "allowed"},
-            "transitions names 'zoe', who is not in the group",
-        ),
-        (
-            {"allowed_or_disallowed_speaker_transitions": {ALICE: [ZOE]}, "speaker_transitions_type": "allowed"},
-            "transitions names 'zoe', who is not in the group",
-        ),
-        (
-            {"allowed_or_disallowed_speaker_transitions": [ALICE], "speaker_transitions_type": "allowed"},
-            "it must be a dict that maps each agent to a list",
-        ),
+        ({**following({ALICE: [BOB]}), "allow_repeat_speaker": True}, "not both"),
+        (following({ZOE: []}), "transitions names 'zoe', who is not in the group"),
+        (following({ALICE: [ZOE]}), "transitions names 'zoe', who is not in the group"),
+        (following([ALICE]), "it must be a dict that maps each agent to a list"),
     ],
 )
 def test_settings_that_do_not_fit(settings: dict[str, Any], text: str) -> None:
@@ -92,18 +80,9 @@ def test_settings_are_looked_at_again_before_a_chat() -> None:
             {"allow_repeat_speaker": [BOB]},
             {"alice": ["bob", "carol"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob"]},
         ),
+        (following({ALICE: [CAROL], CAROL: []}, "Allowed"), {"alice": ["carol"], "carol": []}),
         (
-            {
-                "allowed_or_disallowed_speaker_transitions": {ALICE: [CAROL], CAROL: []},
-                "speaker_transitions_type": "Allowed",
-            },
-            {"alice": ["carol"], "carol": []},
-        ),
-        (
-            {
-                "allowed_or_disallowed_speaker_transitions": {ALICE: [CAROL, ALICE]},
-                "speaker_transitions_type": "disallowed",
-            },
+            following({ALICE: [CAROL, ALICE]}, "disallowed"),
             {"alice": ["bob"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob", "carol"]},
         ),
     ],
