@@ -93,20 +93,8 @@ chat(2)
 sys.setrecursionlimit(150)
 """
 BOTH_WAYS = pytest.mark.parametrize("way", ["sync", pytest.param("async", marks=pytest.mark.slow)])
-KINDS = [
-    "default",
-    "functions",
-    "predicate",
-    "code",
-    "sending hook",
-    "receiving hook",
-    "own send and receive",
-    "own reply",
-    "group",
-    "resumed",
-    "single messages",
-]
 QUICK = ("default", "functions", "code", "group", "resumed")
+SLOW = ("predicate", "sending hook", "receiving hook", "own send and receive", "own reply", "single messages")
 
 
 def came_to(way: str, kind: str, program: str) -> Any:
@@ -121,9 +109,7 @@ def test_5000_messages(way: str) -> None:
 
 
 @BOTH_WAYS
-@pytest.mark.parametrize(
-    "kind", [kind if kind in QUICK else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", [*QUICK, *(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW)])
 def test_work_is_linear_without_recursion(way: str, kind: str) -> None:
     # More messages than a recursion has room for.
     early, late = came_to(way, kind, SLOPES + "slopes(chat, 40, 80, 200)")

@@ -83,12 +83,7 @@ def test_unclosed_fence_is_no_code(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        *fences("prose"),
-        pytest.param("```python\n \n\t\n```", id="white space"),
-        pytest.param("", id="nothing"),
-    ],
+    "text", [*fences("prose"), pytest.param("```python\n \n\t\n```", id="white space"), pytest.param("", id="nothing")]
 )
 def test_prose_is_no_code(text: str) -> None:
     assert read(text).blocks == ()

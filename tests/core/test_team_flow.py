@@ -81,8 +81,7 @@ def answered(respond: Respond, said: Said, *answers: AnyAnswer) -> tuple[list[Re
 
 
 @pytest.mark.parametrize(
-    ("kind", "runs"),
-    [("output", RunCode()), ("tools", RunCode()), ("text", RunCode(sources=frozenset({"eve"})))],
+    ("kind", "runs"), [("output", RunCode()), ("tools", RunCode()), ("text", RunCode(sources=frozenset({"eve"})))]
 )
 def test_code_that_nobody_wrote_does_not_run(kind: Any, runs: RunCode) -> None:
     said = Said("alice", "team", Message(CODE), kind=kind)

@@ -146,18 +146,7 @@ def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> N
         (lambda: autogen_nb.JupyterCodeExecutor("no-such-kernel"), "there is no kernelspec 'no-such-kernel'"),
         (lambda: autogen_nb.JupyterCodeExecutor(object()), "jupyter_server is <object"),
     ],
-    ids=[
-        "timeout",
-        "work_dir",
-        "module",
-        "keyword",
-        "no module",
-        "venv",
-        "no python",
-        "directories",
-        "kernel",
-        "server",
-    ],
+    ids="timeout work_dir module keyword no-module venv no-python directories kernel server".split(),
 )
 def test_settings_that_are_invalid(make: Make, told: str) -> None:
     with pytest.raises(ConfigError, match=told):

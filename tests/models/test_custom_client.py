@@ -46,22 +46,10 @@ def test_client_of_a_registered_class_replies() -> None:
 
     assert contents(result) == ["Hi.", "hello"]
     assert Client.last.config == ENTRY
-    assert Client.last.requests == [
-        {
-            **ENTRY,
-            "temperature": 0.3,
-            "messages": [
-                {"role": "system", "content": "Be brief."},
-                {"role": "user", "name": "user", "content": "Hi."},
-            ],
-        }
-    ]
-    assert result.cost["usage_including_cached_inference"]["mine-2"] == {
-        "cost": 0.5,
-        "prompt_tokens": 3,
-        "completion_tokens": 4,
-        "total_tokens": 7,
-    }
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "name": "user", "content": "Hi."}]
+    assert Client.last.requests == [{**ENTRY, "temperature": 0.3, "messages": messages}]
+    used = result.cost["usage_including_cached_inference"]["mine-2"]
+    assert used == {"cost": 0.5, "prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
 
 
 def test_class_that_is_not_registered_or_not_named() -> None:

@@ -59,14 +59,7 @@ def test_create() -> None:
 
     assert (reply.content, reply.finish_reason, reply.usage.completion_tokens) == ("one two", "stop", 2)
     assert sent["temperature"] == 0
-    assert [message["role"] for message in sent["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "user",
-    ]
+    assert " ".join(message["role"] for message in sent["messages"]) == "system user assistant tool assistant user"
     assert sent["messages"][1]["content"][1]["image_url"]["url"] == picture.data_uri
     assert sent["messages"][2]["tool_calls"][0]["function"]["name"] == "f"
     assert parts_from([*sent["messages"][1]["content"], "?"]) == ["Look:", picture]

@@ -80,27 +80,19 @@ def test_pydantic_class_is_sent_as_its_schema(tmp_path: Path) -> None:
 
     assert Verdict.model_validate_json(completion.message.text) == Verdict(good=True)
     assert other.message.content == "other"
-    assert (sent["type"], sent["json_schema"]["name"], sent["json_schema"]["strict"]) == (
-        "json_schema",
-        "Verdict",
-        True,
-    )
-    assert sent["json_schema"]["schema"]["required"] == ["good", "why"]
+    schema = sent["json_schema"]
+    assert (sent["type"], schema["name"], schema["strict"]) == ("json_schema", "Verdict", True)
+    assert schema["schema"]["required"] == ["good", "why"]
 
 
 @pytest.mark.parametrize(
     ("key", "meant"),
     [
-        ("api_keyy", "api_key"),
-        ("apikey", "api_key"),
-        ("API_KEY", "api_key"),
-        ("baseurl", "base_url"),
-        ("api_base", "base_url"),
-        ("request_timeout", "timeout"),
-        ("cache_sed", "cache_seed"),
+        ("api_keyy", "api_key"), ("apikey", "api_key"), ("API_KEY", "api_key"), ("baseurl", "base_url"),
+        ("api_base", "base_url"), ("request_timeout", "timeout"), ("cache_sed", "cache_seed"),
         ("config_lst", "config_list"),
     ],
-)
+)  # fmt: skip
 def test_key_that_is_almost_one_of_ours_is_not_sent(key: str, meant: str) -> None:
     with pytest.raises(ConfigError, match=f"{key!r}; did you mean {meant!r}.*extra_body") as caught:
         model_for({"model": "m", key: "sk-secretsecret"})

@@ -20,6 +20,7 @@ def chunk(finish: str | None = None, **delta: Any) -> str:
 
 HI = chunk(content="Hi")
 OVERLOADED = '{"error": {"message": "overloaded"}}'
+BOTH = {"choices": [{"message": {"content": text}, "finish_reason": "stop"} for text in ("Hi", "No")]}
 PAGE = FakeReply(body=b"<html>Welcome</html>", content_type="text/html; charset=utf-8")
 
 
@@ -83,16 +84,7 @@ def test_answer_that_is_no_reply_is_an_error(
     [
         pytest.param([FakeReply(events=[HI, chunk("stop")])], id="an end without DONE"),
         pytest.param([FakeReply(events=[OVERLOADED]), "Hi"], id="an error before the first piece"),
-        pytest.param(
-            [
-                FakeReply(
-                    body=json.dumps(
-                        {"choices": [{"message": {"content": text}, "finish_reason": "stop"} for text in ("Hi", "No")]}
-                    ).encode()
-                )
-            ],
-            id="several choices without an index",
-        ),
+        pytest.param([FakeReply(body=json.dumps(BOTH).encode())], id="several choices without an index"),
     ],
 )
 def test_odd_reply_is_a_reply(reply: list[Any], server: FakeOpenAI, model: OpenAIModel) -> None:

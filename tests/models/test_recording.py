@@ -73,18 +73,11 @@ GOOD = json.dumps(RecordingEntry(Digest(1, "sha256:x"), Completion(Message("x"),
 @pytest.mark.parametrize(
     "line",
     [
-        "{half",
-        "[]",
-        "7",
-        '"text"',
-        "{}",
-        '{"v": 2}',
-        GOOD[:-20],
-        GOOD.replace("messages", "m"),
+        "{half", "[]", "7", '"text"', "{}", '{"v": 2}', GOOD[:-20], GOOD.replace("messages", "m"),
         GOOD.replace('"messages": 1', '"messages": "many"'),
     ],
     ids=["json", "list", "number", "text", "empty", "version", "cut", "field", "type"],
-)
+)  # fmt: skip
 def test_damaged_line_is_named(line: str, path: Path) -> None:
     path.parent.mkdir()
     path.write_text(f"{GOOD}\n{line}\n")

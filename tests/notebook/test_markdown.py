@@ -46,23 +46,12 @@ def test_very_long_text_is_shown_as_it_is() -> None:
 @pytest.mark.parametrize(
     "tex",
     [
-        r"$\href{http://evil.invalid}{x}$",
-        r"$\def\x{\x\x}\x$",
-        r"$\newcommand{\frac}{x}$",
-        r"$\require{html}$",
-        r"$\class{lm-Widget}{x}$",
-        r"$\begin{CD}x\end{CD}$",
-        r"$\begin x$",
-        r"$a\\[-50em]b$",
-        r"$\hspace{-50em}x$",
-        r"$\begin{array}{*{99999}{c}}\end{array}$",
-        "${{x}$",
-        "$}x{$",
-        "$" + "{" * 50 + "}" * 50 + "$",
-        "$" + "x" * 5000 + "$",
-        "$x\\",
+        r"$\href{http://evil.invalid}{x}$", r"$\def\x{\x\x}\x$", r"$\newcommand{\frac}{x}$", r"$\require{html}$",
+        r"$\class{lm-Widget}{x}$", r"$\begin{CD}x\end{CD}$", r"$\begin x$", r"$a\\[-50em]b$", r"$\hspace{-50em}x$",
+        r"$\begin{array}{*{99999}{c}}\end{array}$", "${{x}$", "$}x{$", "$" + "{" * 50 + "}" * 50 + "$",
+        "$" + "x" * 5000 + "$", "$x\\",
     ],
-)
+)  # fmt: skip
 def test_whatever_acts_or_sprawls_does_not(tex: str) -> None:
     assert not harmless(tex)
 

@@ -61,11 +61,7 @@ def test_statements_before_an_error_stay_if_they_are_used(
 
     shown = found(*ran(shell, failing), *ran(shell, again))
 
-    assert [text.rstrip() for text in shown[1:]] == [
-        *([rest.rstrip()] if rest else []),
-        "assistant: About x.",
-        again,
-    ]
+    assert [text.rstrip() for text in shown[1:]] == [*([rest.rstrip()] if rest else []), "assistant: About x.", again]
 
 
 def test_words_and_code_are_in_order_with_the_blocks_before_a_failed_one(shell: InteractiveShell) -> None:

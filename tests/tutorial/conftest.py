@@ -17,10 +17,7 @@ def empty_notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Noteboo
 
 
 @pytest.fixture(
-    params=[
-        pytest.param("script", marks=pytest.mark.kernel),
-        pytest.param("notebook", marks=pytest.mark.kernel),
-    ]
+    params=[pytest.param("script", marks=pytest.mark.kernel), pytest.param("notebook", marks=pytest.mark.kernel)]
 )
 def run(request: pytest.FixtureRequest) -> Runner:
     if request.param == "script":

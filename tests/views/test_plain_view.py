@@ -19,13 +19,7 @@ from autogen_nb.events import (
 from autogen_nb.messages import CodeBlock, FunctionCall, Message, Reasoning
 from autogen_nb.notebook.rendering.mime import message_pictures
 from autogen_nb.outputs import Stream
-from autogen_nb.views.in_words import (
-    LONGEST,
-    arguments_of,
-    call_in_words,
-    picture_in_words,
-    result_in_words,
-)
+from autogen_nb.views.in_words import LONGEST, arguments_of, call_in_words, picture_in_words, result_in_words
 from autogen_nb.views.plain_view import PlainView
 
 RULE = "-" * 80
