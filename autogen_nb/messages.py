@@ -19,7 +19,7 @@ class Message:
     """A message; `role` is None unless the sender sets it.
 
     `function_call` and `tool_calls` have the format of OpenAI's chat completions API, and `tool_responses` has the
-    format of AutoGen 0.2. Requests return `reasoning_details` to the server unchanged.
+    format of AutoGen 0.2. Later requests send `reasoning_details` back unchanged.
     """
 
     content: Content = None

@@ -58,7 +58,7 @@ class MessageHistoryLimiter(_Limiter):
 class MessageTokenLimiter(_Limiter):
     """Shortens long messages, and keeps the newest messages of a long conversation.
 
-    A limit above the model's context window has no effect. Messages that match `filter_dict` are not shortened; with
+    Limits above the model's context window are lowered to it. Messages that match `filter_dict` are not shortened; with
     ``exclude_filter=False``, only messages that match `filter_dict` are shortened.
     """
 
@@ -73,9 +73,10 @@ class MessageTokenLimiter(_Limiter):
         filter_dict: Mapping[str, Any] | None = None,
         exclude_filter: bool = True,
     ) -> None:
-        for value in (max_tokens_per_message, max_tokens, min_tokens):
+        limits = {"max_tokens_per_message": max_tokens_per_message, "max_tokens": max_tokens, "min_tokens": min_tokens}
+        for name, value in limits.items():
             if value is not None and value < 0:
-                raise ConfigError(f"a limit of tokens is {value}; it must be at least 0, or None for no limit")
+                raise ConfigError(f"{name} is {value}; it must be at least 0, or None for no limit")
         if min_tokens is not None and max_tokens is not None and min_tokens > max_tokens:
             raise ConfigError(f"min_tokens is {min_tokens}, which is more than max_tokens, {max_tokens}")
         self._model, self._least = model, min_tokens or 0

@@ -35,8 +35,8 @@ from autogen_nb.views.plain_view import PlainView
 def chat(data: tuple[Path, ...], **values: Any) -> int:
     """Reads a task, runs it, and asks for the next task.
 
-    Before code runs, you see it and choose "run", "edit", "skip", "all from here" or "stop". Ctrl-C interrupts a task;
-    a second Ctrl-C, Ctrl-D or "exit" ends the conversation. If tasks come from a pipe, the first failure ends it, too.
+    Before code runs, you see it and choose "run", "edit", "skip", "all from here" or "stop". Ctrl-C interrupts a task.
+    Ctrl-D, "exit" or another Ctrl-C ends the conversation. If tasks come from a pipe, the first failure ends it, too.
     """
     if sys.stdin.isatty():
         with suppress(ImportError):
@@ -129,7 +129,7 @@ def _converse(conversation: _Conversation) -> int:
 def _load(data: tuple[Path, ...]) -> dict[str, Any]:
     loaded = load(data)
     for path, (name, table) in zip(data, loaded.items(), strict=True):
-        _print_notice(f"{path} is `{name}`: {len(table):,} rows.")
+        _print_notice(f"{path} is loaded as the variable `{name}`: {len(table):,} rows.")
     return loaded
 
 

@@ -1,4 +1,4 @@
-"""Stores the state of the widgets in an agent's kernel until the notebook's page reads it.
+"""Keeps the state of the widgets in an agent's kernel, and collects its changes until the notebook's page reads them.
 
 1. Updates of a widget are merged until the page reads them, so a progress bar that moves 10,000 times is read once.
 2. An Output widget captures the outputs whose parent message has the id in the widget's `msg_id`.
@@ -31,7 +31,10 @@ _MAX_OUTPUTS = 50
 
 @dataclass(slots=True)
 class Widget:
-    """A widget's state, and the keys that changed since the last `read`; the state's "outputs" are `Output` objects."""
+    """A widget's state, and the keys that changed since the last `read`.
+
+    ``state["outputs"]`` is a list of `autogen_nb.outputs.Output`.
+    """
 
     state: dict[str, Any]
     changed: set[str]
@@ -87,7 +90,7 @@ class WidgetComms:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._send, identifier, data, buffers)
 
-    # These methods are called on the kernel's loop:
+    # These methods are called on the engine's loop:
 
     def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
         self.disconnect()

@@ -165,7 +165,7 @@ _views: "WeakSet[ChatView]" = WeakSet()
 class ChatView(NotebookView):
     """The view of a chat that a plain cell starts."""
 
-    mirrored = "This page was reloaded. The notebook file has no output since then."
+    mirrored = "This page was reloaded. The output since then is not in the notebook file."
 
     def __init__(self, chats: CellChats | None) -> None:
         super().__init__(publish=chats.publish if chats else publish_here, comes_back=bool(chats and chats.reachable))

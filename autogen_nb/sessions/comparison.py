@@ -23,8 +23,8 @@ _PLAIN = (
     "image/svg+xml",
     "text/plain",
 )
-"""Media types, the most exact first; the first one of an output is compared. Of HTML, only the text is compared,
-because its markup may contain random ids."""
+"""Media types, the most exact first; of each output, only its first type in this list is compared. Of HTML, only the
+text is compared, because its markup may contain random ids."""
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1\s*>|<[^>]*>")
 
 

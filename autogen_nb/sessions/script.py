@@ -26,16 +26,20 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Blocks that ran; `ran` is their result, or None if a block failed, because the result includes the failure."""
+    """Blocks that ran, and their result; `ran` is None if a block failed, so that no failure is exported.
+
+    `is_part` is True for the statements of a failed block that ran before the error.
+    """
 
     asked: CodeAsked
     ran: CodeRan | None
+    is_part: bool = False
 
 
 def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
-    """The task, each block that ran with the message before it, and the last message.
+    """The task, the blocks of each run (after their message, if no block failed), and the last message.
 
-    Of a block that failed, only the statements that ran are included, and only if later blocks use their names.
+    What ran before an error is included only if later blocks use a name that it sets or changes.
     """
     found: list[Words | Code] = [Words("", task)]
     first = next((event for event in log if isinstance(event, Said)), None)
@@ -51,9 +55,11 @@ def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
             case CodeRan() if asked is not None:
                 ok = not event.exit_code
                 blocks = blocks_that_ran(asked, event)
-                if blocks:
-                    found += [words] if words is not None and ok else []
-                    found.append(Code(replace(asked, blocks=blocks), event if ok else None))
+                found += [words] if words is not None and blocks and ok else []
+                whole = event.ran - (not ok)
+                for group, is_part in ((blocks[:whole], False), (blocks[whole:], True)):
+                    if group:
+                        found.append(Code(replace(asked, blocks=group), event if ok else None, is_part))
                 words = None
             case _:
                 pass
@@ -95,8 +101,8 @@ def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:
 
 
 def _is_unused(part: Words | Code, later: Iterable[Words | Code]) -> bool:
-    """True for the statements of a failed block if later blocks use none of their names."""
-    if not isinstance(part, Code) or part.ran is not None:
+    """True for what ran before an error, if later blocks use no name that it sets or changes."""
+    if not isinstance(part, Code) or not part.is_part:
         return False
     used = {name for other in later if isinstance(other, Code) for name in _NAME.findall(code_of(other.asked.blocks))}
     return not used & {name for block in part.asked.blocks for name in _changed(block.code)}

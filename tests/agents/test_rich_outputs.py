@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.agents.parts.code_execution import OutputFolder
-from autogen_nb.agents.parts.rich_outputs import CHAT_LIMIT, LARGEST, RUN_LIMIT, RichOutputs, ShownSize
+from autogen_nb.agents.parts.rich_outputs import CHAT_LIMIT, FILE_LIMIT, LARGEST, RUN_LIMIT, RichOutputs, ShownSize
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.outputs import Cleared, Display, Failure, Output, Result, Stream
 
@@ -47,15 +47,17 @@ def test_ordinary_text_is_shown_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "file", "why"),
+    ("data", "file", "unit"),
     [
-        pytest.param({"image/png": picture(LARGEST + 1)}, "output-1.png", "one output shows", id="large"),
-        pytest.param({"image/png": picture(9, (9_000, 9_000))}, "output-1.png", "a picture shows", id="pixels"),
-        pytest.param({"text/html": "x" * (LARGEST + 1), "text/plain": "x"}, "output-1.html", "one output", id="html"),
-        pytest.param({"x/y+json": {"k": "x" * LARGEST}, "text/plain": "<Figure>"}, "output-1.txt", "one", id="other"),
+        pytest.param({"image/png": picture(LARGEST + 1)}, "output-1.png", "characters", id="large"),
+        pytest.param({"image/png": picture(9, (9_000, 9_000))}, "output-1.png", "pixels", id="pixels"),
+        pytest.param({"text/html": "x" * (LARGEST + 1), "text/plain": "x"}, "output-1.html", "characters", id="html"),
+        pytest.param(
+            {"x/y+json": {"k": "x" * LARGEST}, "text/plain": "<Figure>"}, "output-1.txt", "characters", id="other"
+        ),
     ],
 )
-def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, why: str) -> None:
+def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, unit: str) -> None:
     kept = Kept()
 
     (shown,), note = taken(Display(data, {}, "id"), kept=kept)
@@ -63,9 +65,18 @@ def test_large_output_is_saved_in_a_file(data: dict[str, object], file: str, why
     assert isinstance(shown, Display)
     assert shown.display_id == "id"
     assert shown.data.keys() == {"text/plain"}
-    assert f"is in {file!r}: {why}" in shown.data["text/plain"]
+    assert f"is in {file!r}: it has more than " in shown.data["text/plain"]
+    assert f" {unit}.]" in shown.data["text/plain"]
     assert list(kept.files) == [file]
     assert note == ""
+
+
+def test_a_run_writes_a_limited_number_of_files() -> None:
+    kept = Kept()
+
+    taken(*[Display({"image/png": picture(9, (9_000, 9_000))})] * (FILE_LIMIT + 1), kept=kept)
+
+    assert len(kept.files) == FILE_LIMIT
 
 
 def test_picture_of_a_large_chart_is_shown_above_its_file() -> None:

@@ -190,7 +190,7 @@ def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
 
     assert shown.splitlines()[1].startswith("offline")
     assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
-    with pytest.raises(ConfigError, match="takes no arguments, not 'all'"):
+    with pytest.raises(ConfigError, match="takes no arguments; remove 'all'"):
         listed(in_folder, {}, "all")
 
 

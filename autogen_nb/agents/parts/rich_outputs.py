@@ -4,7 +4,7 @@
    at the end of the run names the files of the outputs that are not shown.
 2. A line with a file's name replaces an output that is too large for one message, or a picture with too many pixels.
 3. Outputs that the code has cleared or replaced do not count.
-4. If the surface shows only text, pictures and pages go to files.
+4. If a chat can show only text, as in a terminal, pictures and HTML with scripts go to files.
 """
 
 import json
@@ -22,7 +22,7 @@ LARGEST = 3_000_000
 RUN_LIMIT = 20_000_000
 """The maximum number of characters of all outputs of one run."""
 CHAT_LIMIT = 60_000_000
-"""The maximum number of characters of all outputs of one chat, or of one cell."""
+"""The maximum number of characters of all outputs of one chat; each cell of a chat begins at 0."""
 
 _ENDINGS = {
     "image/png": "png",
@@ -43,14 +43,14 @@ Save: TypeAlias = Callable[[str, bytes], str]
 """Takes a file ending and bytes, writes a file, and returns the file's name; "" on failure."""
 
 ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Describes to the model how a surface shows an output; "" if unchanged, None if the surface shows only text."""
+"""Tells the model how an output is shown; "" if it is shown as it is, None if only text can be shown."""
 
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
 _TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
 FILE_LIMIT = 1_000
-"""The maximum number of files of one run."""
+"""The maximum number of files that a run writes for its outputs."""
 
 _TRACEBACK = 1_000_000
 """The maximum length of a traceback, and of the exception's name and message."""
@@ -73,6 +73,7 @@ class RichOutputs:
         self._by_id: dict[str, int] = {}
         self._clear_next = False
         self._files: list[str] = []
+        self._file_count = 0
         self._omitted = 0
         self._reason = ""
 
@@ -145,15 +146,15 @@ class RichOutputs:
         self._omitted += 1
         self._reason = self._reason or reason
         mime = next((mime for mime in _ENDINGS if output.data.get(mime)), "text/plain")
-        if mime != "text/plain" and len(self._files) < FILE_LIMIT and (file := self._save_as(mime, output.data)):
+        if mime != "text/plain" and (file := self._save_as(mime, output.data)):
             self._files.append(file)
 
     def _shrink(self, output: _Rich) -> tuple[_Rich, int]:
         size = _length(output.data) + _length(output.metadata)
         if size > LARGEST:
-            reason = f"one output shows {LARGEST:,} characters at most"
+            reason = f"it has more than {LARGEST:,} characters"
         elif max([pixels(mime, image_bytes(mime, output.data.get(mime))) for mime in MAGIC]) > MOST_PIXELS:
-            reason = f"a picture shows {MOST_PIXELS:,} pixels at most"
+            reason = f"it has more than {MOST_PIXELS:,} pixels"
         else:
             return output, size
         mimes = [mime for mime in _ENDINGS if output.data.get(mime)]
@@ -161,13 +162,14 @@ class RichOutputs:
         file = self._save_as(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
         line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
-        # A chart that is too large may have a small picture.
+        # The output may also contain a small picture of a chart that is too large.
         pictures = {kind: output.data[kind] for kind in _PICTURES if kind != mime and kind in output.data}
         data = {"text/plain": line, **(pictures if _length(pictures) <= LARGEST else {})}
         return replace(output, data=data, metadata={}, file=file), _length(data)
 
     def _save_as(self, mime: str, data: Bundle) -> str:
-        content = _content(mime, data.get(mime))
+        content = _content(mime, data.get(mime)) if self._file_count < FILE_LIMIT else b""
+        self._file_count += bool(content)
         return self._save(_ENDINGS[mime], content) if content else ""
 
     def _clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Repairs the kernel before each block: restores the standard streams, built-in functions and working directory."""
+"""Before each block, restores the standard streams and built-in functions, and a deleted working directory."""
 
 import builtins
 import os

@@ -68,7 +68,7 @@ def _overview(dataset: Dataset, table: Table) -> list[str]:
     kinds = {"of numbers": "number", "of dates": "date", "of text or categories": "text", "empty": "empty"}
     sizes = [f"{size} {words}" for words, kind in kinds.items() if (size := len(table.of_kind(kind)))]
     gaps = max(table.columns, key=lambda column: column.missing, default=None)
-    missing = f"; most values are missing in {span(gaps.name)} ({gaps.missing:,})" if gaps and gaps.missing else ""
+    missing = f"; {span(gaps.name)} has the most missing values ({gaps.missing:,})" if gaps and gaps.missing else ""
     rows, columns = count(table.rows, "row"), count(table.width, "column")
     sentences = [
         f"{span(dataset.title)} has {rows} and {columns} ({', '.join(sizes)}).",
@@ -104,10 +104,12 @@ def _problem(state: State) -> str:
         sizes = f"{count(table.rows, 'row')} and {count(table.width, 'column')}"
         return "" if table.rows and table.columns else f"{title} has {sizes}: there is nothing to compute."
     if last is None or not last.ran:
-        return f"Without a look at {title} I know nothing of its columns. Give me the task again to run that block."
+        return f"The block that reads {title} did not run. Give me the task again, and run the block."
     if last.error:
         return f"I could not read {title}: {_error(last)}."
-    return f"I cannot read the output of the look at {title}. Give me the task again, and run the block unchanged."
+    return (
+        f"I cannot use the output of the block that reads {title}. Give me the task again, and run the block unchanged."
+    )
 
 
 def _error(attempt: Attempt) -> str:

@@ -1,4 +1,4 @@
-"""The openai library's clients for a model, one for each event loop, because a connection belongs to its loop.
+"""The openai library's clients for a model: one for each account and event loop, because connections belong to a loop.
 
 The first request imports the library, in a thread.
 """
@@ -85,7 +85,7 @@ class OpenAIClients:
             )
         else:
             client = openai.AsyncOpenAI(base_url=url, **options)
-        # By default, the library would send the environment's values to every server.
+        # By default, the library would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to every server.
         client.organization, client.project = account.organization, account.project
         return client
 

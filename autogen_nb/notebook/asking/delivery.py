@@ -1,7 +1,7 @@
 """Chooses how a chat asks the person: by buttons, by text, or not at all. Detects that a person runs the cell again.
 
-Buttons are only useful if clicks arrive while the cell runs. Otherwise, the chat asks through ``input()``, which works
-in every front end, and a notice gives the reason.
+Buttons are only useful if clicks arrive while the cell runs. Otherwise, the chat asks through ``input()``, and a notice
+gives the reason unless the person chose text. If the front end allows no input, nobody is asked.
 
 If the person runs a waiting cell again, the front end removes the panel and queues a second request. The first run must
 then end, because nobody can answer its question.
@@ -28,7 +28,7 @@ Way: TypeAlias = Literal["buttons", "words", "nobody"]
 
 _IN_WORDS = "Questions appear as text here: {}."
 _NO_WIDGETS = _IN_WORDS.format("this front end shows no buttons")
-INSIDE = _IN_WORDS.format("a cell inside another one cannot wait for a click")
+INSIDE = _IN_WORDS.format("a cell that runs inside another cell cannot wait for a click")
 _CAPTURED = _IN_WORDS.format("buttons would be captured with the rest of the cell's output")
 _BLOCKED = _IN_WORDS.format("ipykernel {} receives no clicks while a cell runs without await")
 _UNKNOWN = _IN_WORDS.format("ipykernel {} has unexpected internals, and may receive no clicks while a cell runs")

@@ -66,7 +66,7 @@ def list_models(
 ) -> DisplayData:
     """Lists the models; the command is the user's consent to scan local ports."""
     if words:
-        raise ConfigError(f"%autogen models takes no arguments, not {' '.join(words)!r}")
+        raise ConfigError(f"%autogen models takes no arguments; remove {' '.join(words)!r}")
     form_connection = notebook.model_setting.form_connection
     models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
     here = servers.listening()

@@ -19,7 +19,7 @@ _MOVED = "This chat continues in another cell."
 
 
 class FootedView:
-    mirrored = "This page was reloaded. The notebook file has no output since then; `%autogen show` shows it."
+    mirrored = "This page was reloaded. The output since then is not in the notebook file; `%autogen show` shows it."
     """The last line in a reloaded page, which shows only the outputs since the reload."""
 
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
@@ -90,7 +90,7 @@ class FootedView:
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows a copy of the open panel, if any, in another cell, with the remark and the output before the panel."""
+        """Shows a copy of the open panel, if any, in another cell, below the remark and the output above the panel."""
         if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*line(remark, tone="warning"))
@@ -104,7 +104,7 @@ class FootedView:
         for note, context, panel in self._copies:
             note.clear()
             context.clear()
-            # In a reloaded page, the next output of the chat replaces the panel.
+            # A reloaded page shows the next outputs in the panel, so its copies must stay.
             if not self.page_loaded:
                 panel.clear()
         self._copies.clear()

@@ -29,7 +29,7 @@ def test_a_block_that_fails_is_reported_and_left_out(weather: pd.DataFrame) -> N
 def test_everything_skipped_ends_in_words(penguins: pd.DataFrame) -> None:
     chat = Chat({"penguins": penguins}, lambda _code, _namespace: f"{SKIPPED}no.")
 
-    assert "Without a look at `penguins`" in chat.say(with_frames("Explore", penguins=penguins))
+    assert "The block that reads `penguins` did not run" in chat.say(with_frames("Explore", penguins=penguins))
     assert steps(chat) == ["look"]
 
 

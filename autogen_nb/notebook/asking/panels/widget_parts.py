@@ -35,7 +35,7 @@ STYLE = (
     f".{_NAMED} .widget-label {{position: absolute; width: 1px; height: 1px; overflow: hidden; "
     "clip-path: inset(50%)}"
     f".{_LABEL}.widget-text .widget-label, .{_LABEL}.widget-select .widget-label {{text-align: left}}"
-    # Long rules and choices wrap.
+    # The long texts of checkboxes (rules) and buttons (choices) wrap.
     f".{_TICKED}.widget-checkbox {{height: auto}} "
     f".{_TICKED}.widget-checkbox .widget-label-basic {{display: flex; align-items: baseline; gap: 4px; "
     "white-space: normal; overflow-wrap: anywhere; line-height: 1.5}"
