@@ -68,7 +68,10 @@ def rm(names: Sequence[str]) -> None:
 @click.option("--unchecked", is_flag=True, help="Do not run the code.")
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
-    """Runs a session's code again, and writes FILE.ipynb, .py, .md or .html; lists the blocks whose outputs differ."""
+    """Writes a session as a notebook, script or page.
+
+    FILE ends with .ipynb, .py, .md or .html. The session's code runs again, and blocks whose outputs differ are listed.
+    """
     store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
     if not (yes or unchecked):
