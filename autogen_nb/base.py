@@ -1,4 +1,4 @@
-"""Results of teams and agents, under AgentChat's module name."""
+"""Results, handoffs and the base class of termination conditions, under AgentChat's module name."""
 
 from autogen_nb import (
     Handoff,

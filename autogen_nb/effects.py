@@ -21,7 +21,7 @@ Confirm: TypeAlias = Literal["always", "risky", "never"]
 """When to ask a person before code runs."""
 CONFIRMS: tuple[Confirm, ...] = get_args(Confirm)
 HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
-"""Kinds that need no question under the policy ``risky``."""
+"""Kinds of effects that need no question if `confirm` is "risky"."""
 
 
 @dataclass(frozen=True, slots=True)

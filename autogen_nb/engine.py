@@ -114,8 +114,8 @@ engine = Engine()
 class EngineCall(Generic[T]):
     """Work on the engine; the caller's thread reads the work's items, then the result, with `get` or `await aget`.
 
-    The work starts at the first read. The threads share only a queue implemented in C, because an interrupt could
-    leave a lock of `threading` or `concurrent.futures` locked, and thus block the engine.
+    The work starts at the first read. Entries pass through a queue implemented in C, because an interrupt could leave
+    a lock of `threading` or `concurrent.futures` locked, and thus block the engine.
     """
 
     def __init__(self, work: Callable[[Callable[[T], None]], Awaitable[T]]) -> None:
@@ -140,7 +140,7 @@ class EngineCall(Generic[T]):
         engine.call_soon(self._cancel)
 
     def end(self) -> None:
-        """Cancels the work and waits briefly until it has ended."""
+        """Cancels the work, and waits at most `CANCEL_SECONDS` for its end."""
         self.cancel()
         until = monotonic() + CANCEL_SECONDS
         with contextlib.suppress(Empty):

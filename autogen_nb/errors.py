@@ -1,7 +1,7 @@
 """The exception tree, ordered by what the caller can do about an error.
 
 AutogenError
-├── ConfigError            fix the code or the settings; nothing was started
+├── ConfigError            fix the code or the settings
 │   ├── WrongType          a value has the wrong type; also a TypeError
 │   │   └── InvalidCarryOverType   a carryover is neither text nor a list
 │   ├── AgentNameConflict      several agents have the same name
@@ -14,7 +14,7 @@ AutogenError
 │   │   └── ContextTooLong     the request is longer than the model can read
 │   ├── BudgetReached      the next request would exceed the budget
 │   └── RecordingEnded     a replayed conversation has no further reply
-├── ExecutionError         the kernel could not be started or was lost
+├── ExecutionError         a kernel, a program or a file could not be used
 │   └── TransferError      a variable cannot be transferred
 ├── SessionError           the log is invalid or belongs to another chat; choose another log
 ├── CallbackError          a function of the user raised an exception

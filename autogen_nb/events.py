@@ -135,8 +135,8 @@ class TerminationJudged:
 class HumanInputAsked:
     """What does the person write?
 
-    `terminated` is True if a termination condition is met. `choices` are proposed answers. `then` is the approval
-    question that follows an empty answer, if the chat can predict it; one panel shows both questions.
+    `terminated` is True if the agent's termination condition is met. `choices` are proposed answers. `then` is the
+    approval question that follows an empty answer, if the chat can predict this question; one panel shows both.
     `by_tool` is True if a model asks through a tool; the model continues if nobody answers.
     """
 
@@ -221,8 +221,8 @@ class CodeRan:
     """The result of a run of blocks.
 
     `ran` is the number of blocks that ran. `inner` has the questions of the running code, each followed by its answer.
-    `whole` is the path of a file with the whole output, or "" if `outputs` is complete. `changes` names the variables
-    that the blocks changed; "" if unknown.
+    `whole` is the path of a file with the whole output, or "" if `outputs` is complete. `changes` describes the
+    variables that the blocks changed; "" if there are none, or if they are unknown.
     """
 
     exit_code: int
@@ -386,7 +386,7 @@ class SendAsked:
 
 @dataclass(frozen=True, slots=True)
 class SendGiven:
-    """The messages to send; an empty tuple ends the chat. `request_reply` is the argument for the last message."""
+    """The messages to send; an empty tuple ends the chat. `request_reply` is that of the last ``super().send()``."""
 
     messages: tuple[Message, ...]
     request_reply: bool | None = None
@@ -413,7 +413,7 @@ class ReceiveGiven:
 
 @dataclass(frozen=True, slots=True)
 class MessagesAsked:
-    """How do the agent's hooks change the `count` messages exchanged with the peer before the agent replies?"""
+    """To which messages do the agent's hooks change the `count` messages with the peer, for the agent's next reply?"""
 
     agent: str
     peer: str

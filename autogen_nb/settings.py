@@ -3,7 +3,7 @@
 - ``flags``: an option of ``%%autogen`` and, if `autogen_nb.cli` lists it, of the command line.
 - ``config``: a default for all cells, in ``%config AutogenMagics``.
 - ``environ``: an environment variable, which takes precedence over ``%config``.
-- ``check``: takes a value and the option's name, and raises ConfigError for an invalid value.
+- ``check``: a function of a value and the option's name: returns the value, or raises ConfigError if it is invalid.
 - ``team``: the option is available with ``--team``.
 """
 
@@ -32,7 +32,7 @@ from autogen_nb.trusted import policy_file
 Show: TypeAlias = Literal["answer", "results", "code", "all"]
 
 UNATTENDED_TIMEOUT = 300.0
-"""The time limit for a block in an unattended run, in seconds."""
+"""The default time limit for a block in an unattended run, in seconds."""
 
 _MODES: Mapping[str, Mode] = {"always": "ALWAYS", "terminate": "TERMINATE", "never": "NEVER"}
 _SHARES: tuple[Share, ...] = get_args(Share)
@@ -50,7 +50,10 @@ def _not_empty(what: str) -> Callable[[str, str], str]:
 
 def _chat_name(value: str, _: str) -> str:
     if not re.fullmatch(r"[\w][\w .-]{0,60}", value):
-        raise ConfigError(f"a chat cannot be called {value!r}; use letters, digits, '-', '_' and '.'")
+        raise ConfigError(
+            f"a chat cannot be called {value!r}; begin with a letter or a digit, and use at most 61 letters, digits, "
+            "spaces, '-', '_' and '.'"
+        )
     return value
 
 
@@ -220,7 +223,7 @@ class Settings(Configurable):
         return self._of(options, task=self.task, **options)
 
     def for_resume(self, chat: str) -> "Settings":
-        """The options for the rest of a chat whose kernel ended, without `inputs`: stored copies replace them."""
+        """The options to resume a run from its session, without `inputs`, which the session has stored."""
         flow = {name: getattr(self, name) for name in ("confirm", "human_input", "max_turns", "ask_person")}
         return self.with_options(**flow, every_block=self.every_block, chat=chat, new=False, template=False, inputs=[])
 
@@ -292,7 +295,6 @@ class Settings(Configurable):
 
     @property
     def kernel_options(self) -> dict[str, Any]:
-        """The options for the kernels of chats."""
         return {"imports": self.preimports, "checkpoints": self.checkpoints}
 
     @property
@@ -301,7 +303,7 @@ class Settings(Configurable):
 
     @property
     def where(self) -> ExecutionTarget:
-        """The default target for code if the policy allows it; otherwise the sandbox of the policy."""
+        """The default target for code: the settings' kernel, or else the stronger of their sandbox and the policy's."""
         images = (self.image,) if self.image else ()
         net = self.net and place_kind(self.sandbox).net
         where = ExecutionTarget(self.sandbox, net, self.kernel, images)

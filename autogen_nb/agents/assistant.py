@@ -15,7 +15,7 @@ from autogen_nb.messages import FunctionCall
 
 
 class AssistantAgent(ConversableAgent):
-    """An agent that writes code and text with a model, but runs no code and asks no person.
+    """An agent that writes code and text with a model; by default, it runs no code and asks no person.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
     With a `model_client`, which may also be the second argument, the agent behaves like AgentChat's assistant. The
@@ -28,7 +28,7 @@ class AssistantAgent(ConversableAgent):
     tools
         Sync or async functions that the model can call; the agent runs them.
     handoffs
-        Names of agents that this agent can hand over to.
+        The agents that this agent can hand over to: their names, or `Handoff` objects.
     reflect_on_tool_use
         Whether the model writes an answer from the results of its calls; otherwise the results are the answer.
     max_tool_iterations

@@ -32,7 +32,7 @@ class ApprovalResponse:
 
 
 class CodeExecutorAgent(ConversableAgent):
-    """An agent that runs the code of the latest message that contains code.
+    """An agent that runs the code of the latest message with code, or the code of its own model.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """`ConversableAgent`: the agent with AutoGen 0.2's method names.
 
 The flow of a chat makes all decisions, from the agents' `spec`. A chat calls the following methods only if a subclass
-overrides them: `send`, `receive`, `generate_reply`, `get_human_input`, `execute_code_blocks`, `run_code`,
-`execute_function`, `generate_init_message`, and their ``a_`` forms.
+overrides them: `send`, `receive`, `generate_reply` and `get_human_input`, each with its ``a_`` form;
+`execute_code_blocks`, `run_code` and `execute_function`.
 """
 
 import weakref
@@ -81,7 +81,7 @@ class ConversableAgent(Participant, SoloAgent):
     chat_messages
         Earlier conversations to continue, by peer.
     silent
-        Hides the chats that this agent starts; None: the `silent` argument of each chat decides.
+        True hides all chats that this agent starts; otherwise, the `silent` argument of each chat decides.
     """
 
     MAX_CONSECUTIVE_AUTO_REPLY = 100
@@ -150,7 +150,7 @@ class ConversableAgent(Participant, SoloAgent):
 
     @cached_property
     def client(self) -> Any:
-        """An `OpenAIWrapper` with the agent's `llm_config` and the agent's usage; None without `llm_config`."""
+        """An `OpenAIWrapper` with the agent's `llm_config` and the agent's usage; None if `llm_config` is no dict."""
         from autogen_nb.agents.openai_wrapper import OpenAIWrapper
 
         if not isinstance(self._model_config, Mapping):

@@ -29,7 +29,7 @@ Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
 
 @dataclass(eq=False)
 class GroupChat(GroupSettings):
-    """A group of agents that read each other's messages, and the rules for the next speaker.
+    """A group of agents that read each other's messages, with the settings for the choice of the next speaker.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ class GroupChat(GroupSettings):
     send_introductions
         Whether the agents' descriptions are sent to all agents at the start.
     select_speaker_message_template, select_speaker_prompt_template
-        The instructions for the model, before and after the conversation, with the fields ``{roles}`` and
-        ``{agentlist}``; `select_speaker_prompt_template` may be None.
+        The instructions for the model, before and after the conversation. Both have the field ``{agentlist}``; only the
+        first has ``{roles}``, and only the second may be None.
     select_speaker_auto_multiple_template, select_speaker_auto_none_template
         The instructions for the next attempt if the model named several agents, or none.
     select_speaker_auto_verbose

@@ -23,7 +23,7 @@ class GroupChatManager(ConversableAgent):
     """An agent that replies to a message by running the chat of a group; ``agent.initiate_chat(manager)`` starts it.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a manager.
-    The manager's ``is_termination_msg`` ends the chat of the group, and its model selects the speakers.
+    The manager's ``is_termination_msg`` ends the group's chat. By default, the manager's model selects the speakers.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class OpenAIWrapper(UsageTracker):
         Raises
         ------
         ModelError
-            If the last model fails.
+            If the last model fails, or a content filter stops a request or a reply.
         """
         for number, entry in enumerate(self._entries):
             is_last = number == len(self._entries) - 1

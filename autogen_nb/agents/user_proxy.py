@@ -13,8 +13,8 @@ class UserProxyAgent(ConversableAgent):
     """An agent that runs code, calls functions and asks a person; it has no model by default.
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
-    In a team, the agent asks the person. With a `code_execution_config`, it runs the code of the last messages instead.
-    If these contain no code, the agent asks through `input_func`, or else answers that there is no code.
+    In a team, the agent asks its model if it has one, or else the person. With a `code_execution_config`, it instead
+    runs the code of the last messages; without code, it asks through `input_func`, or answers that there is no code.
 
     Parameters
     ----------

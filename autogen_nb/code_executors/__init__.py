@@ -1,1 +1,1 @@
-"""Executors, under AgentChat's module names."""
+"""Executors, under the module names of `autogen_ext`."""

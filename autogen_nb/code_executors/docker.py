@@ -1,4 +1,4 @@
-"""`DockerCommandLineCodeExecutor`, under AgentChat's module name."""
+"""`DockerCommandLineCodeExecutor`, under the module name of `autogen_ext`."""
 
 from autogen_nb import DockerCommandLineCodeExecutor
 

@@ -1,4 +1,4 @@
-"""`DockerJupyterCodeExecutor` and its server, under AgentChat's module name."""
+"""`DockerJupyterCodeExecutor` and its server, under the module name of `autogen_ext`."""
 
 from autogen_nb import DockerJupyterCodeExecutor, DockerJupyterServer, JupyterConnectionInfo
 

@@ -1,4 +1,4 @@
-"""`JupyterCodeExecutor`, under AgentChat's module name."""
+"""`JupyterCodeExecutor`, under the module name of `autogen_ext`."""
 
 from autogen_nb import JupyterCodeExecutor
 

@@ -1,4 +1,4 @@
-"""`LocalCommandLineCodeExecutor`, under AgentChat's module name."""
+"""`LocalCommandLineCodeExecutor`, under the module name of `autogen_ext`."""
 
 from autogen_nb import LocalCommandLineCodeExecutor
 

@@ -224,7 +224,7 @@ class BlockExecutor:
         await self._shell.interrupt()
 
     async def restart(self) -> None:
-        """Ends the running code, and starts a new kernel."""
+        """Ends the running code, and starts a new kernel if the executor has kernels."""
         async with self._turn:
             await self._prepare()
             if self._in_kernel:

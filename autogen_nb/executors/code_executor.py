@@ -120,13 +120,13 @@ class OwnedResource:
     Attributes
     ----------
     held
-        True from `start` until `stop`.
+        For an executor: True from `start` until `stop`.
     """
 
     held = False
 
     def start(self) -> Coroutine[Any, Any, None]:
-        """Starts the resource; the result may be awaited."""
+        """Starts the resource, if there is something to start; the result may be awaited."""
         return in_background(asyncio.sleep(0))
 
     def stop(self) -> Coroutine[Any, Any, None]:
@@ -149,7 +149,7 @@ class OwnedResource:
 
 
 def _awaitable(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """The method for callers with or without an event loop (rule 2)."""
+    """The method, whose calls start at once and need not be awaited."""
 
     @wraps(method)
     def start(*args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:

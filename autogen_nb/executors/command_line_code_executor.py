@@ -85,8 +85,8 @@ class CommandLineCodeExecutor(OwnedExecutor):
 class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     """Runs each block as a program on this machine, with the rights of this process.
 
-    The other parameters are those of `CommandLineCodeExecutor`. By default, blocks run under this Python interpreter.
-    Until `stop` is called, they can import the packages that earlier blocks installed.
+    The other parameters are those of `CommandLineCodeExecutor`. By default, this process's interpreter runs
+    Python blocks, which can import packages that earlier blocks installed; `stop` removes these packages.
 
     Parameters
     ----------
@@ -119,9 +119,9 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     image
         The image, which is pulled if necessary; it needs ``sh`` and ``python3``.
     container_name
-        The container's name in the engine.
+        The container's name in the container engine.
     bind_dir
-        The path of the working directory on the engine's machine, if it differs.
+        The path of the working directory on the machine of the container engine, if the path differs there.
     auto_remove
         True to remove the container when it ends.
     stop_container
@@ -133,12 +133,12 @@ class DockerCommandLineCodeExecutor(CommandLineCodeExecutor):
     extra_volumes
         Further directories in the container: ``{"/here": {"bind": "/there", "mode": "ro"}}``.
     extra_hosts, device_requests
-        Host names and devices for the container, in the engine's format.
+        Host names and devices for the container, in the format of the Docker library.
 
     Raises
     ------
     ConfigError
-        If the engine or the Docker library is missing; the message says what to do.
+        If the container engine or the Docker library is missing; the message says what to do.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ def container_settings(
     stop_container: bool = True,
     net: bool = False,
 ) -> dict[str, Any]:
-    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; `options` are for the engine."""
+    """Converts AutoGen's parameters of a container to those of `ContainerPlace`; Docker's library gets `options`."""
     leaves: Leaves = "running" if not stop_container else "nothing" if auto_remove else "ended"
     host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
     options = {name: value or None for name, value in options.items()} | {"name": container_name}

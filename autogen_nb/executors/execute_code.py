@@ -50,7 +50,7 @@ def execute_code(
 class CodeExecutorFactory:
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:
-        """Returns the executor under "executor"; if this is a name, creates one with the settings under the name."""
+        """The value of "executor"; for a name, a new executor with the settings in the entry of that name."""
         executor = code_execution_config.get("executor")
         if hasattr(executor, "execute_code_blocks"):
             return executor

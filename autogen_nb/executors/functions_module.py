@@ -1,7 +1,6 @@
 """Makes the person's functions importable by code, as a module in the working directory.
 
-The module contains only the source of the functions. `with_requirements` declares what a function imports; closures are
-refused.
+The module contains the functions' source and the imports that `with_requirements` declares; closures are refused.
 """
 
 import ast
@@ -64,7 +63,7 @@ def with_requirements(
     Parameters
     ----------
     python_packages
-        Packages that pip installs before the first use.
+        Packages that pip installs before the first block runs.
     global_imports
         Imports for the module: names of modules, `Alias`, `ImportFromModule`.
     """
@@ -72,8 +71,6 @@ def with_requirements(
 
 
 class FunctionsModule:
-    """A module with the person's functions."""
-
     def __init__(self, functions: Sequence[Any] = (), module: str = "functions") -> None:
         if not module.isidentifier() or keyword.iskeyword(module):
             raise ConfigError(f"functions_module is {module!r}; it must be a valid name of a module")

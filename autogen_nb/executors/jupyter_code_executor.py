@@ -159,7 +159,7 @@ class JupyterCodeExecutor(OwnedExecutor):
     output_dir
         AgentChat's name for `work_dir`.
     environ
-        The kernel's environment; None uses the harmless variables of this process.
+        The kernel's environment; on this machine, None means the harmless variables of this process.
     """
 
     def __init__(
@@ -204,7 +204,7 @@ class DockerJupyterCodeExecutor(JupyterCodeExecutor):
     Raises
     ------
     ConfigError
-        If the engine or the Docker library is missing; the message says what to do.
+        If the container engine or the Docker library is missing; the message says what to do.
     """
 
     def __init__(self, jupyter_server: Any = None, **more: Any) -> None:

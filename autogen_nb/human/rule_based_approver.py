@@ -75,7 +75,7 @@ class RuleBasedApprover:
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
-        """Asks the person; removes the follow-up question if rules approve its block."""
+        """Asks the person; removes the follow-up question if its block is already approved."""
         if question.then is not None:
             then = self._with_offers(question.then)
             question = replace(question, then=None if self._approved_by(then) else then)

@@ -22,7 +22,7 @@ from autogen_nb.trusted import owned_files
 
 _VERSION = 1
 _LOCK_TIMEOUT = 10.0
-"""Seconds; a notebook holds the lock only while it writes the file."""
+"""Seconds; a notebook holds the lock only while it changes the file."""
 _LOCK_INTERVAL = 0.02
 _MAX_RULES = 1000
 

@@ -63,12 +63,13 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     rows
         A DataFrame, dicts, or the path of a CSV file.
     client
-        The client or the scheduler's address of a Dask cluster. Its workers need `autogen_nb`, and the models' keys in
-        their environment. By default, a cluster on this machine runs until the call ends.
+        A Dask client, or the address of a Dask scheduler. The workers need `autogen_nb`, and environment variables with
+        the models' keys. By default, a cluster on this machine runs until the call ends.
     workers
         The number of workers in the cluster on this machine; by default one for each processor.
     inputs
-        Values that the kernel of each row gets, by name. If one is a Dask collection, the rows run on its cluster.
+        Values that the kernel of each row gets, by name. If one is a Dask collection, `client` is by default
+        Dask's current client.
     outputs
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
@@ -77,10 +78,10 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     retry_failed
         Whether the same call again also runs the rows that failed.
     on_row
-        A function to call after each row, with the row and its result, the number of finished rows and that of all.
+        A function to call after each row, with a dict of row and result, and the numbers of finished and of all rows.
     on_start
-        A function to call first. Its argument is a function that stops the rows, from any thread; `map` then raises
-        `ChatUnfinished`.
+        A function to call before the first row. Its argument is a function that any thread can call to stop the rows;
+        `map` then raises `ChatUnfinished`.
     **options
         The options of a cell: `model`, `confirm`, `budget`, `sandbox`, `net`, `kernel`, `max_turns`, `block_timeout`
         and `share`. `confirm` must be "risky", or "never" with a sandbox. The budget is for all rows together, and for
@@ -97,7 +98,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     ConfigError
         If an option, a row or the task cannot be used; nothing has started.
     SessionError
-        If another call uses the journal, or if it is damaged.
+        If the journal is damaged, or another call uses the journal.
     """
     table = read_rows(rows)
     tasks = [fill_task(task, row) for row in table]
@@ -260,7 +261,7 @@ def _run(
 
 
 class _Queue:
-    """Submits as many rows as the workers have threads.
+    """Submits at most as many rows at a time as the workers have threads.
 
     Otherwise, Dask may queue rows at the worker that has their inputs, while other workers are idle.
     """

@@ -41,7 +41,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
 _REACHED = "the budget is reached: {} are spent"
-_REFUSED = "it has code that needs a person's approval, and nobody is there ({}); confirm='never' in a sandbox runs it"
+_REFUSED = "the code needs a person's approval, and nobody is there ({}); use a sandbox and confirm='never' to run it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class RowCall:
 
 
 def not_run(error: str) -> dict[str, Any]:
-    """The result of a row whose chat has not begun."""
+    """The result of a row without an answer; `error` says why."""
     return {
         "status": "not run", "answer": "", "outputs": {}, "tokens": 0, "cost": 0.0, "seconds": 0.0, "error": error,
         "session": "",
@@ -164,7 +164,7 @@ class _Slot:
         return {name: as_json(name, run.engine.call(self.executor.get(name))) for name in self.call.outputs}
 
     async def _renew(self) -> None:
-        """Starts the kernel, or takes it back to its state before the previous row."""
+        """Starts or restarts the kernel, or takes the kernel back to its state before the previous row."""
         kernel = self.executor.kernel
         if not self._first_block:
             await self.executor.start()

@@ -35,7 +35,7 @@ class CancellationToken:
             self._callbacks.remove(callback)
 
     def link_future(self, future: "asyncio.Future[Any]") -> "asyncio.Future[Any]":
-        """Cancels the future, from any thread, when the token is cancelled; returns the future."""
+        """Cancels the future when any thread cancels the token; returns the future."""
         loop = future.get_loop()
 
         def cancel() -> None:

@@ -61,7 +61,7 @@ class OnCaller:
 
 @dataclass(frozen=True, slots=True)
 class OnEngine:
-    """Work on the engine's loop: calls its argument with events, and returns the answer."""
+    """Work on the engine's loop: calls its argument with transients and inquiries, and returns the answer."""
 
     work: Callable[[Callable[[Transient | Inquiry], None]], Awaitable[Answer]]
 
@@ -229,7 +229,7 @@ async def stream_events(
 ) -> AsyncGenerator[Event, None]:
     """Yields the events of a flow and calls `tick` regularly; an interrupt or a cancellation cancels the engine's work.
 
-    With "sync", the generator never suspends, so `iterate` can yield its events to a sync caller.
+    If `waits` is "sync", the generator never suspends, so `iterate` can yield its events to a sync caller.
     """
     blocks = waits == "sync"
     if blocks and engine.is_current_thread():

@@ -10,7 +10,7 @@ from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle
 
 Describer: TypeAlias = Callable[[Bundle], str | None]
-"""Tells the model how a surface shows an output; returns "" if it shows the output itself, None if only text."""
+"""Describes to the model how a surface shows an output; "" if unchanged, None if the surface shows only text."""
 
 
 class View(Protocol):

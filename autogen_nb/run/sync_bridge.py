@@ -86,7 +86,7 @@ def heartbeat(tick: Callable[[], None] = lambda: None) -> Generator[None, None, 
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None, None, None]:
-    """Lets Ctrl-C raise `KeyboardInterrupt` at once, even in an event loop with its own handler of Ctrl-C."""
+    """In the main thread, lets Ctrl-C raise `KeyboardInterrupt` at once, even if an event loop handles it otherwise."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -143,7 +143,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine; waits for its end if no event loop is running in this thread."""
+    """Starts the work on the engine, and waits for it if this thread runs no loop; on the engine, returns the work."""
     if engine.is_current_thread():
         return work
     if in_a_loop():

@@ -51,7 +51,7 @@ class FakeReply:
     ending
         "cut" breaks the connection before the end of a streamed reply.
     events
-        The data of the server-sent events, which replaces the fields above.
+        The data of the server-sent events of a streamed reply; replaces the fields from `content` to `usage`.
     body, content_type
         The body of the response, which replaces the reply, and its media type.
     """

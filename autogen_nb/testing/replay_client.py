@@ -16,7 +16,7 @@ class ReplayChatCompletionClient(ChatCompletionClient):
     Parameters
     ----------
     chat_completions
-        The replies: a `CreateResult`, or any reply for `ScriptedModel`.
+        The replies: each a `CreateResult`, or a reply for `ScriptedModel`.
 
     Attributes
     ----------

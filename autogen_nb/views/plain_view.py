@@ -43,7 +43,7 @@ def write(text: str) -> None:
 class PlainView:
     """Streams messages and the outputs of code, without control characters, which a terminal would interpret.
 
-    Without `repeats`, the view omits messages that only report outputs to the model.
+    Without `repeats`, the view omits the messages that report outputs and skipped blocks to the model.
     """
 
     def __init__(
@@ -158,12 +158,12 @@ class PlainView:
         for call in self._message_calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
-    def _show_calls(self, question: tuple[FunctionCall, ...]) -> None:
+    def _show_calls(self, calls: tuple[FunctionCall, ...]) -> None:
         # The list of calls appears in place of the reply that requests them.
         self._end_stream()
         self._reply, self._streaming = None, ""
-        self._calls = question
-        for call in () if question == self._message_calls else question:
+        self._calls = calls
+        for call in () if calls == self._message_calls else calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
     def _show_results(self, contents: Sequence[str]) -> None:

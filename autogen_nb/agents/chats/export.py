@@ -1,4 +1,4 @@
-"""Exports a stored chat: runs its code in a new kernel, and writes a document with the outputs of this run."""
+"""Exports a stored chat to a document, by default with the outputs of another run of its code in a new kernel."""
 
 import pickle
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""Checks a group's settings and derives the rules for the group's flow."""
+"""Checks a group's settings, and converts them for the group's flow."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ _TEMPLATES = (
 
 
 class GroupSettings:
-    """The settings of a `GroupChat`, and the rules derived from them."""
+    """The settings of a `GroupChat` for its agents and for the selection of speakers."""
 
     agents: list[Any]
     speaker_selection_method: str | Callable[..., Any]
@@ -80,7 +80,7 @@ class GroupSettings:
         return {name: everybody - by_name.get(name, frozenset()) for name in everybody}
 
     def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
-        """The rules for the selection of speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""
+        """How the flow selects speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""
         functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
         return Selection(
             manager,

@@ -16,7 +16,7 @@ def ask_person(
     question: Annotated[str, "What you want to know, in plain words"],
     choices: Annotated[list[str] | None, "Answers to choose from; the person may also give another one"] = None,
 ) -> Any:
-    """Asks the person you work for a question, and returns their answer.
+    """Asks a question to the person you work for, and returns the answer.
 
     Registered like any other tool: ``register_function(ask_person, caller=assistant, executor=user,
     description=ask_person.__doc__)``. In a chat between agents the question and the answer are events of the chat.

@@ -58,7 +58,7 @@ async def run_again(
 
 
 def error_of(ran: CodeRan) -> str:
-    """The error of a block that failed; "" if all blocks ran."""
+    """The error of a block that failed; "" if all blocks succeeded."""
     failures = (f"{output.ename}: {output.evalue}" for output in ran.outputs if isinstance(output, Failure))
     return next(failures, ran.note or f"exit code {ran.exit_code}") if ran.exit_code else ""
 

@@ -46,5 +46,4 @@ class Agent:
 
     @property
     def name(self) -> str:
-        """The agent's name."""
         return self._name

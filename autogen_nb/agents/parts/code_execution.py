@@ -142,7 +142,7 @@ class _Inquirer:
 
 
 class OutputFolder:
-    """The folder for outputs that a chat does not show."""
+    """The folder for outputs that a chat does not show in full."""
 
     def __init__(self, folder: Path | None, base: Path | None = None) -> None:
         self._folder = folder

@@ -90,7 +90,7 @@ class MessageHistory(Agent):
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
         """Temporarily sets the messages exchanged with a peer; None changes nothing."""
-        # A chat passes the history itself to an overridden method, which may pass it on to this method.
+        # A chat passes the history itself to the user's code, which may pass the same list to `generate_reply`.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         replacement = before if messages is None else [dict(message) for message in messages]

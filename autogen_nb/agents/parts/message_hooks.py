@@ -33,7 +33,7 @@ class MessageHooks(Agent):
         Raises
         ------
         ConfigError
-            For an unknown method, or a hook that is not callable.
+            For an unknown method, or a hook that is not callable or already registered.
         """
         if hookable_method not in self.hook_lists:
             raise ConfigError(f"{hookable_method!r} takes no hook; hookable methods are {', '.join(self.hook_lists)}")

@@ -22,7 +22,7 @@ def plain_message(message: Message) -> str | dict[str, Any]:
 
 
 def opening_message(message: Any, carryover: Any = None) -> str | dict[str, Any]:
-    """The message that opens a chat, with the carryover of earlier chats appended to its text."""
+    """The message that opens a chat, with the carryover added to its text."""
     carryover_text = _carryover_block(carryover)
     if isinstance(message, str):
         return message + carryover_text

@@ -68,7 +68,7 @@ def retry_messages(
 
 
 def fill_template(template: str, **values: str) -> str:
-    """Fills in the fields of the template; other braces stay unchanged."""
+    """Fills in the fields by `str.format`; if other braces make this fail, they stay unchanged."""
     try:
         return template.format(**values)
     except (KeyError, IndexError, ValueError):

@@ -119,7 +119,8 @@ class ReplyFunctions(MessageHistory):
         Parameters
         ----------
         trigger
-            The senders to reply to: a class, a name, an agent, a predicate of the sender, or a list of those.
+            The senders to reply to: a class, a name, an agent, a predicate of the sender, None for no sender, or a
+            list of those.
         position
             The position in the list of reply functions; 0 is the first.
         config
@@ -168,7 +169,7 @@ class ReplyFunctions(MessageHistory):
     def call_reply_function(
         self, number: int, peer: Agent, *, awaits: bool
     ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
-        """A registered function's reply to the peer; (False, None) if the function's trigger does not match."""
+        """A registered function's reply to the peer; (False, None) if the trigger or the sync chat excludes it."""
         entry = self._entries[number]
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"

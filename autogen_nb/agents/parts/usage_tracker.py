@@ -58,7 +58,7 @@ class UsageTracker(Agent):
         return deepcopy(self.usages.actual) if len(self.usages.actual) > 1 else None
 
     def print_usage_summary(self, mode: str | Sequence[str] = ("actual", "total")) -> None:
-        """Prints the usage; ``mode`` is "actual" (without cached replies), "total", or a list of both."""
+        """Prints the usage; ``mode`` is "actual" (without cached replies), "total", "both", or a list."""
         kinds = [mode] if isinstance(mode, str) else list(mode)
         kinds = ["actual", "total"] if kinds == ["both"] else kinds
         if not kinds or not set(kinds) <= {"actual", "total"}:

@@ -1,1 +1,1 @@
-"""AgentChat's teams, which share the log and the views of chats between agents."""
+"""AgentChat's teams; their runs have the logs and the views of other chats."""

@@ -40,7 +40,7 @@ async def Console(  # noqa: N802 - AgentChat's name
     no_inline_images
         Ignored; images are not printed.
     output_stats
-        Also prints the numbers of tokens and the duration.
+        Also prints the numbers of tokens and the duration, except in a notebook.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class BaseGroupChat(TaskRunner):
 
     @property
     def ending_words(self) -> tuple[str, ...]:
-        """The texts that end a run when a member says them."""
+        """The texts that the termination condition looks for in messages."""
         return () if self._condition is None else self._condition.ending_words
 
     def begin_run(self, task: Any) -> TeamExchange:

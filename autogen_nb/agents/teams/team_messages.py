@@ -79,14 +79,14 @@ class BaseAgentEvent(BaseMessage):
 
 
 class TextMessage(BaseChatMessage):
-    """A text."""
+    """A message of text only."""
 
     content: str
     type: Literal["TextMessage"] = "TextMessage"
 
 
 class MultiModalMessage(BaseChatMessage):
-    """Text and images."""
+    """A message of text and images."""
 
     content: list[str | Image]
     type: Literal["MultiModalMessage"] = "MultiModalMessage"
@@ -101,7 +101,7 @@ class MultiModalMessage(BaseChatMessage):
 
 
 class StopMessage(BaseChatMessage):
-    """A request to stop."""
+    """An agent's request to end the run."""
 
     kind: ClassVar[Kind] = "stop"
     content: str
@@ -196,7 +196,7 @@ class TaskResult(BaseModel):
     messages
         The task, then the messages and events of the run, in order.
     stop_reason
-        The condition that ended the run, and why it was met.
+        Why the run ended, such as the condition that was met; None for a run of a single agent.
     """
 
     messages: Sequence[SerializeAsAny[BaseMessage]]

@@ -55,7 +55,7 @@ class TerminationCondition:
 
     what: Literal["function", "time", "outside"] = "function"
     ending_words: tuple[str, ...] = ()
-    """The texts that meet the condition when an agent or a person says them."""
+    """The texts that the condition looks for in messages."""
 
     def __and__(self, other: "TerminationCondition") -> "TerminationCondition":
         return AndTerminationCondition(self, other)
