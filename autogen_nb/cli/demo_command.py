@@ -45,7 +45,7 @@ def demo(data: Path | None, out: Path) -> int:
     transcript = Transcript(sys.stdout)
     transcript.line(f"{_QUICKSTART}{f' on {data}' if data else ''}, in real kernels.\n{_NO_QUESTIONS}")
     with tempfile.TemporaryDirectory(prefix="autogen-nb-demo-") as folder:
-        # The chat writes its files next to the tables, and the installed package may be read-only.
+        # The notebook runs in this folder, because the folder of the installed package may be read-only.
         shutil.copytree(EXAMPLES / "data", Path(folder) / "data")
         end = asyncio.run(execute(book, cwd=Path(folder), environment=environment, transcript=transcript))
     if end.problem == STOPPED:

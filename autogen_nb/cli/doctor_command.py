@@ -47,7 +47,7 @@ class Finding(NamedTuple):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(*, as_json: bool) -> int:
-    """Reports the state of the installation, libraries, sandboxes and models, with a repair for each problem.
+    """Reports the state of the installation, libraries, sandboxes and models, and how to repair problems.
 
     The command contacts no host and shows no key.
     """
@@ -157,4 +157,4 @@ CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "policy": (_policy, "ask the administrator of this machine"),
     "rules": (_rules, "repair or remove the file"),
 }
-"""The check of each area, and the repair to suggest if the check raises an error."""
+"""The check of each area, and the repair to suggest if the check raises an `AutogenError`."""

@@ -8,7 +8,7 @@ INTERRUPTED = 130
 TABLE = """\b
 Exit codes:
   0  answered
-  1  failed: a kernel was lost, or a file could not be written
+  1  failed: for example, a kernel was lost, or a file could not be written
   2  not started: an option, a file or a setting is wrong
   3  unfinished: a limit of turns, time or budget was reached, or you stopped it
   4  no usable reply came from the model

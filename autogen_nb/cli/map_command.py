@@ -32,7 +32,7 @@ _WIDTH = 100
 def map_rows(task: str, out: Path, data: tuple[Path, ...], **options: Any) -> int:
     """Runs TASK once for each row of a table, unattended; {column} in TASK stands for the row's value.
 
-    If TASK is "-", reads it from standard input. The same command again runs only the rows that are missing.
+    With "-" as TASK, reads the task from standard input. Repeating the command runs only the missing rows.
 
     \b
     autogen-nb map "Summarise the file {path}." \\

@@ -1,7 +1,7 @@
 """Executes a notebook from the command line, and prints its conversation as it runs.
 
-A signal or the time limit interrupts the running cell; the notebook keeps the cell's outputs so far. A cell that does
-not end within one second is killed with its kernel.
+A signal or the time limit interrupts the running cell; the notebook keeps the cell's outputs so far. If the cell has
+not ended one second later, the kernel is killed.
 """
 
 import ast
@@ -30,7 +30,7 @@ _EXPRESSIONS = {
 
 
 class Transcript:
-    """Prints the conversation as plain text, each output once and in order."""
+    """Prints the conversation as plain text, without outputs that later outputs replace."""
 
     def __init__(self, out: IO[str]) -> None:
         self._out = out
@@ -128,8 +128,7 @@ async def execute(
         await asyncio.gather(running, return_exceptions=True)
         if not received.cancelled():
             return ExecutionEnd(128 + received.result(), STOPPED)
-        limit = f"the run may take {seconds:g} s (--timeout sets another limit)"
-        return ExecutionEnd(exit_codes.UNFINISHED, f"not finished: {limit}")
+        return ExecutionEnd(exit_codes.UNFINISHED, f"not finished within {seconds:g} s (--timeout sets another limit)")
 
 
 async def _cells(notebook: Any, kernel: NotebookKernel, transcript: Transcript) -> ExecutionEnd:

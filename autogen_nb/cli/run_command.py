@@ -33,7 +33,7 @@ _REPLAY = "replay:"
 def run(
     task: str, out: Path, data: tuple[Path, ...], timeout: float | None, *, force: bool, quiet: bool, **values: Any
 ) -> int:
-    """Runs one TASK unattended, and saves an executed notebook. If TASK is "-", reads it from standard input.
+    """Runs one TASK unattended, and saves an executed notebook. With "-", reads the task from standard input.
 
     \b
     autogen-nb run "Which species is heaviest? Plot it." \\
@@ -96,7 +96,7 @@ def _check_path(path: Path, *, force: bool) -> None:
     if path.exists() and not force:
         raise ConfigError(f"{path} already exists; --force overwrites it, or --out names another file")
     if not os.access(path.parent, os.W_OK):
-        raise ConfigError(f"{path} cannot be written: its folder is missing or read-only; --out names another place")
+        raise ConfigError(f"{path} cannot be written: its folder is missing or read-only; --out names another file")
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:
@@ -104,7 +104,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    # Other machines and containers may write to the same folder, so the name must be unique.
+    # Other machines and containers may write to the same folder, so the draft's name must be unique.
     draft = path.with_name(f".{path.name}-{uuid4().hex}")
     try:
         with draft.open("x", encoding="utf-8") as file:
@@ -120,7 +120,7 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:
-    """Saves the notebook, after an error in a temporary folder; returns the path, and the error if there was one."""
+    """Saves the notebook in a temporary folder if `path` is not writable; returns the new path, and the error or ""."""
     try:
         return save(notebook, path, force=force), ""
     except OSError as error:

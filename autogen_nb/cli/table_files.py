@@ -31,7 +31,7 @@ _SOURCES = {
 
 _LIBRARIES = {".xlsx": "openpyxl", ".xls": "xlrd", ".parquet": "pyarrow"}
 _START = 8_192
-_TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})  # names that the notebook uses
+_TAKEN = frozenset({"pd", "answer", "In", "Out", "exit", "quit"})  # names that the notebook or IPython uses
 
 
 class TableFile(NamedTuple):

@@ -1,4 +1,4 @@
-"""One run of a ``%%autogen`` cell, from reading its options to its results in the notebook.
+"""One run of a ``%%autogen`` cell, from the choice of the model to the results in the notebook.
 
 Invalid options raise an error before any model call, and before variables are copied. `ChatCell.run` also serves cells
 that block the kernel's thread; it then never suspends (see `autogen_nb.run.run_to_completion`).
@@ -289,7 +289,7 @@ class ChatCell:
     def _agents(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model
     ) -> tuple[ConversableAgent, ConversableAgent]:
-        """Returns the previous cell's agents, or new ones if the setup differs; their histories end before this run."""
+        """Returns the previous cell's agents, or new agents if the setup or the earlier runs differ."""
         settings = self._settings
         config = CodeConfig(
             conversation.executor,

@@ -46,7 +46,7 @@ class ChatFolders:
         return next(name for name in _numbered(str(Path(root, safe_name(chat)))) if name not in taken)
 
     def close(self) -> None:
-        """Removes the temporary folder if it contains no files."""
+        """Removes the temporary folder if it is empty."""
         if self._temporary:
             with suppress(OSError):
                 Path(self._temporary).rmdir()

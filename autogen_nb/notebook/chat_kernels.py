@@ -87,7 +87,7 @@ class ChatKernels:
             self._uses[chat] = _Use(monotonic())
 
     def seconds_left(self, chat: KernelChat) -> float | None:
-        """Returns the seconds until an unused kernel ends, or None without a limit."""
+        """Returns the seconds until an unused kernel ends; None without a limit or a kernel."""
         if self._idle is None or chat not in self._uses:
             return None
         return max(0.0, self._uses[chat].last + self._idle - monotonic())

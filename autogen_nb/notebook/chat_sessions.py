@@ -17,7 +17,7 @@ from autogen_nb.sessions.session import RunLog, Session
 from autogen_nb.sessions.store import SessionStore
 
 _MOST = 5
-"""The number of the notebook's latest sessions that its first cell reads."""
+"""The number of the notebook's latest sessions that `ChatSessions.earlier` reads."""
 _GONE = (
     "The notebook's kernel was restarted, and models do not see the conversation of the earlier cells. "
     "`%autogen resume` brings it back."
@@ -109,7 +109,7 @@ class ChatSessions:
 
     @cached_property
     def earlier(self) -> dict[str, Session]:
-        """The latest session of each chat of this notebook, the newest first; read at the first use."""
+        """The chats in the notebook's latest sessions, and the latest session of each chat; the newest first."""
         earlier: dict[str, Session] = {}
         for name in islice(filter(self._is_ours, self.store.names()), _MOST):
             with suppress(SessionError):
@@ -123,7 +123,7 @@ class ChatSessions:
             self.store.expire(self._days())
 
     def remark(self, chat: NotebookConversation, origin: Origin | None = None) -> str:
-        """Returns a remark about a lost chat of this name; "" without such a chat, or if its first cell runs again."""
+        """Says that a restart ended a chat of this name; "" if there is none, or if its first cell runs again."""
         session = self.earlier.get(chat.name)
         # After a reload of the extension in the same process, the person expects a new chat.
         if session is None or chat.runs or chat.name in self._reminded or session.head.get("pid") == os.getpid():

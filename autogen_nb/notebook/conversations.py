@@ -1,8 +1,8 @@
 """The conversations of a notebook: their runs, one for each cell, and their kernels.
 
 1. A conversation is the sequence of its runs; the agents' histories are derived from the runs' logs.
-2. A cell that runs again resumes its run if the run has an open question. Otherwise, the chat takes back that run and
-   all later runs, with their variables, and a new run begins.
+2. A cell that runs again with the same task resumes its run if the run can continue. Otherwise, the chat takes back
+   that run and all later runs, if possible with their variables, and a new run begins.
 3. A new chat takes the name of the old chat, which gets another name.
 """
 
@@ -58,7 +58,7 @@ class CellRun:
     message: str
     settings: Settings
     log: list[Recorded] = field(default_factory=list)
-    # The number of the run's first block, and the variables that were shared before it.
+    # The number of the run's first block, and the variables that were shared before the run.
     block: int = 0
     shared: SharedVariables | None = None
     # True for an unfinished run from an ended kernel, until the run continues.
@@ -268,7 +268,7 @@ class NotebookConversation:
         return await self.executor.put(values, copy=self.session.new_inputs_folder())
 
     def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
-        """Records values copied to the kernel, and returns the names of the kernel's variables that they replaced."""
+        """Records values that the notebook and the kernel share; returns the names of replaced kernel variables."""
         self.listed_variables |= set(values)
         if record is not None:
             self.session.add_inputs(tuple(values), record.copy)
@@ -321,7 +321,7 @@ class NotebookConversation:
         return present, before
 
     def resume(self, origin: Origin, task: str, settings: Settings) -> tuple[CellRun, Sequence[CellRun]] | None:
-        """Returns the cell's run and the later runs, which it removes; None if the run is not resumable."""
+        """Returns the cell's run and the later runs, which it removes; None if this task cannot resume the run."""
         index = self.index_of(origin, task)
         if index is None or not self.runs[index].resumable:
             return None
@@ -335,7 +335,7 @@ class NotebookConversation:
         return run, self.drop(index + 1)
 
     def begin(self, origin: Origin, task: str, message: str, settings: Settings) -> CellRun:
-        """Starts a run; `redo` stays possible if the runs that were taken back began with the same cell."""
+        """Starts a run; `redo` stays possible if the runs that were taken back began with the same cell or task."""
         last = self.taken_back[-1] if self.taken_back else None
         earlier = last.runs[0] if last is not None and last.index == len(self.runs) else None
         instead = earlier is not None and (origin.repeats(earlier.origin) or earlier.task == task)
@@ -357,7 +357,7 @@ class NotebookConversation:
 
     def index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
-            # Without cell ids, the same task and an open question identify the cell.
+            # Without cell ids, the cell's run is the last run, if the run has the same task and can continue.
             last = len(self.runs) - 1
             same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
             return last if same else None
@@ -428,7 +428,7 @@ class Conversations:
         chat.end()
 
     def open(self, options: Settings, origin: Origin) -> tuple[NotebookConversation, str]:
-        """Returns the cell's conversation, created if necessary, and a remark if it renames or deletes another one."""
+        """Returns the cell's conversation, created if necessary, and a remark if another is renamed or deleted."""
         existing = self.find(options, origin)
         if existing is not None:
             return existing, ""

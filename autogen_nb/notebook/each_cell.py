@@ -29,7 +29,7 @@ _LATEST = 8
 _MOST_FAILED = 100
 _MOST_COLUMNS = 4
 _INTERVAL = 0.3
-"""Seconds between two updates of the table."""
+"""The minimum time in seconds between two updates of the table."""
 
 _END_SECONDS = 15.0
 """The time in seconds that the workers have to end after a stop."""
@@ -185,7 +185,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
 
 
 async def _end(stage: CellStage, call: EngineCall[Any], ended: threading.Event) -> None:
-    """Waits until the workers have ended, so that the cell can run again."""
+    """Stops the workers, and waits at most `_END_SECONDS` for their end, so that the cell can run again."""
     call.cancel()
     if stage.waits == "sync":
         ended.wait(_END_SECONDS)

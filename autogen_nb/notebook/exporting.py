@@ -1,4 +1,4 @@
-"""``%autogen export``: writes a chat to a file, after its code has run in a new kernel."""
+"""``%autogen export``: writes a chat to a file, by default after a run of its code in a new kernel."""
 
 from collections.abc import Collection
 from pathlib import Path

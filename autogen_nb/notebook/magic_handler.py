@@ -104,7 +104,7 @@ class MagicHandler:
         return self._commands.chat_and_options("show", words)[0]
 
     def warm_up(self) -> None:
-        """Imports the modules and reads the sessions that the first cell needs."""
+        """Removes expired sessions; imports the modules and reads the sessions that the first cell needs."""
         chat_html.warm_up()
         self._sessions.expire()
         _ = self._sessions.earlier
@@ -215,7 +215,7 @@ class MagicHandler:
     async def _restored_chat(
         self, session: Session, options: AbstractSet[str], waits: run.Waits, *, show: bool = False
     ) -> AsyncIterator[tuple[CellStage, NotebookConversation]]:
-        """Continues a session, and restores its variables in a new kernel; an error ends the chat."""
+        """Continues a session, and with consent restores its variables in a new kernel; an error ends the chat."""
         chat = None
         try:
             if "--yes" not in options:
@@ -239,7 +239,7 @@ class MagicHandler:
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:
-        """Yields the stage of a command."""
+        """Yields the stage of a command, with a new view."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
         with closing(view), self._person(channel, view, running, running) as person:

@@ -67,7 +67,7 @@ class ModelSetting:
         return replace(connection, model=DEFAULT_MODEL)
 
     def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-        """Returns the settings with their values and sources; a key is shown by its last characters."""
+        """Returns the settings with their values and sources; at most the last characters of a key are shown."""
         spec = self.choose(None, environ)
         if spec is None:
             return []

@@ -56,7 +56,7 @@ def take_back_approvals(session: Session) -> None:
 
 
 async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) -> None:
-    """Repeats the steps of the chat's session, and names the variables that differ from those of the ended kernel."""
+    """Unless `fresh`, repeats the steps of the chat's session, and names the variables that now differ."""
     session, view = chat.session, stage.view
     if fresh or not session.steps:
         if session.steps:
@@ -68,7 +68,7 @@ async def restore(stage: CellStage, chat: NotebookConversation, *, fresh: bool) 
             await _copy_inputs(stage, chat, step)
             continue
         count = len(step.asked.blocks)
-        view.set_status(f"running again block {done + 1} of {total}")
+        view.set_status(f"running block {done + 1} of {total} again")
         ran = await run_again(
             step.asked,
             step.inner,

@@ -187,7 +187,7 @@ class ChatView(NotebookView):
 
 
 class CellPerson:
-    """Asks the person with buttons, or in text if clicks would not arrive."""
+    """Asks the person with buttons or in text, as `question_channel` decides."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -195,7 +195,7 @@ class CellPerson:
         self._chats = _cell_chats(shell)
         self._announced = False
         self._open: list[tuple[NotebookView, Callable[[], bool]]] = []
-        """For each open question, its view, and whether its cell was run again; the questions may end in any order."""
+        """The view of each open question, and a function that returns whether the question's cell was run again."""
         self._button_person: NotebookHuman | None = None
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -251,7 +251,7 @@ class CellPerson:
 
 
 def surface() -> run.Surface:
-    """Shows chats as a cell's outputs, or as text in a terminal, and asks the person there."""
+    """Returns the surface that shows chats and asks the person: in a cell's outputs, or as text in a terminal."""
     shell = InteractiveShell.instance()
     plain = question_channel(shell, blocks=False).plain
     return run.Surface(PlainView if plain else lambda: ChatView(_cell_chats(shell)), lambda: CellPerson(shell))

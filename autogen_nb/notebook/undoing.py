@@ -1,6 +1,7 @@
 """``%autogen undo``, ``redo``, ``retry`` and ``branch``: earlier states of a chat and of the variables of its kernel.
 
-Without a checkpoint of the variables, and for a branch, the earlier blocks run again in a new kernel.
+If the person agrees, a branch runs the earlier blocks again in a new kernel, as do ``undo`` and ``redo`` without a
+checkpoint of the variables.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence
@@ -27,7 +28,7 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
     runs = chat.runs[index:]
     if not runs:
         count = status_line.counted(len(chat.runs), "cell", "cells")
-        what = f"only {count}; what came after was taken back already" if chat.runs else "no cell to take back"
+        what = f"only {count}" if chat.runs else "no cell to take back"
         raise ConfigError(f"chat {chat.name!r} has {what}")
     if effects := lasting_effects(runs):
         if ask and not await _agrees(stage, runs, effects):

@@ -1,7 +1,7 @@
 """Chats that are stored in files, and so survive the end of their kernels.
 
-`names` lists the sessions, and `read` returns one, with its events, also as a DataFrame. `recording` stores the chats
-of a program.
+`names` lists the sessions. `read` returns a session: its events, also as a DataFrame. `recording` stores the chats of
+a program.
 """
 
 from collections.abc import Iterator, MutableSequence
@@ -55,6 +55,6 @@ def recording(title: str) -> "Iterator[Session]":
 
 
 def new_log(task: object) -> MutableSequence[Recorded]:
-    """The log for a chat with this task: that of a new run in the session of `recording`, or else a list."""
+    """The log of a new run in the session of `recording`; outside `recording`, a new list."""
     session = _RECORDING.get()
     return [] if session is None else session.begin(str(task), str(task), {}, {}).log

@@ -1,4 +1,4 @@
-"""Writes a chat as a notebook, a script or a page, whose code runs without this package."""
+"""Writes a chat as a notebook, a script, Markdown or HTML; the chat's code runs without this package."""
 
 import ast
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ _NO_NETWORK = """
 {%- block html_head_js_mathjax -%}{%- endblock -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock -%}
 """
-"""nbconvert's template without its three scripts from the web, which a reader does not need."""
+"""nbconvert's template without the three scripts that it loads from the web."""
 
 
 def html_page(notebook: Any, title: str) -> str:
@@ -66,7 +66,7 @@ class Document:
     def files(self, path: Path) -> dict[str, bytes]:
         """Maps file names in the path's folder to contents: the document in the format of the suffix, and its pictures.
 
-        Raises ConfigError if nbconvert is missing.
+        Raises ConfigError if the format needs nbconvert, and nbconvert is missing.
         """
         kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
         notebook = self._v4.new_notebook(cells=self._cells, metadata={"kernelspec": kernel})

@@ -2,8 +2,9 @@
 
 1. If the process ends while it appends a line, the file ends with an incomplete line. The next process that opens
    the file removes this line.
-2. Each line begins with a checksum of all lines up to it, so a changed, missing or added line is an error.
-3. A text of more than 4 KB is stored once, on a line of its own; values refer to it by its hash.
+2. Each line begins with a checksum of its content and the earlier lines, so a line that is changed, added or, except at
+   the end, removed is an error.
+3. A text of more than 4,096 characters is stored once, on a line of its own; values refer to the text by its hash.
 4. The process that appends holds a lock, which the system releases when the process ends.
 """
 
@@ -38,7 +39,7 @@ class _State:
 class LogFile:
     """A file that this process appends to; `values` are those in the file when it was opened, with their line numbers.
 
-    Raises SessionError if another process appends to the file, or if the file is damaged or cannot be opened.
+    Raises SessionError if the file is already open for appending, is damaged, or cannot be opened.
     """
 
     def __init__(self, path: Path) -> None:
@@ -141,7 +142,7 @@ def _hash(text: str) -> str:
 
 
 def _shortened(value: Any, texts: dict[str, str]) -> Any:
-    """The value with references to its long texts, which are added to `texts`."""
+    """The value with references in place of its long texts; adds these texts to `texts`."""
     if isinstance(value, str):
         if len(value) <= _LONG:
             return value

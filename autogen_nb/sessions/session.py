@@ -1,4 +1,4 @@
-"""A session: the stored chat of a notebook.
+"""A session: a stored chat of a notebook, or the stored chats of a program.
 
 Each change is a record in the file. Reading a session applies the records of the file, and appending a record also
 applies it, so both lead to the same state.
@@ -89,7 +89,7 @@ class SessionRun:
 
 @dataclass(slots=True, eq=False)
 class TakenBack:
-    """Runs that undo took back: their position, and the steps of their kernel."""
+    """Runs that `undo` took back: their position, and the kernel's steps from the first of these runs on."""
 
     index: int
     runs: list[SessionRun]

@@ -33,7 +33,7 @@ class SessionStore:
         return self._folder
 
     def create(self, title: str, **head: Any) -> Session:
-        """A new session, whose name begins with the `title`; raises OSError if its file cannot be created."""
+        """A new session, whose name begins with `title`; raises OSError or SessionError if its file is not writable."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         stem = f"{safe_name(title)}-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  # a name in the user's time
         for name in chain([stem], (f"{stem}-{number}" for number in count(2))):
@@ -83,7 +83,7 @@ class SessionStore:
         return {}
 
     def open(self, name: str) -> Session:
-        """Opens the session for appending; raises SessionError if a notebook uses it."""
+        """Opens the session for appending; raises SessionError if a process uses it, or if its file is damaged."""
         path = self.folder / name / LOG
         file = LogFile(path)
         try:
@@ -93,7 +93,7 @@ class SessionStore:
             raise
 
     def find(self, text: str) -> str:
-        """The name of the session with this name, or of the only session whose name begins with the text."""
+        """The session name that equals `text`, or else the only session name that begins with `text`."""
         names = [name for name in self.names() if name.startswith(text)]
         if text in names:
             return text
@@ -103,7 +103,7 @@ class SessionStore:
         return names[0]
 
     def remove(self, name: str) -> None:
-        """Removes a session; raises SessionError if a notebook uses it."""
+        """Removes a session; raises SessionError if a process uses it."""
         path = self.folder / name / LOG
         descriptor = log_file.open_locked(path)
         try:
@@ -113,7 +113,7 @@ class SessionStore:
             os.close(descriptor)
 
     def expire(self, days: float) -> None:
-        """Removes the sessions without a change for this number of days."""
+        """Removes the sessions without a change for this number of days, unless a process uses them."""
         for name, changed in self.changes().items():
             if time.time() - changed > days * _DAY:
                 with suppress(SessionError):

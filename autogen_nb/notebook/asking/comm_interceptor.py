@@ -3,16 +3,16 @@
 1. ipykernel handles shell messages one after the other, so a click waits until the running cell has ended. Two releases
    differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens while a cell awaits, but not
    while a cell blocks.
-2. In every release, the channel is one pyzmq stream with one callback. During a question, `_route` replaces the
-   callback: it passes messages of comms opened since then to the loop on which the question waits, and all other
-   messages to the original callback.
+2. In every release, the channel is one pyzmq stream with one callback. While a chat runs, `_route` replaces the
+   callback: it passes messages of comms opened during the chat to the chat's event loop, and all other messages to
+   the original callback.
 3. Messages of older comms go to ipykernel, except for the agent's widgets and the requests of a reloaded page. A
    reloaded page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state
    of each comm. The page shows no widgets before it has all replies.
-4. The interceptor sends "busy" before and "idle" after it handles a message, because front ends hold back a keystroke
-   until the kernel has handled the previous one.
-5. A cell with a command for the running chat, such as ``%autogen show``, runs at once. Below any other queued cell, the
-   chat shows the open question.
+4. Around each message that it handles, the interceptor sends "busy" and "idle", because front ends hold back a
+   keystroke until the kernel has handled the previous keystroke.
+5. A cell with ``%autogen show``, or a rerun of the chat's cell, gets its reply from the running chat. Below any other
+   queued cell, the chat shows its open question.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Post: TypeAlias = Callable[[Callable[[], None]], object]
 
 @dataclass(eq=False, slots=True)
 class Listener:
-    """Receives messages of the agent's widgets and, unless `older_comms` is None, of comms not in `older_comms`."""
+    """Receives messages of the agent's widgets; with `older_comms`, also those of newer comms and state requests."""
 
     post: Post
     context: Context
@@ -83,13 +83,13 @@ class CommInterceptor:
                 self._listeners = tuple(other for other in self._listeners if other is not listener)
             self._on_stream(self._restore_callback)
 
-    # The following methods run on the thread that reads the stream.
-
     def _on_stream(self, call: Callable[[], None]) -> None:
         if self.receives_while_blocked:
             self._stream.io_loop.add_callback(call)
         else:
             call()
+
+    # The following methods run on the thread that reads the stream.
 
     def _replace_callback(self) -> None:
         if self._original is None and self._listeners:
@@ -142,7 +142,7 @@ class CommInterceptor:
             is_open = name in self._comms.comms
             is_new = listener.older_comms is None or name not in listener.older_comms
             if name in self._controls or (is_open and (is_relayed or is_new or _asks_state(content))):
-                # If the loop is closed, the question has ended.
+                # If the loop is closed, the chat has ended.
                 with suppress(RuntimeError):
                     listener.post(partial(listener.context.copy().run, self._handle, kind, idents, parts))
                     return True
@@ -186,7 +186,7 @@ class CommInterceptor:
                 return
 
     def _note_cell(self, cell: str | None) -> None:
-        # A request without a cell id comes from the front end, not from a cell.
+        # Front ends also send requests of their own, which have no cell id.
         if cell is not None:
             for listener in self._listeners:
                 listener.cells.append(str(cell))
@@ -199,7 +199,7 @@ class CommInterceptor:
             self._forwarded.add(task)
             task.add_done_callback(self._forwarded.discard)
 
-    # The following methods run on the loop of the question.
+    # `_take` and `_handle` run on the listener's loop.
 
     def _take(self, chat: RunningChat, frames: Sequence[Any], idents: Sequence[bytes], message: dict[str, Any]) -> None:
         def reply(kind: str, content: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ def choice_request(connection: ModelConnection, checked: CheckedConnection) -> s
 
 class Person(Human, Protocol):
     def connection(self, form: ModelForm) -> ModelConnection | Awaitable[ModelConnection]:
-        """Asks for a model until its server answers."""
+        """Asks which model to use, and tests its server."""
 
     def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
         """Asks whether to copy variables; `what` lists them with their sizes."""
@@ -103,14 +103,14 @@ class Person(Human, Protocol):
         """Asks whether to run the blocks of an ended kernel again; `what` lists them."""
 
     def undoing(self, what: str) -> UndoAnswer | Awaitable[UndoAnswer]:
-        """Asks whether to take back runs with effects that stay; `what` lists the effects."""
+        """Asks whether to take back runs with effects that stay; `what` lists these effects."""
 
     def stopping(self, what: str) -> Awaitable[object] | None:
         """Shows a stop button, and waits for a click; None for a person without buttons."""
 
 
 class AbsentPerson(NobodyToAsk):
-    """Answers if a program executes the notebook, so that no person can."""
+    """Answers in a notebook that a program executes, where no person can answer."""
 
     def connection(self, form: ModelForm) -> NoReturn:
         del form
@@ -130,8 +130,8 @@ class AbsentPerson(NobodyToAsk):
 
 
 @contextmanager
-def _printing_to_page() -> Generator[None, None, None]:
-    """Prints to the page even if ``%%capture`` captures the cell's output."""
+def _printing_uncaptured() -> Generator[None, None, None]:
+    """Prints to the cell or the terminal even if ``%%capture`` captures the output."""
     kernel = getattr(InteractiveShell.instance(), "kernel", None)
     if isinstance(sys.stdout, OutStream) or (kernel is None and not isinstance(sys.stdout, io.StringIO)):
         yield
@@ -157,9 +157,9 @@ class _CellOutput(io.TextIOBase):
 
 
 class TypingPerson(TerminalHuman):
-    input = _printing_to_page()(TerminalHuman.input)
-    approve = _printing_to_page()(TerminalHuman.approve)
-    allow = _printing_to_page()(TerminalHuman.allow)
+    input = _printing_uncaptured()(TerminalHuman.input)
+    approve = _printing_uncaptured()(TerminalHuman.approve)
+    allow = _printing_uncaptured()(TerminalHuman.allow)
 
     def connection(self, form: ModelForm) -> ModelConnection:
         self._announce()

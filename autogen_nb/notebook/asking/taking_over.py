@@ -37,7 +37,7 @@ class Superseded(AutogenError):
 
 
 class InterceptedRequest:
-    """The execute request of a cell that the person runs while another cell is running."""
+    """An execute request that arrives while the cell of a chat is running."""
 
     def __init__(self, kernel: Any, message: dict[str, Any], reply: Reply) -> None:
         self._kernel = kernel
@@ -92,7 +92,7 @@ class MovableView(Protocol):
         """True while a panel is open."""
 
     def on_page_loaded(self) -> None:
-        """Records that a page was loaded, so the panel's page may be closed."""
+        """Records that a page was loaded: the page with the panel may be closed."""
 
     def move(self, publish: Publish) -> None:
         """Moves all outputs to another cell."""
@@ -135,15 +135,15 @@ class RunningChat:
         if not self._is_rerun(code, cell):
             return shows
         # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
-        # also executes a rerun that is queued behind other cells, because these may change the chat's input.
+        # also executes a rerun behind other queued cells, which may change its input, unless it only shows the chat.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:
-        """Shows the chat in the requesting cell; returns False if the chat has ended."""
+        """Shows the requested chat in the requesting cell; returns False if the running chat has ended."""
         if self._has_ended:
             return False
         request.begin()
-        # A panel may have opened since `wants`. The kernel would run the rerun after later cells, so the chat takes it.
+        # A panel may have opened since `wants`, but newer cells may now precede the rerun, so the chat takes it.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

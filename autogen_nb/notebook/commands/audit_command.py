@@ -184,7 +184,7 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
 
 
 def _is_new(statement: Said, agent: str, peer: str) -> bool:
-    """True for messages from the peer, and for others' messages to the peer (in a group, the manager)."""
+    """True for the peer's messages to the agent, and for others' messages to the peer (in a group, the manager)."""
     return statement.sender != agent and (
         statement.recipient == peer or (statement.sender, statement.recipient) == (peer, agent)
     )

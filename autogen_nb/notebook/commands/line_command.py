@@ -110,7 +110,7 @@ class Commands:
         self._servers = servers or LocalServers()
 
     def run(self, line: str) -> None:
-        """Runs the command of a line, or lists the commands if the line is empty."""
+        """Runs the command of a line; lists the commands if the line is empty or asks for help."""
         name, *words = words_of(line) or [""]
         command = COMMANDS.get(name)
         if not name or name in HELP:
@@ -234,7 +234,7 @@ class Commands:
         "branch",
         "NAME [--at N] [-c CHAT] [--yes]",
         "makes a new chat that goes on from here, or from after cell N, in a kernel of its own; the blocks run again\n"
-        "there to restore the variables, with --yes without a question",
+        "there to restore the variables; --yes runs them without a question",
         needs_words=True,
     )
     def _branch(self, words: Sequence[str]) -> None:
@@ -284,7 +284,7 @@ class Commands:
                 self._show(sessions_command.execute(words, store))
 
     def say_why_empty(self, chat: NotebookConversation) -> None:
-        """Says that the chat has nothing to show, and mentions chats from before a restart."""
+        """Says that a restart ended the chat, or else that the chat has nothing to show."""
         restart_notice = self._notebook.sessions.remark(chat)
         self.say(
             f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else show_command.EMPTY
@@ -337,7 +337,7 @@ class Commands:
 
 
 _WIDTH = 72
-"""The width of the usage, which fits a narrow window."""
+"""The maximum width of the usage text, for narrow windows."""
 
 
 def _usage() -> str:
@@ -350,6 +350,6 @@ def _usage() -> str:
         (
             *lines,
             "%%autogen?\n    shows the options of a cell",
-            "%config AutogenMagics\n    shows and sets their defaults",
+            "%config AutogenMagics\n    shows and sets the defaults of these options",
         )
     )

@@ -20,12 +20,12 @@ WAITS_FOR_ANSWER = (
 
 
 def waiting_run(chat: NotebookConversation) -> CellRun | None:
-    """Returns the last run if it ended at a question that can be asked again."""
+    """Returns the last run if it can continue."""
     return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
 def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:
-    """Shows the runs without times, which the log does not record."""
+    """Shows the runs, without the times of decisions."""
     with closing(view):
         question: PersonAsked | None = None
         recorded = (event for run in runs for event in run.log)

@@ -1,1 +1,1 @@
-"""Renders untrusted text as inert HTML."""
+"""Renders untrusted text as inert HTML, and pages with scripts in sandboxed frames."""

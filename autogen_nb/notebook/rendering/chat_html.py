@@ -32,7 +32,7 @@ def code(block: CodeBlock, *, label: str = "") -> str:
 def fold(
     html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
 ) -> tuple[str, str]:
-    """Folds a block of a message to one line; returns the HTML up to the end of the block, and the rest of the HTML."""
+    """Folds a block of a message; returns the HTML up to the block's end ("" without the block), and the rest."""
     longest = max(re.findall("`+", block.code), key=len, default="")
     fence = "`" * max(3, len(longest) + 1)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()
@@ -66,7 +66,7 @@ def _about(block: CodeBlock, *details: str) -> str:
 
 
 def folded_text(text: str, head: int, tail: int, *, opened: bool) -> str:
-    """Returns text whose middle lines are folded."""
+    """Returns text as HTML, with its middle lines folded."""
     lines = text.rstrip("\n").split("\n")
     first, others, last = ("\n".join(part) for part in (lines[:head], lines[head:-tail], lines[-tail:]))
     summary = f'<span style="{styles.DETAIL}">{len(lines) - head - tail:,} more lines</span>'
@@ -82,7 +82,7 @@ def card(
     tone: SpeakerTone = "assistant",
     notes: Sequence[str] = (),
 ) -> str:
-    """Returns a message: the speaker, a detail such as the model and time, the body and notes.
+    """Returns a message as HTML: the speaker, a detail such as the model and time, the body and notes.
 
     `body_html` is not escaped, so it must come from this package's functions.
     """

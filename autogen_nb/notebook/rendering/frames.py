@@ -87,7 +87,7 @@ class Document:
 
 
 def document(data: Mapping[str, Any]) -> Document | None:
-    """Returns the page for a bundle; None if nothing in the bundle needs a frame."""
+    """Returns the page for a bundle; None if the bundle needs no frame or is too long."""
     if isinstance(figure := data.get(_PLOTLY), Mapping):
         return _plotly_document(figure)
     for mime, spec in data.items():
@@ -161,7 +161,7 @@ _POLICY = (
     "font-src data:; media-src data: blob:; frame-src 'none'; form-action 'none'; base-uri 'none'"
 )
 _NOT_TRUSTED = (
-    "An untrusted page does not show this interactive chart: trust the notebook, or run the cell. "
+    "An untrusted notebook does not show this interactive chart: trust the notebook, or run the cell. "
     "A picture that the code displays, such as `Image(fig.to_image())`, is shown everywhere."
 )
 _MISSING = (
@@ -171,7 +171,7 @@ _MISSING = (
 
 
 def frame_html(document: Document, picture: str = "") -> str:
-    """Returns the frame of a page; the same cell must contain `library_html` of each library.
+    """Returns the frame of a page, or a line if a library is missing; the cell needs `library_html` of each library.
 
     A front end that shows no frames shows `picture`, which is HTML.
     """

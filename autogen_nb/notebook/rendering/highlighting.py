@@ -1,4 +1,4 @@
-"""Highlights code as HTML that contains every character of the source."""
+"""Highlights code as HTML that shows every character of the source."""
 
 import re
 from collections.abc import Iterable

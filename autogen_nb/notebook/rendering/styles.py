@@ -102,7 +102,7 @@ HEADINGS = {
     "h3": ("h5", _SMALL_HEADING),
     **dict.fromkeys(("h4", "h5", "h6"), ("h6", _SMALL_HEADING)),
 }
-"""A smaller tag and style for each Markdown heading."""
+"""The tag and style of each Markdown heading."""
 
 # Mixed with the text colour, each of JupyterLab's colours has the contrast of WCAG AA in light and dark themes. The
 # fallbacks have this contrast, too, because their lightness is medium.

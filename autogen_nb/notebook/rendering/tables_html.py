@@ -1,4 +1,4 @@
-"""Tables and lines as results of a line magic, in HTML and plain text."""
+"""Tables and lines in HTML and plain text, such as the results of a line magic."""
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet

@@ -1,10 +1,10 @@
 """Interprets stream text as a terminal would.
 
 1. A carriage return moves the cursor to the start of the line, and a backspace moves it one character back. The next
-   text overwrites the line.
-2. Colours and weights (SGR) stay, "erase in line" takes effect, and all other escape sequences and control characters
-   are dropped.
-3. A finished line never changes, so the cost of an update depends only on the length of the new text.
+   text overwrites the characters at the cursor.
+2. Colours and weights (SGR) stay, "erase in line" takes effect (except for erasing up to the cursor), and all other
+   escape sequences and control characters are dropped.
+3. A finished line never changes, so the cost of an update does not depend on the number of lines.
 """
 
 import re

@@ -44,7 +44,7 @@ class Model:
 
 
 def model_of(state: Mapping[str, Any]) -> Model | None:
-    """Returns the model of a widget's first state; None for other packages' models."""
+    """Returns the model of a widget's first state; None for a model that is not shown."""
     key = (state.get("_model_module"), state.get("_model_name"))
     return _models().get(key) if all(isinstance(part, str) for part in key) else None
 

@@ -58,7 +58,7 @@ from autogen_nb.settings import Show
 from autogen_nb.views.in_words import name_of, picture_in_words, speaker_choice
 
 _INTERVAL = 0.125
-"""Seconds between updates of a stream."""
+"""The minimum time in seconds between updates of a stream."""
 
 _LONGEST_CODE = 100_000
 _SHARE = 5
@@ -90,7 +90,7 @@ class NotebookView(FootedView):
         self._libraries = CellLibraries(self._next_slot)
         self._replied: ModelReplied | None = None
         self._next_repeats = False
-        """True if the next message tells the model about outputs that the cell already shows."""
+        """True if the next message tells the model about outputs, or a skipped block, that the cell already shows."""
         self._running = ""
         self._blocks: tuple[CodeBlock, ...] = ()
         self.last_question: PersonAsked | None = None

@@ -1,4 +1,4 @@
-"""Shows a cell's chat as plain text in terminal IPython, where written output cannot be replaced."""
+"""Shows a cell's chat as plain text in a terminal, where written output cannot be replaced."""
 
 import time
 from collections.abc import Callable

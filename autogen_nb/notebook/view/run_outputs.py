@@ -75,7 +75,7 @@ class RunOutputs:
         return not self._current_slots
 
     def add(self, output: Output) -> None:
-        """Adds an output; text and replacements wait for the next `flush`."""
+        """Adds an output; text and replacements wait for `flush` or for a new output."""
         if isinstance(output, Cleared):
             self._clear_next = output.wait
             if not output.wait:
@@ -161,7 +161,7 @@ class RunOutputs:
         self._next().show(data, metadata)
 
     def _fill(self, slot: Slot, output: Display | Result) -> None:
-        # Code may replace an output thousands of times a second, so only `flush` shows replacements.
+        # Code may replace an output thousands of times a second, so a replacement is not shown at once.
         self._pending[slot] = output
         if slot not in self._slots_with_output:
             self._slots_with_output.add(slot)

@@ -1,1 +1,1 @@
-"""Panels of ipywidgets: each asks one question, and a line with the decision then replaces it."""
+"""Panels of ipywidgets, which ask questions and close after the answer."""

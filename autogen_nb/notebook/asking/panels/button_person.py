@@ -46,7 +46,7 @@ class ButtonPerson:
         self._effects = EffectQuestions(self._ask)
 
     async def input(self, question: HumanInputAsked) -> HumanInputGiven:
-        """Asks for a message; if the person decides about the code instead, the next `approve` returns the decision."""
+        """Asks for a message; if the person decides about the code instead, `approve` returns the decision."""
         if question.then is None:
             return await self._ask(MessagePanel(question))  # type: ignore[no-any-return]  # panels answer with Any
         answer = await self._ask(MessageOrCodePanel(question.peer, question.then))

@@ -17,7 +17,7 @@ from autogen_nb.notebook.view import status_line
 _RULES_NOTICE = (
     "Choose effects to allow without a question, in all notebooks. `%autogen rules` lists and revokes these rules."
 )
-_ONWARDS = "Run this and all later code of this cell unasked; the next cell asks again"
+_ONWARDS = "Run this and all later code of this cell without a question; the next cell asks again"
 
 
 class DecisionPanel(Panel):

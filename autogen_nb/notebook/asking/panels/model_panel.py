@@ -30,7 +30,7 @@ _KEY_AGAIN = " The API key was not kept: type it again."
 
 
 class ModelPanel(Panel):
-    """Asks for a server, a key and a model until the server answers; each attempt empties the key field."""
+    """Asks for a server, a key and a model, and tests them; each attempt empties the key field."""
 
     def __init__(self, form: ModelForm) -> None:
         super().__init__(form.head)

@@ -1,4 +1,4 @@
-"""A panel: widgets at the foot of a view, which ask one question and disappear after the answer.
+"""A panel: widgets at the foot of a view, which ask a question and disappear after the answer.
 
 In front ends with subshells, clicks arrive on another thread, so `answer` may be called on any thread.
 """
@@ -44,7 +44,7 @@ class BoxOutputs:
         box.children = ()
 
     def publish(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str, *, update: bool = False) -> None:
-        """Adds an output, or updates the output with this id if `update`."""
+        """Adds or replaces the output with this id; ignores an update of an unknown output."""
         shown = self._widgets.get(display_id)
         if update and shown is None:
             # The page already shows this output, from the saved notebook.
@@ -103,7 +103,7 @@ class Panel:
                 widget_parts.close(widget)
 
     def finish(self) -> None:
-        """Cleans up after an answer or a timeout."""
+        """Cleans up when the panel closes; for subclasses."""
 
     def show(self, *rows: widgets.Widget) -> None:
         """Replaces the rows below the question."""
@@ -111,7 +111,7 @@ class Panel:
         self._widgets += rows
 
     def answer(self, value: Any) -> None:
-        """Answers the question; a second click has no effect."""
+        """Answers the question; later answers have no effect."""
         self._loop.call_soon_threadsafe(self._settle, value)
 
     def button(self, text: str, then: Callable[[], None], *, hint: str, style: str = "") -> widgets.Button:
