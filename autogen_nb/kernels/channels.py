@@ -1,6 +1,7 @@
-"""Reads the channels of a kernel and delivers each message to the request that caused it.
+"""Reads the channels of a kernel and delivers messages to the requests that caused them.
 
-1. Each message goes to the function `take` of its parent request. A message is dropped if the request has no `take`.
+1. `widgets` may take an IOPub message. Any other message goes to the `take` function of its parent request, or is
+   dropped if the request has none.
 2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
    is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
 3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
@@ -26,7 +27,7 @@ Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
 
 class MessageTaker(Protocol):
     def expects(self, kind: str, parent: str) -> bool:
-        """True if `take` needs messages of this type with this parent."""
+        """True if `take` must see messages of this type with this parent."""
 
     def take(self, message: Mapping[str, Any]) -> bool:
         """Handles an IOPub message and returns True, or returns False if the message belongs to a request."""
@@ -58,7 +59,7 @@ class KernelChannels(ABC):
     async def ask(
         self, channel: str, kind: str, content: dict[str, Any], until: Iterable[Literal["reply", "idle"]] = ("reply",)
     ) -> dict[str, Any]:
-        """Sends a message, waits for the events in `until`, and returns the reply."""
+        """Sends a message and waits for the events in `until`; returns the reply's content, or {} without a reply."""
         missing, reply = set(until), {}
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -4,8 +4,8 @@
 2. Code that does not stop within the grace period after an interrupt is killed with its kernel, and nobody is asked.
    If the task of a request is cancelled, the code is interrupted. The cancelled task does not wait for the end of the
    code, but the next request does. `tell` gets a sentence for the person if this code had to be killed.
-3. A kernel that dies, or is killed, goes back to the checkpoint before the block. Without a checkpoint, a new kernel
-   replaces it before the next request, whose result says that the state is lost.
+3. A kernel that dies, or is killed, goes back to its latest checkpoint. Without a checkpoint, a new kernel replaces it.
+   The outcome of the block, or of the next one if none ran, says whether the variables are lost.
 4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
    half loaded, so the kernel is replaced and the module is skipped.
 """
@@ -46,8 +46,8 @@ _SHUTDOWN_GRACE = 2.0
 _PREPARE_TIMEOUT = 10.0
 _BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
-    "The agent's kernel has {}, which a checkpoint cannot keep. Until it ends, a crash loses the variables, and undo "
-    "of later cells runs the earlier blocks again."
+    "The agent's kernel has {}, which a checkpoint cannot keep. While it is there, a crash loses the variables, and "
+    "undo of later cells runs the earlier blocks again."
 )
 
 
@@ -78,9 +78,9 @@ class Kernel(VariableExchange):
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
-        # Names variables that do not work since the last checkpoint woke.
+        # Says which variables must be opened or started again since a checkpoint woke; "" if there are none.
         self.not_carried = ""
-        # The checkpoints of the present state or, if there is none of it, of the state before the last block.
+        # The numbers of the checkpoints to go back to after a crash, the latest first.
         self._states: tuple[int, ...] = ()
         self.widgets = WidgetComms()
         self._life = KernelLifecycle(self._launch)
@@ -114,7 +114,7 @@ class Kernel(VariableExchange):
 
     @property
     def lost(self) -> bool:
-        """True if the state has been lost since the last block, by a crash or a forced end."""
+        """True if the kernel has died or was killed since the last block, even if a checkpoint keeps the state."""
         return bool(self._lost) or (self._life.handle is not None and not self.alive)
 
     @property
@@ -194,11 +194,11 @@ class Kernel(VariableExchange):
         return number if is_taken else 0
 
     async def go_back(self, block: int, *, only: bool = False) -> bool:
-        """Restores the variables as they were before a block; False if there is no checkpoint of that state.
+        """Restores the variables as they were before a block; False if no checkpoint of that state could be woken.
 
         With `only`, this state becomes the one before the next block, and all other checkpoints end.
         """
-        # A wake that is cancelled half way would leave a kernel that nobody follows.
+        # Cancelling the caller must not stop a wake before `_attach` has connected the woken kernel.
         return await asyncio.shield(self._in_background(self._go_back(block, only=only)))
 
     async def _go_back(self, block: int, *, only: bool) -> bool:
@@ -217,7 +217,7 @@ class Kernel(VariableExchange):
             await self.start()
 
     async def shutdown(self, note: str = "") -> None:
-        """Ends the kernel and its processes; further calls do nothing, and a later use starts a new kernel.
+        """Ends the kernel, if there is one, and its processes; the next request starts a new kernel.
 
         The next block reports `note`.
         """
@@ -286,7 +286,7 @@ class Kernel(VariableExchange):
         return await self._life.start()
 
     async def _recovered(self) -> str:
-        """Goes back to the latest checkpoint between blocks; returns what is left, as the end of a sentence."""
+        """Goes back to the latest checkpoint if possible; returns what became of the variables, to end a sentence."""
         number = 0 if self._ending is not None else await self._wake_latest()
         if not number:
             return f" and was restarted; {LOST}"
@@ -312,7 +312,7 @@ class Kernel(VariableExchange):
             if request.end is None:
                 request.interrupt()
             while True:
-                # `wait` raises the errors of the request's `ask` function; the chat has already reported them.
+                # `wait` raises errors of `ask` and `emit`, but nobody waits for this request any more.
                 with suppress(Exception):
                     await request.wait()
                     break
@@ -350,7 +350,7 @@ class Kernel(VariableExchange):
         return outcome
 
     async def _wake(self, number: int, *, only: bool = False) -> bool:
-        """Goes back to the state before a block."""
+        """Goes back to the state before a block; False if this is not possible."""
         handle = self._life.handle
         new = self.last_block + 1 if only else 0
         if handle is None or not number or not await handle.wake(number, new):
@@ -413,7 +413,7 @@ class Kernel(VariableExchange):
         return handle
 
     def _attach(self, handle: KernelHandle) -> None:
-        """Follows a kernel that has started or woken."""
+        """Connects the widgets and the limit watch to a kernel that has started or woken."""
         self.widgets.connect(handle.channels, handle.interrupt)
         handle.exited.add_done_callback(lambda _: self.widgets.disconnect())
         self._watch = None

@@ -19,7 +19,7 @@ _ROWS = " rows x "
 
 
 def changes(reply: Mapping[str, Any]) -> str:
-    """Describes the variables that a block changed; "" if they are unknown."""
+    """Describes the variables that a block changed; "" if there are none, or if they are unknown."""
     try:
         listed = [[str(word) for word in each] for each in json.loads(_text_of(reply, "changes"))]
         # Tables come first, because only the first changes are named.

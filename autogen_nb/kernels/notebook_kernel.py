@@ -1,4 +1,4 @@
-"""A kernel for executing a notebook, with this Python and without the person's Jupyter configuration."""
+"""A kernel for executing a notebook, with this Python and without the person's kernelspecs and IPython profile."""
 
 import tempfile
 from collections.abc import AsyncIterator, Mapping

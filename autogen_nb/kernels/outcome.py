@@ -107,7 +107,7 @@ def shorter_name_hint(output: str, work_dir: Path) -> str:
     if (missing := _MISSING_FILE.search(output)) is None:
         return ""
     parts = [part for part in PurePath(missing[1]).parts if part != "."]
-    # Looking up an invalid file name raises OSError.
+    # `exists` raises OSError for a name that is too long.
     with suppress(OSError):
         if len(parts) > 1 and parts[0] == work_dir.name and (work_dir / Path(*parts[1:])).exists():
             return f"The code runs in {parts[0]!r}, so {missing[1]!r} is {str(Path(*parts[1:]))!r} here."

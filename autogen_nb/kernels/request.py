@@ -1,8 +1,8 @@
 """One execute request, from sending until the kernel is idle again.
 
-1. A request ends when the shell reply *and* the idle status have arrived, in any order (messaging specification), when
-   the process has died, or when the code did not stop within the grace period after an interrupt.
-2. An interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
+1. A request ends when the shell reply *and* the idle status have arrived, in any order (messaging specification). It
+   also ends when the process has died, when a limit kills it, or at the end of the grace period after an interrupt.
+2. The first interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
 4. If an interrupt hits ipykernel's own code, ipykernel drops the request and becomes idle without a reply. The kernel
    replies in order, so the reply to a later request proves that the earlier request was dropped. A request that the
@@ -16,8 +16,8 @@
    the earlier output.
 8. If the person answers a question with Stop, the guard interrupts the code at that question. The client denies
    the code's later questions at once, and rule 5 applies if the code does not stop.
-9. A request ends only after its interrupts have reached the kernel, since a late interrupt would stop the next request.
-   The supervisor, or the kernel on the control channel, confirms them.
+9. `wait` returns only after the interrupts have reached the kernel, since a late interrupt would stop the next request.
+   The supervisor, or the kernel on the control channel, confirms them. `wait` gives up after the grace period.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ class ExecuteRequest:
         self.expired = False
         self.interrupted = False
         self.passed = ""
-        # A kernel that wakes from a checkpoint has another future.
+        # The handle of a kernel that wakes from a checkpoint gets another future.
         self._exited = handle.exited
         self._exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
@@ -132,7 +132,7 @@ class ExecuteRequest:
         return "" if reply.get("status") == "ok" else f"{reply.get('ename')}: {reply.get('evalue')}"
 
     async def wait(self) -> None:
-        """Waits for the end of the request; raises errors of `ask`, except EOFError."""
+        """Waits for the end of the request; raises errors of `emit`, and errors of `ask` except EOFError."""
         while self.end is None or self._error is not None:
             if self._error is not None:
                 error, self._error = self._error, None
@@ -145,7 +145,7 @@ class ExecuteRequest:
         self._close()
 
     def interrupt(self) -> None:
-        """Interrupts the code as soon as it has begun; the request ends after the grace period (rule 5)."""
+        """Interrupts the code as soon as it has begun; the request ends within the grace period (rule 5)."""
         if self._begun:
             self._send_interrupt()
         self._escalate()

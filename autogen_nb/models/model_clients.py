@@ -43,7 +43,7 @@ class ChatCompletionClient(ABC):
         return self.model({}).name
 
     def reply(self, request: ModelRequest) -> AsyncIterator[Part]:
-        """Yields pieces of text as they arrive, then the `Completion`."""
+        """Yields the parts of the reply as they arrive, the `Completion` last."""
         return self._count_usage(self.model({}), request)
 
     async def create(
@@ -88,7 +88,7 @@ class ChatCompletionClient(ABC):
         tools
             Definitions in the form of OpenAI's API, or tools with a ``schema``.
         tool_choice
-            "auto", "required", "none", or a tool that the model must call.
+            "auto", "required", "none", or a tool, or its name, that the model must call.
         json_output
             True for any JSON object, or a pydantic class for an object with the schema of the class.
         extra_create_args
@@ -184,7 +184,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         return f"<{type(self).__name__} {self._settings['model']!r}>"
 
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model for requests with the parameters `extra`; later calls return the same model."""
+        """The model for requests with the parameters `extra`; later calls reuse the connections."""
         key = repr(sorted(extra.items(), key=str))
         if key not in self._models:
             self._models[key] = entry_model({**self._settings, **extra})

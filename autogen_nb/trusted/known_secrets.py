@@ -1,4 +1,4 @@
-"""The keys of models that this process uses; the output of code never shows them."""
+"""The keys of models that this process uses, except short ones; outputs of code show a name instead of a key."""
 
 _MIN_LENGTH = 8
 """Many local model servers accept any text as a key, so a short key is often no secret."""

@@ -11,7 +11,7 @@ _MAX_BYTES = 1 << 20
 
 
 def read(path: Path, owners: frozenset[int]) -> str | None:
-    """The text of a file that only one of `owners` can write; None if the file does not exist."""
+    """The text of a file that only one of `owners` can write; None without a file, `ConfigError` for any other file."""
     try:
         # Checks and reads through one descriptor, so that other users cannot replace the file in between.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,7 +1,7 @@
 """Predicts the effects of code from its text, before the code runs.
 
-The prediction only decides whether to ask the user before a run. It is no protection, because a function with a
-harmless name may do anything. Code that the analysis cannot read has the effect "unknown", which needs a question.
+The prediction decides whether to ask the user before a run, and what approved code may do. It is no protection, because
+a function with a harmless name may do anything. Unreadable code has the effect "unknown", which needs a question.
 """
 
 from functools import lru_cache

@@ -1,6 +1,6 @@
 """The values that an expression may have.
 
-A constant represents itself, a tuple a list, tuple or set, `DictItems` a dict, and `UNKNOWN` any value.
+A constant stands for itself, a tuple for a list, tuple or set, `DictItems` for a dict, and `UNKNOWN` for any value.
 """
 
 import ast
@@ -77,7 +77,7 @@ def text_of(value: Any) -> str | None:
 
 
 def path_of(value: Any) -> str | None:
-    """The path in a value, with ``*`` for unknown letters; None if a whole folder or file name is unknown."""
+    """The path in a value, with ``*`` for unknown letters; None if the first part has any, or a part is unknown."""
     text = raw(value)
     if text is None or HOLE not in text:
         return text

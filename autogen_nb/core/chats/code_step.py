@@ -1,7 +1,7 @@
 """The step that runs the code of a message.
 
-1. The agent runs the code of the newest message with code, but no code twice. `reach` is the number of messages to
-   search; "auto" searches back to the agent's own last message.
+1. The agent runs the code of the newest message with code, if it has not yet run this message's code. `reach` is the
+   number of messages to search; "auto" searches back to the agent's own last message.
 2. Blocks run in order. The first failure ends the run, and the reply says how many blocks did not run.
 3. If the user skips or edits a block, the reply contains the user's reason or the edited code.
 """

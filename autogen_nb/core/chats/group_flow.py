@@ -4,7 +4,7 @@
    except its author. Then the manager's termination condition or the limit of rounds may end the chat.
 2. Otherwise the next speaker's reply to the manager opens the next round.
 3. A member without a reply ends the chat. The manager itself never speaks.
-4. One `Relayed` event records the delivery to all members without a ``receive`` method of their own.
+4. One `Relayed` event records the deliveries that call no agent's own ``send`` or ``receive`` method.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,8 @@
 """Selects the next speaker of a group.
 
 1. If `method` is "function", the caller's function may name a member, choose another method, or end the chat.
-2. After a message with calls, only members who can run the calls are candidates. If only one member can, it speaks.
+2. With `functions`, after a message with calls, the candidates are the members who can run all the calls, or else those
+   who have any function. A single such member speaks.
 3. `follows` limits the candidates to members who may follow the last speaker. If no candidate is left, all members are
    candidates. If `follows` has no entry for the last speaker, the chat ends.
 4. A single candidate speaks. Among several, the method selects: in turn, at random, by a person or by a model.
@@ -46,7 +47,7 @@ class Selection:
     narrowed: bool = False
 
     def next(self, last: str, message: Message) -> Asking[str | Stop]:
-        """The speaker after `message`, whose author `last` need not be a member."""
+        """The speaker after `message`, or the end of the chat; the message's author `last` need not be a member."""
         method = self.method
         if method == "function":
             choice = yield from self._by_function(last)

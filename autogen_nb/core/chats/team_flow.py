@@ -33,7 +33,7 @@ from autogen_nb.messages import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a condition receives: a message of the team, or an event of the turn before the message."""
+    """What a condition receives: a message to the team, or an event before the message in the same turn."""
 
     source: str
     kind: Kind | Literal["event"]

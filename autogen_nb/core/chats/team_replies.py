@@ -127,7 +127,7 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """Asks a model, runs the code in its reply, and asks the model for its message to the team."""
+    """Asks a model and runs its code, again up to `retries` times after a failure, then asks for its message."""
 
     code: RunCode
     retries: int = 0

@@ -28,7 +28,7 @@ class PathScope:
     private_temporary: bool = False
 
     def where(self, path: str) -> Whose:
-        """The class of a path; below the notebook's `folder`, hidden files and files with secrets are "private"."""
+        """The class of a path; below the notebook's `folder`, a hidden or secret-looking name makes it "private"."""
         full = self.full(path)
         if full is None:
             return "elsewhere"

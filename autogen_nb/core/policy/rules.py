@@ -2,7 +2,7 @@
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
 2. Only a rule without a target covers effects with an unknown target.
-3. A path covers everything below it except hidden files. It covers no path with ``..``, which may lead through a link.
+3. A path covers everything below it except hidden files and folders, and no path with ``..``, which may follow a link.
 4. A program's name covers the command lines that start only this program.
 """
 
@@ -34,7 +34,7 @@ INTERPRETERS = frozenset(
     "osascript parallel perl php pipx powershell pwsh R Rscript ruby sh ssh strace sudo su tclsh time timeout uv uvx "
     "watch xargs zsh".split()
 )
-"""Programs that run other programs or code; questions do not propose rules for them."""
+"""Programs that run other programs or code; questions do not propose to allow them with any arguments."""
 
 _DESCRIPTIONS: Mapping[EffectKind, tuple[str, str]] = {
     "read_private": ("reading {}", "reading any file"),
@@ -111,7 +111,7 @@ def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
 
 
 def covering_rules(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover the effects; None if an effect is not covered."""
+    """The rules that cover the effects, except harmless ones; None if an effect is not covered."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:

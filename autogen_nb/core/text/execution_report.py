@@ -42,7 +42,7 @@ def report(exit_code: int, output: str) -> str:
 
 
 def text_of(outputs: Iterable[Output], *, limit: int | None = LIMIT) -> str:
-    """The outputs as text, with one line for each picture or other rich output."""
+    """The outputs as text, with one line for each picture or other output that is not text."""
     # `merge_outputs` joins only texts of one stream, and stdout and stderr should form one text.
     joined = [Stream("stdout", each.text) if isinstance(each, Stream) else each for each in outputs]
     text = "\n".join(filter(None, map(_text, merge_outputs(joined))))

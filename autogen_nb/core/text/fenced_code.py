@@ -40,7 +40,7 @@ def infer_lang(code: str) -> str:
 def extract_code(
     text: str | list[Any], pattern: str = CODE_BLOCK_PATTERN, detect_single_line_code: bool = False
 ) -> list[tuple[str, str]]:
-    """The (language, code) pairs of a text; a text without blocks is one pair with the language `UNKNOWN`."""
+    """The (language, code) pairs of a text; without code, one `UNKNOWN` pair, or [] if single-line code counts, too."""
     text = content_str(text)
     if not detect_single_line_code:
         return re.findall(pattern, text, re.DOTALL) or [(UNKNOWN, text)]

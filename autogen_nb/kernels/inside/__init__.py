@@ -1,1 +1,1 @@
-"""Modules that run in the agent's kernel. There, this package may not be installed, so they do not import it."""
+"""Modules that run in the agent's kernel. They do not import this package, which may be missing there."""

@@ -1,7 +1,7 @@
 """Translates Python's audit events to actions that need a permission, such as reading a file.
 
-1. Without a permission, code can read the interpreter's files, installed packages, fonts and shared system data. It can
-   also use devices such as `/dev/null`, and the chat's private folder with caches and temporary files.
+1. Without a permission, code can read files in the notebook's folder (except private ones), the interpreter's files,
+   packages, fonts and shared system data, use devices such as `/dev/null`, and write files in the chat's own folders.
 2. The agent's own code needs a permission to change the environment and to use ctypes; libraries need none.
 3. This module resolves links in paths. Writing a file with several hard links needs a permission even in the chat's own
    folder, because the file may also have a name outside of the folder.

@@ -216,12 +216,12 @@ class Checkpoints:
         # From here on, this thread runs the agent's code.
         self._unjudged.clear()
         app.start()
-        # As in `kernel_main.main`, before `atexit` ends the IOPub thread.
+        # The control thread ends before `atexit` ends the IOPub thread, as in `kernel_main.main`.
         app.control_thread.stop()
         app.control_thread.join()
 
     def _await_supervisor(self) -> None:
-        """Waits until the old kernel has ended. The supervisor is then the parent, whose end also ends this process."""
+        """Waits until the old kernel has ended and the supervisor is the parent, whose end then ends this process."""
         import ctypes
 
         while os.getppid() == self._kernel_pid:
@@ -265,7 +265,7 @@ def _connect(app: Any, kernel: Any, streams: Iterable[Any]) -> None:
 
 
 def _connect_stream(stream: Any, thread: Any) -> None:
-    """Connects `sys.stdout` or `sys.stderr` again. Variables and log handlers may refer to the existing object."""
+    """Connects the existing `sys.stdout` or `sys.stderr`, to which variables and log handlers may refer."""
     if not hasattr(stream, "pub_thread"):
         return
     stream.pub_thread, stream._io_loop = thread, thread.io_loop

@@ -46,7 +46,7 @@ def _loaded_module(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value's files into the folder; returns the reason if `decode` could not restore the value."""
+    """Writes the value's files into the folder; returns {}, or the "refused" reason and the "path" of the item."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:

@@ -1,4 +1,4 @@
-"""The guard: an audit hook in the agent's kernel. It asks the person before code does something without permission.
+"""The guard: an audit hook in the agent's kernel. It asks the person before code exceeds its permissions.
 
 1. The kernel installs the guard before the agent's code runs. The guard uses its own copies of modules and built-in
    functions, so it still works after code has replaced `input`, `json`, `os.path` or the kernel's methods.

@@ -124,7 +124,7 @@ class ProcessView:
         return any(frame.f_globals is self._import for _, frame in islice(self._frames(), 1))
 
     def is_in_library(self) -> bool:
-        """True if the nearest frame outside of the standard library belongs to an installed package."""
+        """True if the nearest frame outside of the standard library is in a package; False for IPython's magics."""
         for file, _ in self._frames():
             # Packages are checked first, because they may be in a subfolder of the standard library.
             if file.startswith(self._packages):
@@ -180,7 +180,7 @@ class ProcessView:
         return number
 
     def _call_unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls a C function without judging its audit events; returns None if the function fails."""
+        """Calls a function whose audit events the guard does not judge; returns None if the function fails."""
         thread = _get_ident()
         self.unjudged_threads.add(thread)
         try:
@@ -202,7 +202,7 @@ class ProcessView:
 
 
 def _inside(path: str, folder: str) -> str:
-    """The resolved path; "" if a link leads out of the folder."""
+    """The path with resolved links; "" if it is then outside of the folder, or if the folder is a link."""
     real = os.path.realpath(path)
     return real if not os.path.islink(folder) and real.startswith(f"{os.path.realpath(folder)}/") else ""
 

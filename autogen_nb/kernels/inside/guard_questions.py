@@ -111,7 +111,7 @@ class OutputStream:
         self._flush = stream._flush  # noqa: SLF001  # `flush` may wait a minute
 
     def flush(self) -> None:
-        """Waits briefly until the output is sent. The sender may need a lock that this thread holds."""
+        """Waits until the output is sent, but only briefly: the sender may need a lock that this thread holds."""
         done = _allocate_lock()
         done.acquire()
 

@@ -1,7 +1,7 @@
 """Finds threads that a forked copy of the kernel would lack.
 
-A Python thread is judged by its name. A native thread is judged by the libraries whose functions are on its stack; the
-stack pointer is in /proc.
+A Python thread is judged by its name and class. A native thread is judged by the libraries whose functions are on its
+stack; the stack pointer is in /proc.
 """
 
 import array

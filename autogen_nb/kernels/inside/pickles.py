@@ -1,6 +1,6 @@
 """Writes and reads values as pickles, in the notebook's process and in the agent's kernel.
 
-1. Buffers of 64 KiB or more (pickle protocol 5) are in a file of their own. `load` maps this file into memory, and
+1. Buffers of 64 KiB or more (pickle protocol 5) share a separate file. `load` maps this file into memory, and
    the system copies only changed pages.
 2. If cloudpickle is installed, it pickles classes and functions of the notebook with their code. `dump` then refuses
    functions that use global variables which are not part of the transfer.

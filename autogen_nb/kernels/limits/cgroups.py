@@ -37,11 +37,11 @@ class Cgroup:
 
     @classmethod
     def create(cls, limits: Limits, cgroup_file: Path = _OWN_CGROUP, mount: Path = _MOUNT_POINT) -> "Cgroup | None":
-        """Creates a cgroup for the limits; None if the system does not allow it."""
+        """Creates a cgroup; None if the system does not allow it, or without limits on memory and processes."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
-            # A limit above the machine's memory has no effect, so the cgroup's limit is at most halfway to it.
+            # At most halfway to the machine's memory, because a limit above the machine's memory has no effect.
             halfway = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
             values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:

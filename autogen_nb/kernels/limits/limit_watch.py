@@ -1,8 +1,8 @@
 """Measures the processes of a kernel or another program, and enforces its limits.
 
-1. At a limit, the watch interrupts the block. At the memory limit, the watch also kills the largest process, unless
-   it is the kernel. At the limit on processes, the watch also kills all processes except the kernel.
-2. The watch kills a kernel that exceeds the memory limit for a second, or by a quarter.
+1. At a limit, the watch's owner interrupts the block (`on_exceeded`). At the memory limit, the watch also kills the
+   largest process, unless this is the kernel. At the limit on processes, it also kills all processes except the kernel.
+2. The owner kills the kernel if it is the largest process while memory exceeds the limit for a second, or by a quarter.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class LimitWatch:
         self._wake.set()
 
     def end(self) -> None:
-        """Kills the block's remaining processes if they exceed the limit on processes."""
+        """Kills the block's remaining processes if the cgroup has reached a limit and there are still too many."""
         self._busy = False
         if self._cgroup is not None and self._cgroup.reached_limit() and self._limits.processes is not None:
             usage = measure(self._root_pid)

@@ -19,7 +19,7 @@ _CHECKPOINT = f"({NAME})".encode()
 
 @dataclass(frozen=True, slots=True)
 class ResourceUsage:
-    """Memory in bytes, number of threads, processor time in seconds, and the id of the process with the most memory."""
+    """`memory` is in bytes, `cpu` in seconds; `tasks` counts threads, and `largest` is the process with most memory."""
 
     memory: int = 0
     tasks: int = 0

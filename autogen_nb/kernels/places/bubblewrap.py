@@ -1,8 +1,8 @@
 """Runs kernels and programs in Linux namespaces created by bubblewrap.
 
-1. The code can read the system's files, except home folders and files in `/etc` that only some users can read. The
-   sandbox has its own temporary folders, `/run` and `/proc`.
-2. The code can write only in the working directory (or in one folder of it), the kernel's outbox and the overlay.
+1. The code can read the system's files, except files in `/etc` that only some users can read. In home folders, it can
+   read only the interpreter and the working directory. The sandbox has its own temporary folders, `/run` and `/proc`.
+2. On this machine's disk, code can write only in the working directory (or a folder of it), the outbox and the overlay.
 3. By default the code has no network, not even this machine's own ports.
 4. All processes of the code end with this process.
 """

@@ -1,4 +1,4 @@
-"""A kernel with Unix sockets; its supervisor can keep checkpoints."""
+"""A kernel with ZeroMQ sockets; if they are Unix sockets, the kernel's supervisor can keep checkpoints."""
 
 import asyncio
 from typing import Any

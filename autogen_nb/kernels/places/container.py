@@ -1,7 +1,7 @@
 """Runs kernels and programs in a container of Docker or Podman.
 
-1. Code in the container can write in the working directory and in the kernels' outboxes, and read the kernels' folders.
-   These folders have the same paths as on this machine. By default the code has no network.
+1. Code in the container can write in the working directory (or in one folder of it) and in the kernels' outboxes, and
+   read the kernels' folders. These have the same paths as on this machine. By default the code has no network.
 2. By default the engine removes the container when the main program ends: after `close`, or when this process ends and
    thereby closes the program's input stream.
 """
@@ -114,14 +114,14 @@ class ContainerPlace(Place):
     async def start(self, launch_spec: LaunchSpec) -> KernelHandle:
         manager = manager_for(launch_spec)
         manager.write_connection_file()
-        # Python adds the script's folder to `sys.path`, so the folder must contain no other modules.
+        # Python may add the script's folder to `sys.path`, so the scripts are copied to a folder without other modules.
         script, supervisor = (launch_spec.folder / path.name for path in (KERNEL_SCRIPT, SUPERVISOR))
         script.write_bytes(KERNEL_SCRIPT.read_bytes())
         supervisor.write_bytes(SUPERVISOR.read_bytes())
         spec: Sequence[str] = manager.kernel_spec.argv
         own_options = spec[spec.index(str(KERNEL_SCRIPT)) + 1 :]
         options = [part for part in own_options if part not in {"-f", "{connection_file}"}]
-        # Older versions of ipykernel write to the connection file, so they get a copy of the file in the outbox.
+        # Older versions of ipykernel write to the connection file, so the kernel gets a copy in the outbox.
         original, connection = launch_spec.folder / "k.json", launch_spec.outbox / "k.json"
         with HeldFolder(self.outboxes) as held:
             held.save(f"{launch_spec.outbox.name}/{connection.name}", original.read_bytes())
@@ -256,7 +256,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # The user has passed what `scrub_environment` would drop. Most other variables describe this machine.
+        # `scrub_environment` would drop a variable that the user passes on. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}
@@ -281,7 +281,7 @@ def _end(container: Any, stdin: Any, leaves: Leaves) -> None:
 
 
 def _counts(container: Any) -> tuple[int, int] | None:
-    """Counts how often the container reached its limits on memory and processes."""
+    """How often the container reached its limits on memory and processes; None if the counters cannot be read."""
     try:
         text = container.exec_run(["sh", "-c", _COUNTERS]).output.decode(errors="replace")
     except Exception:  # noqa: BLE001 - the library raises many types if the engine or the container is gone

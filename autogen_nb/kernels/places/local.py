@@ -20,7 +20,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 ConvertExit: TypeAlias = Callable[["asyncio.Future[int]"], "asyncio.Future[int]"]
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
-# The path of a Unix socket has at most 104 bytes on macOS. The names in the folder need the rest.
+# The path of a Unix socket has at most 104 bytes on macOS, with the names of folders and sockets below this folder.
 _LONGEST_FOLDER = 60
 
 
@@ -84,7 +84,7 @@ async def start_kernel(
     socket: str = "",
     convert: ConvertExit = lambda exited: exited,
 ) -> LocalKernel:
-    """Starts the manager's kernel; `socket` is that of the supervisor outside the sandbox."""
+    """Starts the manager's kernel; `socket` is "" if the supervisor that this function starts keeps no checkpoints."""
     folders = (launch_spec.folder, *launch_spec.folders)
     lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket)
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)

@@ -25,7 +25,7 @@ class Overlay:
 
     @classmethod
     def of(cls, place: Place) -> "Overlay | None":
-        """A new overlay that code in the place can change; None if the place is not on this machine."""
+        """A new overlay that code in the place can change; None for a container or a server."""
         if not isinstance(place, LocalPlace):
             return None
         overlay = cls()

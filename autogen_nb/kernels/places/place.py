@@ -1,4 +1,4 @@
-"""The base classes of places. A place starts kernels and other programs, all in the same sandbox."""
+"""The base classes of places. A place starts kernels and other programs, all in sandboxes of the same kind."""
 
 import asyncio
 import sys
@@ -53,7 +53,7 @@ class KernelHandle(ABC):
     root_pid: int | None = None
     # The socket of the supervisor that keeps checkpoints; "" without checkpoints.
     supervisor_socket = ""
-    # Why the kernel could not take the last checkpoint.
+    # Why the kernel could not take a checkpoint (the latest reason); "" if there was no failure.
     refusal = ""
 
     def __init__(
@@ -149,7 +149,7 @@ class KernelHandle(ABC):
             await self._interrupt()
 
     async def end(self, grace: float) -> None:
-        """Ends the kernel and removes its folders; the code has `grace` seconds to end by itself."""
+        """Ends the kernel and removes its folders; the code has `grace` seconds to stop after an interrupt."""
         if not self.exited.done() and grace > 0:
             with suppress(TimeoutError, ChildProcessError):
                 async with asyncio.timeout(grace):

@@ -5,8 +5,8 @@
 3. A broken connection may lose messages. After a reconnection, the client sends a kernel_info_request. The kernel
    replies in order: when it replies to this request, the replies to earlier execute requests have arrived or are lost.
    A request without a reply ends with an error. The client does not repeat it, because its code could run twice.
-4. The kernel counts as ended if the client cannot reconnect within `patience` seconds, or if the server reports "dead"
-   or a restart.
+4. The kernel counts as ended if the client cannot reconnect within `patience` seconds, or if the server reports that
+   the kernel is gone, dead or restarting.
 """
 
 import asyncio

@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Each sandbox calls these functions at its start; `everywhere` returns True if code may write in all of `cwd`."""
+    """Each new sandbox asks `folder` in which folder code may write, and `everywhere` whether in all of `cwd`, too."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]

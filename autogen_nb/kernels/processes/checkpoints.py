@@ -14,9 +14,9 @@ class Checkpoints:
     """`ended` is called with the exit code of a kernel that ends while there are checkpoints."""
 
     def __init__(self, ended: Callable[[int], None]) -> None:
-        # Why the kernel could not take its last checkpoint.
+        # Why the kernel could not take a checkpoint (the latest reason); "" if there was no failure.
         self.refusal = ""
-        # The kernel's process id inside the sandbox.
+        # The kernel's process id, as its supervisor sees it (inside the sandbox, if there is one).
         self.kernel = 0
         self._ended = ended
         self._loop = asyncio.get_running_loop()

@@ -105,7 +105,7 @@ class Lifeline:
         return not self.supervisor_exited.done() and (self._has_leftovers or not self.exited.done())
 
     async def interrupt(self) -> None:
-        """Sends SIGINT, and waits until the supervisor has forwarded it."""
+        """Sends SIGINT, unless the last one is still on its way, and waits until the supervisor has forwarded it."""
         if self._interrupted.done():
             if self._supervised:
                 self._interrupted = self._loop.create_future()

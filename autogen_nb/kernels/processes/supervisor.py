@@ -37,7 +37,7 @@ _TRACKER_SECONDS = 2.0
 _TRACKER = b"resource_tracker import main"
 _FEW_PROCESSES = 100
 _MOST_CHECKPOINTS = 20
-# Checkpoints may use a quarter of the free memory.
+# Checkpoints may use a quarter of the free memory, or of the memory limit if that is lower.
 _SHARE = 4
 # After a measurement that took longer, the supervisor measures less often, so that it uses 5 % of its time at most.
 _SHORT = 0.1
@@ -130,7 +130,7 @@ class Checkpoints:
         return {pid for pid, _ in self._ends.values()}
 
     def follow(self, child: int, ended: dict[int, int], ready: set[int]) -> int:
-        """Handles messages and the end of the kernel; returns the kernel's process id, or 0 if it ended."""
+        """Handles messages and the kernel's end; returns the kernel's process id, or 0 if only checkpoints are left."""
         if not ready:
             self.timeout = None
             self._thin(measure=True)
@@ -210,7 +210,7 @@ class Checkpoints:
         return bool(message)
 
     def _thin(self, *, measure: bool) -> None:
-        """Drops checkpoints that are too many or use too much memory, the first one only after those between."""
+        """Drops some checkpoints if they are too many or use too much memory; the first and the last stay longest."""
         is_measured = measure and time.monotonic() >= self._measure_at
         while len(self._ends) > _MOST_CHECKPOINTS or (is_measured and len(self._ends) > 1 and self._uses_too_much()):
             numbers = sorted(self._ends)
@@ -227,7 +227,7 @@ class Checkpoints:
         # Dropped copies may need a moment to end.
         self._dropped &= (descendants := _descendants())
         others = descendants - self._dropped - self.copies
-        # Memory that the kernel and its copies share costs nothing more than the kernel itself.
+        # Memory that the copies share with the kernel does not count.
         used = sum(_memory(pid, b"Pss_Anon:") for pid in others | self.copies)
         used -= sum(_memory(pid, b"Anonymous:") for pid in others)
         with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - as above
@@ -245,7 +245,7 @@ class Checkpoints:
 
 
 def _memory(pid: int, name: bytes) -> int:
-    """A value of the process's memory in KiB."""
+    """The value `name` of the process's smaps_rollup file, in KiB; 0 if the process has ended."""
     with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:  # noqa: PTH123 - as above
         return sum(int(line.split()[1]) for line in file if line.startswith(name))
     return 0

@@ -57,7 +57,7 @@ class Account:
     project: str | None = None
 
     def checked(self) -> "Account":
-        """The same account; raises `ConfigError` for several credentials, or for Azure's settings without Azure."""
+        """Hides the secret in outputs, and returns the account; raises `ConfigError` for contradictory settings."""
         keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
         names = [name for name, value in keys.items() if value]
         if len(names) > 1:
@@ -76,7 +76,7 @@ class Account:
 
     @property
     def address(self) -> str | None:
-        """The address from the settings, else from the environment; None for OpenAI's address."""
+        """The address from the settings, else from the environment; None if neither has one."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
         return self.url or checked_url(os.environ.get(variable) or None, variable)
 

@@ -215,8 +215,9 @@ def config_list_from_dotenv(
 ) -> Entries:
     """An entry for each model whose key is in the environment, or else in a file of ``KEY=value`` lines.
 
-    By default, the file is the first ``.env`` in the working directory and the folders above it. `model_api_key_map`
-    has, for each model, the variable of its key, or a dict of settings with the variable as ``api_key_env_var``.
+    By default, the file is the first ``.env`` in the working directory and the folders above it. The models are gpt-4,
+    gpt-3.5-turbo, and the keys of `model_api_key_map`. A value of the map is the variable of the model's API key, or a
+    dict of settings with the variable as ``api_key_env_var``.
     """
     here = Path.cwd()
     paths = [Path(dotenv_file_path)] if dotenv_file_path else [folder / ".env" for folder in (here, *here.parents)]

@@ -1,7 +1,7 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. A name in the options selects the entries with this model or tag.
-Without a name, the cell gets the model of the first entry.
+OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. A name, in the options or in AUTOGEN_NB_MODEL, selects the entries
+with this model or tag. Without a name, the cell gets the model of the first entry.
 """
 
 import difflib
@@ -80,7 +80,7 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
 
 
 def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
-    """The connection for the first entry of a spec from `choose`; for Azure, only the model's name."""
+    """The connection for the first entry of a spec from `choose`; only the model's name for Azure or "offline"."""
     entry = _entries(spec)[0]
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):

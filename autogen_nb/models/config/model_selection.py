@@ -2,7 +2,7 @@
 
 The wrappers, from the innermost to the outermost:
 
-1. *budget*, around each entry, because the entries have different prices. It also counts shortened requests.
+1. *budget*, around each entry, because the entries have different prices. It counts the requests of *truncation*, too.
 2. *fallback*, around all entries. A conversation that is too long for one model may fit the next.
 3. *truncation*, for a conversation that is too long for all models.
 4. *cache*. A cached reply causes no request and no cost.

@@ -1,1 +1,1 @@
-"""Models that wrap other models: budget, cache, fallback, recording, truncation."""
+"""Models around other models (budget, cache, fallback, recording, truncation), and the replay of a recording."""

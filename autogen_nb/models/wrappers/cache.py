@@ -40,7 +40,7 @@ _TROUBLE = (sqlite3.Error, OSError)
 class Cache:
     """A store of JSON values in a folder, shared by processes.
 
-    `Cache.disk` creates it. The first value creates the file, and the cache need not be closed.
+    `Cache.disk` creates a cache. The first value creates the file, and the cache need not be closed.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 class Fallback:
     """Asks the next model if a model is unavailable or refuses a request.
 
-    `ContentFiltered` and an error after the first piece of text are final.
+    `ContentFiltered` and an error after the first piece of a reply are final.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:

@@ -2,7 +2,7 @@
 
 Models may have optional attributes in addition to `core.ports.Model`:
 
-- `identity`: a JSON value of everything that determines a reply, except the messages; a part of a cache's key. None
+- `identity`: a JSON value of everything that determines a reply, except the request; a part of a cache's key. None
   means that replies cannot be cached.
 - `price`: US dollars per 1,000 prompt tokens and per 1,000 completion tokens; None if it is unknown.
 - `completion_limit`: the maximum number of tokens of a reply; None without a limit.
