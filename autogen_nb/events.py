@@ -413,7 +413,7 @@ class ReceiveGiven:
 
 @dataclass(frozen=True, slots=True)
 class MessagesAsked:
-    """To which messages do the agent's hooks change the `count` messages with the peer, for the agent's next reply?"""
+    """Which messages do the agent's hooks return for the `count` messages exchanged with the peer?"""
 
     agent: str
     peer: str
@@ -441,14 +441,14 @@ class MessagesGiven:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerAsked:
-    """Which candidate speaks next in the group of the manager `agent`?
+    """Which candidate speaks next in the group of the manager `agent`, or in the team `agent`?
 
     Parameters
     ----------
     last
         The last speaker.
     method
-        "auto" asks the manager's model, and "function" calls the caller's function.
+        "auto" asks a model, and "function" calls the caller's function.
     tried
         Earlier replies of the model, each of which named nobody or several members.
     """

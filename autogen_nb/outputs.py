@@ -1,6 +1,6 @@
-"""The outputs of running code, named as in Jupyter's messaging specification.
+"""The outputs of running code, with the field names of Jupyter's messaging specification.
 
-All values come from the agent's kernel and are untrusted: views must sanitise their HTML.
+The values come from the agent's code and are untrusted: views must sanitise their HTML.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`AssistantAgent`: writes code and answers with a model."""
+"""`AssistantAgent`: its model writes code and answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -45,7 +45,7 @@ class CodeExecutorAgent(ConversableAgent):
     approval_func
         A sync or async function that takes an `ApprovalRequest` before each block, and returns an `ApprovalResponse`.
     sources
-        The names of the agents whose code this agent runs; None for all agents.
+        Without `model_client`, the names of the agents whose code this agent runs; None for all agents.
     model_client_stream
         Whether `run_stream` yields pieces of the replies as they arrive.
     confirm

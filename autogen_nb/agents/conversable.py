@@ -64,9 +64,9 @@ class ConversableAgent(Participant, SoloAgent):
     max_consecutive_auto_reply
         The limit of consecutive automatic replies; None means `MAX_CONSECUTIVE_AUTO_REPLY`.
     human_input_mode
-        "ALWAYS", "TERMINATE" or "NEVER".
+        When the agent asks a person for input: "ALWAYS", "TERMINATE" (before a chat ends) or "NEVER".
     function_map
-        The functions that models can call, by name.
+        The functions that the agent runs when a model calls them, by name.
     code_execution_config
         False for no code execution, or a dict with ``work_dir``, ``timeout`` (seconds for one block), ``executor`` (by
         default a new Jupyter kernel), ``last_n_messages`` ("auto" or a number), ``use_docker``, ``confirm`` ("never",
@@ -139,7 +139,7 @@ class ConversableAgent(Participant, SoloAgent):
             runtime_log.log_new_agent(self, init_args)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """Uses this class for the next entry in the config list that names the class as its ``model_client_cls``.
+        """Uses this class for the first entry in the config list that still names the class as ``model_client_cls``.
 
         The class takes the entry and `kwargs`. It has the methods ``create(params)``, ``message_retrieval(response)``,
         ``cost(response)`` and ``get_usage(response)``.

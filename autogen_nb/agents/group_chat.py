@@ -49,7 +49,7 @@ class GroupChat(GroupSettings):
         The maximum number of further requests to a model that has named no agent, or several. If no reply names exactly
         one agent, the next agent in order speaks.
     allow_repeat_speaker
-        Whether an agent may speak twice in a row; a list names the agents that may.
+        Whether an agent may speak twice in a row; a list contains the agents that may.
     allowed_or_disallowed_speaker_transitions
         For each agent, a list of agents that may speak next (if `speaker_transitions_type` is "allowed"), or that may
         not (if it is "disallowed").

@@ -53,7 +53,7 @@ class CommandLineCodeExecutor(OwnedExecutor):
         Parameters
         ----------
         prompt_template
-            A template with ``$module_name`` and ``$functions``.
+            A template with ``$module_name``, ``$functions`` and, for the name of a function, ``$example``.
         """
         return self._functions.prompt(prompt_template)
 

@@ -20,7 +20,7 @@ PROMPT = """You have access to the following user defined functions. They can be
 `$module_name` by their names, for example `from $module_name import $example`.
 
 $functions"""
-"""The prompt about the functions, with AutoGen's placeholders ``$module_name`` and ``$functions``."""
+"""The prompt about the functions, with the placeholders ``$module_name``, ``$functions`` and ``$example``."""
 
 
 @dataclass(frozen=True, slots=True)

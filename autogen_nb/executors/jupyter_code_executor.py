@@ -30,7 +30,7 @@ class JupyterConnectionInfo:
     use_https
         True to connect by TLS.
     port
-        The port; None means the default.
+        The port; None means the default port of HTTP or HTTPS.
     token
         The authentication token.
     """

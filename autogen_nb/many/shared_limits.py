@@ -143,7 +143,7 @@ class LimitedModel(ModelWrapper):
 
 
 def limited(model: Model, limits: SharedLimits, budget: SharedBudget | None) -> Model:
-    """Wraps each model that sends requests in `LimitedModel`."""
+    """Puts a `LimitedModel` around each model that sends requests."""
     if isinstance(model, ModelWrapper | Fallback):
         return model.around(lambda inner: limited(inner, limits, budget))
     return LimitedModel(model, limits, budget)

@@ -59,7 +59,7 @@ class Export:
         return [part for _, cell in self._cells for part in cell if isinstance(part, Code)]
 
     async def write(self) -> None:
-        """Writes the document; `differences` and `times` get a sentence for each block with other outputs or times."""
+        """Writes the document; `differences` and `times` get a sentence for each block with other results or times."""
         document, number, failed = Document(), 0, self.unchecked
         try:
             for stored, cell in self._cells:

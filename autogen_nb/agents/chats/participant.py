@@ -28,7 +28,7 @@ from autogen_nb.run import OnCaller, OnEngine
 
 
 class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
-    """The parts of an agent, and its spec for the flow of a chat."""
+    """Combines the parts of an agent, and creates the agent's spec for the flow of a chat."""
 
     DEFAULT_SUMMARY_PROMPT: str
     default_auto_reply: str | dict[str, Any] | None

@@ -18,7 +18,7 @@ def ask_person(
 ) -> Any:
     """Asks a question to the person you work for, and returns the answer.
 
-    Registered like any other tool: ``register_function(ask_person, caller=assistant, executor=user,
+    Register it like any other tool: ``register_function(ask_person, caller=assistant, executor=user,
     description=ask_person.__doc__)``. In a chat between agents the question and the answer are events of the chat.
     """
     question_event = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)

@@ -1,4 +1,4 @@
-"""Runs blocks of a stored chat again; calls of `input()` get the earlier answers."""
+"""Runs blocks of a stored chat again; calls of `input()` with the same prompts get the earlier answers."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence

@@ -92,7 +92,7 @@ def read_count(name: str, value: Any, minimum: int = 1) -> int:
 
 
 def read_llm_config(llm_config: Any) -> Model | None:
-    """The model for an ``llm_config``, which may also be a model or the name of a model."""
+    """The model for an ``llm_config``, which may also be a model or its name; None without a model."""
     if llm_config is None or llm_config is False:
         return None
     if hasattr(llm_config, "reply"):
@@ -107,7 +107,7 @@ def read_llm_config(llm_config: Any) -> Model | None:
 
 
 def read_code_config(config: Any) -> CodeConfig | None:
-    """The settings of a ``code_execution_config`` under the organisation's policy; None if no code may run."""
+    """The settings of a ``code_execution_config`` under the organisation's policy; None if `config` is False."""
     if config is False:
         return None
     organisation = policy()
@@ -192,7 +192,7 @@ def _stop_at_exit(executor: Executor) -> Callable[[], object]:
 
 
 _created: dict[int, Executor] = {}
-"""The executors that this module has created, by `id()`."""
+"""The executors that this module created and that are not released, by `id()`."""
 
 
 def stop_unreachable_kernels(executor: Executor) -> None:

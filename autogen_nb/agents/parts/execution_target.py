@@ -1,4 +1,4 @@
-"""The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a kernel server.
+"""The person's choice of where an agent's code runs: in a sandbox, in an installed kernel, or on a Jupyter server.
 
 An unavailable choice raises an error before anything starts; no other choice is tried.
 """

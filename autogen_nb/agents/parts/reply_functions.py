@@ -169,7 +169,7 @@ class ReplyFunctions(MessageHistory):
     def call_reply_function(
         self, number: int, peer: Agent, *, awaits: bool
     ) -> tuple[bool, Message | None] | Awaitable[tuple[bool, Message | None]]:
-        """A registered function's reply to the peer; (False, None) if the trigger or the sync chat excludes it."""
+        """A registered function's reply to the peer; (False, None) if its trigger or a sync chat excludes it."""
         entry = self._entries[number]
         assert isinstance(entry, Registered)
         what = f"the reply function {entry.name!r} of {self.name}"

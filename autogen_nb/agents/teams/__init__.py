@@ -1,1 +1,1 @@
-"""AgentChat's teams; their runs have the logs and the views of other chats."""
+"""AgentChat's teams, whose runs are logged and shown like other chats."""

@@ -30,8 +30,8 @@ async def Console(  # noqa: N802 - AgentChat's name
 ) -> Any:
     """Shows the items of a stream and returns the last one, a `TaskResult` or a `Response`.
 
-    In a notebook, the run looks like a chat of ``%%autogen``. Elsewhere, each message is printed as text after its type
-    and source, and streamed pieces are printed as they arrive.
+    In a notebook, the run is shown like a chat of ``%%autogen``. Elsewhere, each message is printed as text after its
+    type and source, and streamed pieces are printed as they arrive.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TaskRunner:
-    """The base class of teams and agents that run tasks."""
+    """The base class of teams and of agents, with `run` and `run_stream`."""
 
     has_stop_reason = True
     """True if results have a `stop_reason`."""

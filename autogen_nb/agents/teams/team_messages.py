@@ -109,7 +109,7 @@ class StopMessage(BaseChatMessage):
 
 
 class HandoffMessage(BaseChatMessage):
-    """A handover to the agent `target`."""
+    """A handoff to the agent `target`."""
 
     kind: ClassVar[Kind] = "handoff"
     content: str
@@ -135,7 +135,7 @@ class ToolCallRequestEvent(BaseAgentEvent):
 
 
 class ToolCallExecutionEvent(BaseAgentEvent):
-    """The results of the calls."""
+    """The results of an agent's calls."""
 
     content: list[FunctionExecutionResult]
     type: Literal["ToolCallExecutionEvent"] = "ToolCallExecutionEvent"

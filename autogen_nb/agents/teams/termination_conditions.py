@@ -194,7 +194,7 @@ class TextMentionTermination(_Pure):
         text = observation.message.text
         if self._text in text:
             reading = read(text)
-            # A fence that contains no code, such as an example of an output, counts as text.
+            # A fenced block that contains no code, such as an example of an output, counts as text.
             text = reading.prose if reading.blocks or reading.unclosed else text
         return f"{observation.source} said {self._text!r}" if self._text in text else None
 
@@ -260,7 +260,7 @@ class StopMessageTermination(_Pure):
 
 
 class HandoffTermination(_Pure):
-    """Ends the run after a handover to `target`."""
+    """Ends the run after a handoff to `target`."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -271,7 +271,7 @@ class HandoffTermination(_Pure):
 
 
 class TextMessageTermination(_Pure):
-    """Ends the run after a `TextMessage`; with `source`, only after a `TextMessage` of this agent."""
+    """Ends the run after a text or multimodal message, except output of code; with `source`, only of this agent."""
 
     def __init__(self, source: str | None = None) -> None:
         self._source = source
