@@ -46,8 +46,8 @@ _SHUTDOWN_GRACE = 2.0
 _PREPARE_TIMEOUT = 10.0
 _BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
-    "The agent's kernel has {}, which a checkpoint cannot keep. While it is there, a crash loses the variables, and "
-    "undo of later cells runs the earlier blocks again."
+    "The agent's kernel cannot take a checkpoint because of {}. Until it can, a crash loses the variables, and undo of "
+    "later cells runs the earlier blocks again."
 )
 
 

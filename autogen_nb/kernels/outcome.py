@@ -26,10 +26,7 @@ _QUOTED = re.compile(r"(['\"])(.+)\1")
 
 @dataclass(frozen=True, slots=True)
 class BlockOutcome:
-    """`note` is a sentence to show after the outputs; `lost` is True if the kernel has lost its variables.
-
-    `changes` describes the variables that the block changed.
-    """
+    """`note` is shown after the outputs, `lost` means that variables are lost, and `changes` names the changed ones."""
 
     exit_code: int
     note: str = ""

@@ -31,10 +31,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
 
 
 class EffectCollector:
-    """Collects the effects of a block.
-
-    `inner` has the code in magics, `texts` the code in strings, and `started` the programs that magics start.
-    """
+    """`inner` has the code in magics, `texts` the code in strings, and `started` the programs that magics start."""
 
     def __init__(self, scope: PathScope) -> None:
         self.scope = scope

@@ -5,7 +5,7 @@
 2. After the task and after each turn, the condition receives the new events. After a turn, the limit of turns applies.
 3. In round-robin order, the first member begins each task. A run without a task continues after the last speaker.
 4. In other orders, the caller's function or a model selects the speaker. The model chooses among the caller's
-   candidates, or among all members except the last speaker.
+   candidates, or among all members, by default without the last speaker.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,8 +2,8 @@
 
 A place is what jupyter_client calls a provisioner. To add a place, subclass `place.Place` and `place.KernelHandle` in a
 new module, and add a row to `PLACES`. Import the module inside the row's functions, so that it is loaded only if it is
-used. A new kind of address also needs changes in `settings`, `cli.run_command` and `agents.parts.agent_config`. A new
-sandbox also needs a rank in `core.policy.organisation_policy.WALLS`.
+used. A new kind of address also needs changes in `settings` and `agents.parts.agent_config`. A new sandbox also needs a
+rank in `core.policy.organisation_policy.WALLS`.
 """
 
 from collections.abc import Callable, Mapping
