@@ -104,7 +104,7 @@ class ExecutionEnd(NamedTuple):
 async def execute(
     notebook: Any, *, cwd: Path, environment: Mapping[str, str], transcript: Transcript, seconds: float | None = None
 ) -> ExecutionEnd:
-    """Executes the notebook's cells, and adds their outputs to the notebook."""
+    """Executes the notebook's cells up to the first error, and adds their outputs to the notebook."""
     signals: asyncio.Queue[int] = asyncio.Queue()
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:

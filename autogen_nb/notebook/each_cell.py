@@ -90,7 +90,7 @@ class RowsTable:
 
 
 async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
-    """Runs the rows, and assigns the table of results to the variable of `-o`; a stop keeps the ended rows."""
+    """Runs a chat for each row, and assigns the results to the variable of `-o`; a stop keeps the ended rows."""
     namespace = stage.notebook.namespace
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
     work, name = _work(stage, options, rows), options.outputs[0]

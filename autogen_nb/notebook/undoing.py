@@ -66,7 +66,7 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
 
 
 async def take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> CellRun:
-    """Takes back the last run, which must have a checkpoint, and returns it."""
+    """Takes back and returns the last run; raises ConfigError without a checkpoint of the variables before it."""
     check_idle(chat)
     if not chat.runs or chat.runs[-1].resumable:
         problem = "its last cell has not ended" if chat.runs else "it has no cell"
@@ -82,7 +82,7 @@ async def take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> C
 
 
 def compare(stage: CellStage, earlier: CellRun, later: CellRun) -> None:
-    """Shows two answers side by side."""
+    """Shows two answers: side by side, or in a terminal one below the other."""
     heads = [
         f"{when}: {each.replies[-1].model if each.replies else 'no reply'}"
         for when, each in (("earlier", earlier), ("new", later))

@@ -135,7 +135,7 @@ class RunningChat:
         if not self._is_rerun(code, cell):
             return shows
         # While a panel is open, the kernel executes the rerun, because the rerun may have other settings. The kernel
-        # also executes a rerun behind other queued cells, which may change its input, unless it only shows the chat.
+        # also executes a rerun of a `%%autogen` cell behind other queued cells, because these may change its input.
         return not self.view.asks and (shows or is_next)
 
     def take(self, request: InterceptedRequest) -> bool:

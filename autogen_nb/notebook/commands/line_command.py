@@ -121,7 +121,7 @@ class Commands:
             known_names = f"{hint} are {', '.join(COMMANDS)}; %autogen without arguments explains them"
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known_names}")
         elif command.needs_words and not words:
-            raise ConfigError(f"%autogen {name} is not a command by itself; it is %autogen {name} {command.arguments}")
+            raise ConfigError(f"%autogen {name} needs arguments: %autogen {name} {command.arguments}")
         else:
             command.run(self, words)
 

@@ -70,7 +70,7 @@ class TerminalText:
     def feed(self, text: str) -> None:
         text, self._pending = _split_unfinished_escape(self._pending + text)
         if self._cells is None and not self._before and not _CONTROL.search(text):
-            # Fast even for a million lines.
+            # Without control characters, text needs no cells, and a million lines are fast.
             complete, newline, rest = text.rpartition("\n")
             if newline:
                 self._finish_line(encodable(complete))

@@ -3,8 +3,8 @@
 1. The notebook's own kernel has a copy of each widget, with a checked state (`widget_state.py`), so that front ends,
    reloads and saved notebooks need no special support. The copy forwards the page's messages to the agent's kernel.
 2. Changes go to the page together, eight times a second. While a cell blocks the thread, the cell's view calls `flush`.
-3. When the code has ended, HTML with the last state replaces a widget. A widget with controls stays, and the HTML
-   follows below it.
+3. When the code has ended, HTML with the last state replaces a widget. If a widget of the kernel has controls, all
+   widgets stay, each with the HTML below it.
 """
 
 import asyncio

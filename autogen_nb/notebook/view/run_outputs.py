@@ -124,7 +124,7 @@ class RunOutputs:
         self._text = self._text_slot = None
 
     def close(self) -> None:
-        """Shows pending outputs, and removes the outputs that the code has cleared."""
+        """Shows pending outputs and the last states of widgets; removes the outputs that the code has cleared."""
         self.flush(final=True)
         self._libraries.flush(wait=True)
         for slot, (identifier, static) in self._widgets.items():
