@@ -6,7 +6,7 @@
    code, but the next request does. `tell` gets a sentence for the person if this code had to be killed.
 3. A kernel that dies, or is killed, goes back to its latest checkpoint. Without a checkpoint, a new kernel replaces it.
    The outcome of the block, or of the next one if none ran, says whether the variables are lost.
-4. Modules are imported in advance one by one, and only before the first request. A failed import may leave a module
+4. Modules are imported in advance one by one, until a kernel's first request. A failed import may leave a module
    half loaded, so the kernel is replaced and the module is skipped.
 """
 

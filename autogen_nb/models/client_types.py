@@ -77,7 +77,7 @@ Parts: TypeAlias = str | Sequence[str | Image]
 
 
 class SystemMessage(BaseModel):
-    """A system message."""
+    """Instructions to the model."""
 
     content: str
     type: Literal["SystemMessage"] = "SystemMessage"

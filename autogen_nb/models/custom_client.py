@@ -12,7 +12,7 @@ from autogen_nb.messages import Message, Usage
 class CustomClientModel:
     """A model behind an object with ``create``, ``message_retrieval``, ``cost`` and ``get_usage``.
 
-    ``model_client_cls`` is the name of a class until `register_client` replaces it by a client.
+    ``model_client_cls`` is the name of a class until `register_client` replaces the name by a client.
     """
 
     identity = None

@@ -189,7 +189,7 @@ def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
     if issubclass(type(address), tuple):
         yield _text(tuple.__getitem__(address, 0)) if tuple.__len__(address) else ""
     elif _text(address).startswith("\0"):
-        # The name of an abstract socket starts with a null byte; `ss` shows it as @.
+        # The name of an abstract socket starts with a null byte, which `ss` shows as @.
         yield _text(address).replace("\0", "@")
     elif address:
         path = view.path(_text(address), None, resolve_last=True)

@@ -38,7 +38,7 @@ def load(codes: dict[str, CodeType]) -> dict[str, ModuleType]:
 
 
 def copy_module(module: ModuleType, **replacements: Any) -> ModuleType:
-    """Copies a module and its functions, so that changes of the original do not affect the copy."""
+    """Copies a module and its functions, so that changes to the original do not affect the copy."""
     clone = ModuleType(module.__name__)
     for name, value in {**vars(module), **replacements}.items():
         if isinstance(value, FunctionType) and value.__globals__ is vars(module):

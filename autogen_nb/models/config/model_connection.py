@@ -41,7 +41,7 @@ _TEXT_MODELS = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instr
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The model, key and address that a person entered; never saved. The key is only for this address."""
+    """The model, key and address that a person entered, which are never saved. The key is only for this address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
