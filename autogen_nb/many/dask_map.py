@@ -144,7 +144,7 @@ def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     if unknown := sorted(values.keys() - {*OPTIONS}):
         raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
     if not isinstance(values.get("model") or "", str):
-        raise ConfigError("map: model must be a name: a configuration may have a key, so put it into OAI_CONFIG_LIST")
+        raise ConfigError("map: model must be a name; put a configuration, which may have a key, into OAI_CONFIG_LIST")
     options = Settings.from_options("", "map: ", **values).unattended()
     wall = options.target(Settings().where).kind.wall
     settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
@@ -176,7 +176,7 @@ def _checked_out(path: Path) -> Path:
     if not path.parent.is_dir():
         raise ConfigError(f"map: the folder of {str(path)!r} does not exist")
     if path.exists() and not _journal_path(path).exists():
-        raise ConfigError(f"map: {str(path)!r} already exists, and is not the table of an earlier call")
+        raise ConfigError(f"map: {str(path)!r} already exists, and is not a table of map; choose another name")
     return path
 
 

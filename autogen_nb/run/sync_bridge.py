@@ -65,7 +65,7 @@ def run_to_completion(work: Coroutine[Any, Any, T]) -> T:
         value: T = end.value
         return value
     work.close()
-    raise ConfigError("a sync call reached code that must be awaited")
+    raise ConfigError("a sync call reached code that must be awaited; use the async form of the call")
 
 
 @contextlib.contextmanager

@@ -107,7 +107,7 @@ class GroupSettings:
         if kind not in ("allowed", "disallowed", None):
             raise ConfigError(f"speaker_transitions_type is {setting!r}; it must be 'allowed' or 'disallowed'")
         if kind is None and self.allowed_or_disallowed_speaker_transitions is not None:
-            raise ConfigError("set speaker_transitions_type to 'allowed' or 'disallowed'")
+            raise ConfigError("transitions are given: set speaker_transitions_type to 'allowed' or 'disallowed'")
         return kind
 
 

@@ -78,7 +78,7 @@ async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Calla
             if isinstance(item, RunEnded):
                 return item
             add(item)
-    raise ConfigError(f"{executor!r} ended a run without a RunEnded")
+    raise ConfigError(f"the run of {executor!r} ended without a RunEnded; it must yield one at its end")
 
 
 class _Inquirer:

@@ -175,7 +175,7 @@ class ReplyFunctions(MessageHistory):
         what = f"the reply function {entry.name!r} of {self.name}"
         sender = peer if not peer.is_anonymous else None
         if isinstance(entry.trigger, str) and sender is None:
-            raise SenderRequired(f"the trigger {entry.trigger!r} is an agent's name, and the message has no sender")
+            raise SenderRequired(f"the trigger {entry.trigger!r} is an agent's name, and no sender is given; pass one")
         with naming_errors(f"the trigger of {what}"):
             is_triggered = _triggers(entry.trigger, sender)
         is_async_in_sync_chat = iscoroutinefunction(entry.function) and not awaits

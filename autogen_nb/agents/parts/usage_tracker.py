@@ -62,7 +62,7 @@ class UsageTracker(Agent):
         kinds = [mode] if isinstance(mode, str) else list(mode)
         kinds = ["actual", "total"] if kinds == ["both"] else kinds
         if not kinds or not set(kinds) <= {"actual", "total"}:
-            raise ConfigError(f"mode is {mode!r}; it must be 'actual', 'total' or a list of those")
+            raise ConfigError(f"mode is {mode!r}; it must be 'actual', 'total' or a list of those, or 'both'")
         lines = [f"Usage of {self.name}:"]
         for kind in kinds:
             cost, *models = getattr(self.usages, kind).items()

@@ -92,7 +92,7 @@ class MessageStream(AsyncIterator[Item]):
         async for item in self:
             if isinstance(item, TaskResult):
                 return item
-        raise RuntimeError("the stream has already been consumed")
+        raise RuntimeError("the stream has already been consumed; call run_stream again")
 
     async def show_result(self, view: run.View) -> TaskResult:
         self.view = view

@@ -298,7 +298,7 @@ class TimeoutTermination(TerminationCondition):
 
     def __init__(self, timeout_seconds: float) -> None:
         if not isinstance(timeout_seconds, int | float) or timeout_seconds < 0:
-            raise ConfigError(f"timeout_seconds is {timeout_seconds!r}; it must be a number of seconds")
+            raise ConfigError(f"timeout_seconds is {timeout_seconds!r}; it must be a number of seconds, at least 0")
         self._seconds = timeout_seconds
 
     def judge(self, messages: Sequence[BaseMessage], seconds: float) -> EndingJudged:
