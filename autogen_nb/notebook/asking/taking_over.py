@@ -22,9 +22,7 @@ from autogen_nb.notebook.view.slots import Publish
 
 _SHOW = re.compile(r"(?:\s*#.*\n)*\s*%autogen[ \t]+show(?:[ \t]+(\S+))?\s*")
 _ALREADY_RUNNING = "This cell is already running: its chat continues here. To start over, stop it (■) and run it again."
-_WAITS_FOR_ANSWER = (
-    "This chat waits for your answer. When the running cell has ended, run `%autogen show {}` to answer."
-)
+_NOT_ENDED = "This chat has not ended. When the running cell has ended, `%autogen show {}` continues this chat."
 _WAITS_FOR_CELL = "This cell waits for {}, which waits for your answer:"
 _NAME = 60
 """The maximum number of characters of code that identify a cell in a message."""
@@ -159,7 +157,7 @@ class RunningChat:
         if chat is not None and chat is not running:
             show_command.show_runs(chat.runs, above)
             if show_command.waiting_run(chat) is not None:
-                above.note(_WAITS_FOR_ANSWER.format(chat.name))
+                above.note(_NOT_ENDED.format(chat.name))
             request.finish()
             return True
         if chat is not None:

@@ -206,7 +206,7 @@ class Commands:
             self.say_why_empty(chat)
         show_command.show_runs(chat.runs, self._view())
         if show_command.waiting_run(chat) is not None:
-            self._show(tables_html.line(show_command.WAITS_FOR_ANSWER))
+            self._show(tables_html.line(show_command.NOT_ENDED))
 
     @_command(
         "resume",

@@ -14,8 +14,8 @@ from autogen_nb.sessions.session import SessionRun
 _QUESTIONS, _ANSWERS = get_args(PersonAsked), get_args(PersonGiven)
 
 EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
-WAITS_FOR_ANSWER = (
-    "This chat waits for your answer. Run its cell again, or run `%autogen show` in a cell without other lines."
+NOT_ENDED = (
+    "This chat has not ended. To continue it, run its cell again, or `%autogen show` in a cell without other lines."
 )
 
 
