@@ -105,7 +105,7 @@ class BlockExecutor:
         if environ is None:
             environ = scrub_environment(os.environ, passed) if place.is_local else {}
         environ = with_interpreter(environ, python)
-        # An overlay extends the packages of this interpreter, so other interpreters and places have none.
+        # An overlay extends the packages of this interpreter; other interpreters, containers and servers have none.
         self._overlay = Overlay.of(place) if python == sys.executable else None
         # Remote kernels and containers have temporary folders of their own.
         self.private_temporary = self._overlay is not None or not place.is_local

@@ -1,6 +1,6 @@
 """`map`: one chat for each row of a table, on a Dask cluster.
 
-1. Each result is written to the call's journal, a file that the same call reads later, to run only the missing rows.
+1. Each result is written to the call's journal, a file that the same call reads later to run only the missing rows.
 2. If a worker dies, Dask runs its rows on other workers.
 3. Neither the arguments of a row nor the journal contain API keys: workers read them from their own environment.
 """
@@ -74,7 +74,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
         Variables of the agent's kernel that become columns. A value is text, a number, a list or a dict; a DataFrame
         becomes a list of its rows.
     out
-        A new file for the table, ``.csv`` or ``.parquet``; the journal of the results is beside it.
+        The file for the table, ``.csv`` or ``.parquet``: new, or from an earlier call. The journal is beside this file.
     retry_failed
         Whether the same call again also runs the rows that failed.
     on_row

@@ -23,7 +23,7 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _READ_TIMEOUT = 5.0
 _SPREAD = 0.2
-"""After a wait, requests start within this fraction of its length, because all at once would reach the limit again."""
+"""A wait gets at most this fraction longer, at random, because simultaneous requests would reach the limit again."""
 
 
 class SharedLimits:

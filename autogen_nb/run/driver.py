@@ -43,7 +43,7 @@ class Inquiry:
     """A question of running code, such as `input()`; the code waits until the caller's thread calls `answer`.
 
     `withdrawn` returns True if the code no longer needs an answer. `simultaneous` returns the inquiries of the same
-    code that arose after this inquiry.
+    code that no earlier call has returned.
     """
 
     question: EffectAsked | CodeInputAsked

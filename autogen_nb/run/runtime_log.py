@@ -40,7 +40,7 @@ active = False
 
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
-    """Logs to `logger`, or to the SQLite file ``dbname`` or the text file ``filename`` in `config`; returns an id."""
+    """Logs to `logger`, or to the file ``dbname`` (SQLite) or ``filename`` in `config`; returns the session's id."""
     global _log, _session, active  # noqa: PLW0603 - one log for the process, as in AutoGen
     if logger_type not in ("sqlite", "file"):
         raise ConfigError(f"logger_type is {logger_type!r}; it must be 'sqlite' or 'file'")
