@@ -53,13 +53,13 @@ def run(
         raise ConfigError(end.problem)
     if quiet and end.answer:
         click.echo(end.answer)
-    place, reason = save_somewhere(notebook, out, force=force)
+    saved, reason = save_somewhere(notebook, out, force=force)
     if end.problem:
-        click.echo(f"autogen-nb run: {' '.join(end.problem.split())}; {place} has the results so far", err=True)
+        click.echo(f"autogen-nb run: {' '.join(end.problem.split())}; {saved} has the results so far", err=True)
     elif not quiet:
-        click.echo(f"The notebook is {place}")
+        click.echo(f"The notebook is {saved}")
     if reason:
-        click.echo(f"autogen-nb run: {reason}, so the notebook is {place}", err=True)
+        click.echo(f"autogen-nb run: {reason}, so the notebook is {saved}", err=True)
     return end.code or (exit_codes.FAILED if reason else exit_codes.ANSWERED)
 
 
@@ -109,14 +109,14 @@ def save(notebook: Any, path: Path, *, force: bool) -> Path:
     try:
         with draft.open("x", encoding="utf-8") as file:
             nbformat.write(notebook, file)
-        places = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
-        place = draft.replace(next(place for place in places if force or not place.exists()))
+        paths = chain([path], (path.with_stem(f"{path.stem}-{number}") for number in count(2)))
+        saved = draft.replace(next(each for each in paths if force or not each.exists()))
     finally:
         draft.unlink(missing_ok=True)
     # Jupyter sanitises the outputs of an unsigned notebook. Signing fails if the database of signatures is locked.
     with suppress(Exception), NotebookNotary() as notary:
         notary.sign(notebook)
-    return place
+    return saved
 
 
 def save_somewhere(notebook: Any, path: Path, *, force: bool) -> tuple[Path, str]:

@@ -197,7 +197,7 @@ class NotebookConversation:
         """Returns the target for the chat's code; a chat keeps its target after the first run."""
         target = options.target(self.where if self.runs and default == self._default else default)
         if self.runs and target != self.where:
-            current, requested = (place.text or "no sandbox" for place in (self.where, target))
+            current, requested = (each.text or "no sandbox" for each in (self.where, target))
             raise ConfigError(
                 f"chat {self.name!r} already has a kernel ({current}); "
                 f"a new chat (--new) can have another ({requested})"

@@ -314,7 +314,7 @@ class MagicHandler:
         running: Origin,
         human_timeout: float | None = None,
     ) -> Iterator[Person]:
-        """Yields the person who answers; meanwhile, clicks arrive, and other cells can take over the chat."""
+        """Yields the person who answers; with buttons, other cells can take over the chat meanwhile."""
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):

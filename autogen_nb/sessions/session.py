@@ -213,7 +213,7 @@ class Session:
         self.add({"fingerprints": dict(fingerprints)})
 
     def set_restored(self) -> None:
-        """Records that the present kernel has the variables of the steps."""
+        """Notes that the present kernel has the variables of the steps."""
         self._last_kernel = self.kernel()
 
     def note_kernel(self) -> None:

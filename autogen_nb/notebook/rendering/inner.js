@@ -1,4 +1,4 @@
-// Runs in the inner frame before the page: reports the page's height, and replaces libraries from a CDN with ours.
+// Runs in the inner frame before the page: reports the page's height, and loads no library from a CDN.
 (() => {
   let reported = -1;
   const report = () => {

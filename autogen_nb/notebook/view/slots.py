@@ -88,7 +88,7 @@ class Slots:
             mirror(data, metadata, uuid4().hex)
 
     def publish(self, data: Bundle, metadata: Bundle, display_id: str, *, update: bool = False) -> None:
-        """Sends a bundle to the chat's cell and to its mirrors."""
+        """Sends a bundle to the chat's cell and to the mirrors."""
         for publish in (self._publish_in_cell, *self._mirrors):
             publish(data, metadata, display_id, update=update)
 
