@@ -174,7 +174,7 @@ class NotebookView(FootedView):
         super().close()
 
     def hide(self, opening: str) -> None:
-        """Hides the first message if it has this text, because the cell contains the task."""
+        """Hides the next message with this text, because the cell contains the text as its task."""
         self._opening = opening
 
     def mirror(self, publish: Publish) -> None:
