@@ -129,7 +129,7 @@ class ExecuteRequest:
     def failure(self) -> str:
         """The exception in the reply, on one line; "" if there is none."""
         reply = self._reply or {}
-        return "" if reply.get("status") == "ok" else f"{reply.get('ename')}: {reply.get('evalue')}"
+        return f"{reply['ename']}: {reply.get('evalue')}" if "ename" in reply else ""
 
     async def wait(self) -> None:
         """Waits for the end of the request; raises errors of `emit`, and errors of `ask` except EOFError."""

@@ -61,7 +61,7 @@ class Account:
         keys = {"api_key": self.key, "azure_ad_token": self.token, "azure_ad_token_provider": self.provider}
         names = [name for name, value in keys.items() if value]
         if len(names) > 1:
-            raise ConfigError(f"{' and '.join(names)} are two credentials; give one of them")
+            raise ConfigError(f"{' and '.join(names)} exclude each other; give one of them")
         names = [*(["azure_deployment"] if self.deployment else []), *(name for name in names if name != "api_key")]
         if self.api_type != "azure" and names:
             raise ConfigError(f"{names[0]} is only for Azure; add api_type 'azure'")
