@@ -403,6 +403,20 @@ def test_long_prints_show_their_ends(page: Page, lines: int, folded: bool) -> No
     assert ("30 more lines" in html) is folded
 
 
+BAR = [Stream("stderr", "\r0%"), Stream("stderr", "\r100%")]
+LINE_FEED, PRINT = [Stream("stderr", "\n")], [Stream("stdout", "780"), Stream("stdout", "\n")]
+
+
+@pytest.mark.parametrize("order", [LINE_FEED + PRINT, PRINT + LINE_FEED, PRINT[:1] + LINE_FEED + PRINT[1:]])
+def test_a_bar_ends_its_line_before_the_next_print(page: Page, order: list[Stream]) -> None:
+    page.show(CodeAsked("user", (CodeBlock("python", "print()"),)))
+    for output in BAR + order:
+        page.show(OutputAdded("user", output))
+    page.show(CodeRan(0))
+
+    assert page.texts[0].endswith("100%\n780\n")
+
+
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 RUN_AND_ANSWER = (
     Said("assistant", "user", Message("```python\nprint()\n```")),

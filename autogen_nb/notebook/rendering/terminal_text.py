@@ -96,6 +96,8 @@ class TerminalText:
         return "".join(self._plain) if self._cells is None else _joined(self._cells, self._before, self._style)
 
     def _write(self, text: str) -> None:
+        if not text:
+            return
         if self._cells is None:
             if not _CONTROL.search(text):
                 self._plain.append(encodable(text))
