@@ -44,7 +44,7 @@ def test_tasks_from_a_pipe_are_one_conversation(tmp_path: Path, model: FakeOpenA
     done = ran(*arguments, cwd=tmp_path, typed="Add it up.\nAnd twice that?\n", **asked(model))
 
     assert done.code == 0
-    assert "sales.csv is `sales`: 2 rows." in done.err
+    assert "sales.csv is loaded as the variable `sales`: 2 rows." in done.err
     assert "127.0.0.1 receives your task, names and types (no rows)" in done.err
     assert "twice 14" in done.out
     assert done.out.count("It is 14.") == 1

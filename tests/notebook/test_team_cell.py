@@ -87,7 +87,7 @@ REFUSED = {
     "--team pair -i x --budget 1": "--input and --budget are not available with --team",
     "--team pear": "there is no pear; did you mean pair?",
     "--team nothing": "there is no nothing; create one in a cell above",
-    "--team TEXT": "TEXT is a str and no team",
+    "--team TEXT": "TEXT is a str, not a team",
     "--team a,b": "--team takes one name",
 }
 
