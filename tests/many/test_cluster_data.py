@@ -83,7 +83,7 @@ def test_a_sandbox_needs_the_network(front: tuple[FrontEnd, FakeOpenAI]) -> None
     assert "a sandbox needs --net" in str(refused.error)
     assert cell.status == "ok", cell.error
     assert "28 7" in cell.text
-    assert "runs outside of the sandbox" in cell.text
+    assert "run outside of the sandbox" in cell.text
 
 
 def test_a_cluster_in_the_notebook_s_process_is_refused(front: tuple[FrontEnd, FakeOpenAI]) -> None:
