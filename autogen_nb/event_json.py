@@ -56,7 +56,7 @@ def _readers(cls: type) -> dict[str, Callable[[Any], Any]]:
 
 def _build(cls: type, value: Mapping[str, Any]) -> Any:
     if not isinstance(value, Mapping) or value.get("type") != cls.__name__:
-        raise TypeError(f"a value is not a {cls.__name__}")
+        raise TypeError(f"{type(value).__name__} instead of {cls.__name__}")
     readers = _readers(cls)
     return cls(**{key: readers[key](item) for key, item in value.items() if key not in ("v", "type")})
 

@@ -104,7 +104,7 @@ class GroupChat(GroupSettings):
     selector: Model | None = field(init=False, repr=False)
     selection_hooks: MessageHooks = field(init=False, repr=False)
 
-    DEFAULT_INTRO_MSG = "Hello everyone. You work together as a group, and read each other's messages. Its members are:"
+    DEFAULT_INTRO_MSG = "Hello everyone. You work together as a group, and read each other's messages. The members are:"
 
     def __post_init__(self) -> None:
         self.check_settings()
@@ -135,7 +135,8 @@ class GroupChat(GroupSettings):
         """The name of the user's code that selects speakers, for error messages."""
         if self.overrides_selection:
             return f"select_speaker of {type(self).__name__}"
-        return f"the speaker_selection_method {getattr(self.speaker_selection_method, '__name__', 'given')!r}"
+        name = getattr(self.speaker_selection_method, "__name__", "")
+        return f"the speaker_selection_method {name!r}" if name else "the speaker_selection_method"
 
     def reset(self) -> None:
         """Forgets the messages."""
@@ -208,7 +209,7 @@ class GroupChat(GroupSettings):
     async def _select_speaker(
         self, waits: run.Waits, /, last_speaker: ConversableAgent, selector: ConversableAgent
     ) -> ConversableAgent | None:
-        """The next speaker, for a call outside a chat or from an override; None if nobody speaks next."""
+        """The next speaker, for a call outside a chat or from an overriding `select_speaker`; None for nobody."""
         selection = self.selection_rules(selector.name)
         message = Message.of(self.messages[-1]) if self.messages else Message("")
         human = call_context.current_human()

@@ -20,7 +20,9 @@ def task_options(**help_texts: str) -> Callable[[Command], Command]:
     def add_options(command: Command) -> Command:
         for name in reversed(_NAMES):
             command = _option(name, help_texts.get(name))(command)
-        text = help_texts.get("data", "A table for the agent, or 'example'. [may be repeated]")
+        text = help_texts.get(
+            "data", "A file with a table for the agent, or 'example' for penguins.csv. [may be repeated]"
+        )
         return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=text)(command)
 
     return add_options

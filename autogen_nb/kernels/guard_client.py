@@ -89,6 +89,6 @@ class GuardClient:
 
 
 def _remote_scope(scope: PathScope) -> list[str]:
-    """The scope for a kernel on another disk, with the chat's folder relative to the kernel's working directory."""
+    """The scope for a kernel with files of its own: only the chat's own folder, relative to the working directory."""
     folder = f"{scope.folder}/"
     return ["", scope.own.removeprefix(folder) if scope.own.startswith(folder) else "", ""]

@@ -61,7 +61,7 @@ class CellFailed(_OneLine, Exception):
 
 
 class CellInterrupted(_OneLine, KeyboardInterrupt):
-    """The person interrupted the cell."""
+    """A stop button, or an interrupt of the kernel, ended the cell."""
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def one_line() -> Iterator[None]:
         yield
     except AutogenError as error:
         raise CellFailed(str(error)) from error
-    # On an interrupt, ipykernel cancels an awaited cell, and raises KeyboardInterrupt in other cells.
+    # On an interrupt, ipykernel cancels an awaited cell; in a blocking cell, it raises KeyboardInterrupt.
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise CellInterrupted("Stopped.") from None
 
@@ -123,7 +123,7 @@ class MagicHandler:
         await _awaited(self._run_text(line, cell, "async"))
 
     def run_blocking(self, line: str, cell: str) -> None:
-        """Runs a cell that blocks the kernel's thread, for example inside another cell."""
+        """Runs a cell and blocks the kernel's thread, for example if another cell's code calls the magic."""
         with one_line():
             run.run_to_completion(self._run_text(line, cell, "sync"))
 
@@ -239,7 +239,7 @@ class MagicHandler:
 
     @contextmanager
     def _stage(self, waits: run.Waits) -> Iterator[CellStage]:
-        """Yields the stage of a command, with a new view."""
+        """Yields the person who answers a command's questions, and a new view, as a `CellStage`."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
         with closing(view), self._person(channel, view, running, running) as person:
@@ -314,7 +314,7 @@ class MagicHandler:
         running: Origin,
         human_timeout: float | None = None,
     ) -> Iterator[Person]:
-        """Yields the person who answers; with buttons, other cells can take over the chat meanwhile."""
+        """Yields the person who answers; if panels ask, a cell such as `%autogen show` can take over the chat."""
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):

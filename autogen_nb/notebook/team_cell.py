@@ -36,9 +36,11 @@ def team_of(options: Settings, namespace: Mapping[str, Any]) -> BaseGroupChat:
     if name in teams:
         return teams[name]
     near = difflib.get_close_matches(name, teams, n=1)
-    hint = f"did you mean {near[0]}?" if near else "create one in a cell above, such as RoundRobinGroupChat([...])"
+    hint = f"did you mean {near[0]}?" if near else "create a team in a cell above, such as RoundRobinGroupChat([...])"
     problem = (
-        f"{name} is a {type(namespace[name]).__name__}, not a team" if name in namespace else f"there is no {name}"
+        f"{name} is a {type(namespace[name]).__name__}, not a team"
+        if name in namespace
+        else f"there is no variable {name}"
     )
     raise ConfigError(f"%%autogen: {problem}; {hint}")
 

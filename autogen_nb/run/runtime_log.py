@@ -40,7 +40,7 @@ active = False
 
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
-    """Logs to `logger`, or to the file ``dbname`` (SQLite) or ``filename`` in `config`; returns the session's id."""
+    """Logs to `logger`, or to the file that `config` names as ``dbname`` (SQLite) or ``filename``; returns an id."""
     global _log, _session, active  # noqa: PLW0603 - one log for the process, as in AutoGen
     if logger_type not in ("sqlite", "file"):
         raise ConfigError(f"logger_type is {logger_type!r}; it must be 'sqlite' or 'file'")
@@ -104,7 +104,7 @@ def _is_custom() -> bool:
 def log_chat_completion(
     invocation_id: Any, client_id: int, wrapper_id: int, agent: Any, request: Any, response: Any, *more: Any
 ) -> Row:
-    """Logs a request and its reply; `more` is 1 for a cached reply or else 0, the reply's cost, and the start time."""
+    """Logs a request and its reply; `more` is whether it was cached (1 or 0), the cost and the start time."""
     ids = str(invocation_id), client_id, wrapper_id, _session
     return "chat_completions", *ids, _name(agent), request, response, *more, now()
 

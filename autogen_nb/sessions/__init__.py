@@ -1,6 +1,6 @@
 """Chats that are stored in files, and so survive the end of their kernels.
 
-`names` lists the sessions. `read` returns a session: its events, also as a DataFrame. `recording` stores the chats of
+`names` lists the sessions. `read` returns a session, with `events` and `to_frame()`. `recording` stores the chats of
 a program.
 """
 

@@ -214,8 +214,8 @@ def _decision_text(question: EffectAsked | CodeInputAsked, answer: EffectJudged 
             return f"allowed{by}: {what}"
         reason = f" ({_line(answer.reason)})" if isinstance(answer, EffectJudged) and answer.reason else ""
         stopped = isinstance(answer, EffectJudged) and answer.stop
-        return f"{'stopped' if stopped else 'denied'}{by}: {what}{reason}"
-    prompt = f" to {_line(question.prompt)!r}" if question.prompt.strip() else ""
+        return f"denied{by}{', and the chat stopped' if stopped else ''}: {what}{reason}"
+    prompt = f" at {_line(question.prompt)!r}" if question.prompt.strip() else ""
     if isinstance(answer, EffectJudged) or answer.text is None:
         return f"no input was given{prompt}"
     what = "a password" if question.password else repr(_line(answer.text))

@@ -124,7 +124,7 @@ def test_plain_view_has_a_line_for_each_decision(executor: BlockExecutor) -> Non
         view.show(event)
 
     lines = [line for line in "".join(written).splitlines() if "typed" in line]
-    assert lines == [">>> typed (by scripted) to 'Name?': 'Ada'", ">>> typed (by scripted) to 'Code?': a password"]
+    assert lines == [">>> typed (by scripted) at 'Name?': 'Ada'", ">>> typed (by scripted) at 'Code?': a password"]
 
 
 @pytest.mark.slow

@@ -79,20 +79,20 @@ asyncio.run(main())
 
 
 @pytest.fixture(scope="module")
-def kernel_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
+def module_kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKernel]:
     # On a busy machine, the first traceback of a woken kernel takes seconds.
     with shared_kernel(tmp_path_factory.mktemp("work"), grace=30, checkpoints=True) as shared:
         yield shared
 
 
 @pytest.fixture
-def agent(kernel_of_all: SharedKernel) -> Iterator[SharedKernel]:
+def agent(module_kernel: SharedKernel) -> Iterator[SharedKernel]:
     """A kernel in which no code has run: the first checkpoint, or a new kernel."""
-    kernel, first = kernel_of_all.kernel, kernel_of_all.kernel.last_block + 1
-    yield kernel_of_all
+    kernel, first = module_kernel.kernel, module_kernel.kernel.last_block + 1
+    yield module_kernel
     kernel.rolls_back, kernel.tell = False, None
-    if not kernel_of_all.do(kernel.go_back(first, only=True)):
-        kernel_of_all.do(kernel.restart())
+    if not module_kernel.do(kernel.go_back(first, only=True)):
+        module_kernel.do(kernel.restart())
 
 
 @pytest.fixture(params=["none", "bwrap"])

@@ -392,7 +392,7 @@ def test_without_the_library_an_error_names_it(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     (tmp_path / "0.arrow").write_bytes(b"")
 
-    refused(tmp_path, b'["pyarrow.Table", "0.arrow"]', "pyarrow is not installed here")
+    refused(tmp_path, b'["pyarrow.Table", "0.arrow"]', "pyarrow is not installed in this environment")
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])

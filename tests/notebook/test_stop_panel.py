@@ -68,7 +68,7 @@ def test_the_next_cell_waits_for_code_that_does_not_stop_until_it_is_killed(fres
     fresh.wait(lambda: cell.about("stream") == ["stubborn\n"], "the code")
     stop(fresh, cell)
     waiting = fresh.start("%%autogen\nGo on.", "waiting")
-    fresh.wait(lambda: "waiting for code that was stopped" in waiting.text, "the status line")
+    fresh.wait(lambda: "waiting until the stopped code has ended" in waiting.text, "the status line")
     stop(fresh, waiting)
     fresh.wait(lambda: "did not stop within 5 s, so its kernel was killed" in waiting.text, "the line")
     after = fresh.run("%%autogen --confirm never\nShow it.", "after")

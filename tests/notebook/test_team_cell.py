@@ -85,8 +85,8 @@ def test_the_stop_button_ends_a_team(team: Callable[[str], FrontEnd]) -> None:
 REFUSED = {
     "--team pair -m offline": "--model is not available with --team: a team has its own models",
     "--team pair -i x --budget 1": "--input and --budget are not available with --team",
-    "--team pear": "there is no pear; did you mean pair?",
-    "--team nothing": "there is no nothing; create one in a cell above",
+    "--team pear": "there is no variable pear; did you mean pair?",
+    "--team nothing": "there is no variable nothing; create a team in a cell above",
     "--team TEXT": "TEXT is a str, not a team",
     "--team a,b": "--team takes one name",
 }

@@ -1,7 +1,7 @@
 """Predicts the effects of Python code from its syntax tree.
 
-Tables list the libraries that only compute, and the functions that have effects. Unlisted libraries,
-names that are computed at run time, and access to Python's internals count as unknown.
+`library_effects` and `method_effects` list what only computes, and what has effects. Unlisted libraries, names that are
+computed at run time, and access to Python's internals count as unknown.
 """
 
 import ast
@@ -52,7 +52,7 @@ class _PythonReader:
         self._synthetic_nodes: list[ast.AST] = []
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
-        # Objects whose attributes the code reads, directly or with a function such as `getattr`.
+        # Objects whose attributes the code reads or changes, and arguments of functions such as `getattr` and `type`.
         self._owners = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._owners |= {
             id(call.args[0])
@@ -147,7 +147,7 @@ class _PythonReader:
         if refs:
             self._effects.add_change(f"changes {refs[0]}")
         elif not all(isinstance(value, LocalName) for value in values):
-            self._effects.add_unknown("sets an attribute by its name")
+            self._effects.add_unknown("changes an attribute of an unknown object")
 
     def _read_import(self, call: ast.Call) -> None:
         for text in self._first_texts(call):
@@ -264,7 +264,7 @@ class _PythonReader:
         if hidden or (node.attr == "__class__" and id(node) not in self._owners):
             library_effects.add_internals(node.attr, self._effects)
         if id(node) not in self._owners:
-            # A name with an internal part is harmless if the tables list the whole name.
+            # In libraries that only compute, a private part counts as internal, unless the whole name is listed.
             whole = [
                 f"{value.name}.{node.attr}" for value in values if isinstance(value, Ref) and "()" not in value.name
             ]
@@ -292,7 +292,7 @@ class _PythonReader:
         elif name in library_effects.FILES:
             library_effects.add_reference(library_effects.FILES[name][0][0], name, self._effects)
         elif name == "open":
-            self._effects.add_unknown("passes the function open to other code")
+            self._effects.add_unknown("passes the function `open` to other code")
         elif kind not in (None, "compute"):
             for variable in self._variables(name):
                 self._effects.add(library_effects.usage_effect(kind, name, variable))
@@ -300,7 +300,7 @@ class _PythonReader:
             library_effects.add_reference(method, name, self._effects)
 
     def _variables(self, name: str) -> list[str]:
-        """The environment variables that the block reads; "" for an unknown name."""
+        """The variables that the block reads, if `name` is `os.environ`; "" otherwise, and for an unknown variable."""
         variables = [
             text or ""
             for node in (self._nodes if name.startswith("os.environ") else ())

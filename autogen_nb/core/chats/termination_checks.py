@@ -19,7 +19,7 @@ _PIECES = re.compile(r"(?<=\n)\n+|[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKS = r"[*_`\s.!]*"
 _RECENT = 120
-"""The number of characters at the end of a line in which `WordFilter` searches for the word."""
+"""`WordFilter` looks for the word only in this many characters at the end of a line."""
 
 Condition: TypeAlias = Callable[[Message], bool]
 
@@ -117,7 +117,7 @@ class WordFilter:
         return shown
 
     def _split(self) -> tuple[str, str]:
-        """The text to show, and the end of the line to hold back: possibly the word after a sentence."""
+        """The text to show now, and the text to hold back, which may begin the word after a sentence."""
         match = None if self._fence else self._closing.search(self._recent)
         end = len(self._unshown) if match is None else max(0, len(self._unshown) - len(match["closing"]))
         return self._unshown[:end], self._unshown[end:]

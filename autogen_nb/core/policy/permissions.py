@@ -4,8 +4,8 @@
 2. A permission covers effects of its kind. A permission with a target covers only effects on this target: a path
    includes everything below it (and for writing, the folders above it), a host includes all its ports, and a command
    includes all commands of the same program. An installation includes only the named packages.
-3. A permission for code that the analysis cannot read covers nothing else, because the question showed no effects of
-   that code.
+3. A permission of the kind "unknown" (code that the analysis cannot read) covers no other effects, because the question
+   did not show them.
 
 The module imports only the standard library, because the agent's kernel runs it without the rest of the package.
 """

@@ -1,7 +1,8 @@
-"""Translates Python's audit events to actions that need a permission, such as reading a file.
+"""Translates Python's audit events to actions that need a permission, such as deleting a file.
 
-1. Without a permission, code can read files in the notebook's folder (except private ones), the interpreter's files,
-   packages, fonts and shared system data, use devices such as `/dev/null`, and write files in the chat's own folders.
+1. Without a permission, code can read files in the notebook's folder (except hidden and secret ones), the interpreter's
+   files, packages, fonts and shared system data. It can write in the chat's own folders and in the kernel's temporary
+   folder, and use devices such as `/dev/null`.
 2. The agent's own code needs a permission to change the environment and to use ctypes; libraries need none.
 3. This module resolves links in paths. Writing a file with several hard links needs a permission even in the chat's own
    folder, because the file may also have a name outside of the folder.
@@ -93,7 +94,7 @@ def _actions_of_read(name: str, view: "ProcessView") -> Iterator[Action]:
     if _is_installed(name, view) or view.is_in_import_system():
         return
     path = view.path(name, None, resolve_last=True)
-    if path.startswith((*view.roots, *_SHARED_PATHS, *_DEVICES)) or view.is_private(path):
+    if path.startswith((*view.roots, *_SHARED_PATHS, *_DEVICES)) or view.is_temporary(path):
         return
     if _PROC.fullmatch(path) or view.is_own_process_file(path) or view.is_on_search_path(path):
         return
@@ -124,7 +125,7 @@ def _actions_of_change(
 
 
 def _is_unrestricted(path: str, view: "ProcessView") -> bool:
-    return path.startswith(_DEVICES) or view.is_private(path)
+    return path.startswith(_DEVICES) or view.is_temporary(path)
 
 
 def _on_rename(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
@@ -193,7 +194,7 @@ def _peers(address: Any, view: "ProcessView") -> Iterator[str]:
         yield _text(address).replace("\0", "@")
     elif address:
         path = view.path(_text(address), None, resolve_last=True)
-        if path and not view.is_private(path):
+        if path and not view.is_temporary(path):
             yield path
 
 
@@ -245,8 +246,9 @@ def _on_environment(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator
 
 def _on_ctypes(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     if not view.is_in_library():
-        name = _text(arguments[0]) if arguments else ""
-        yield "unknown", "", f"calls the C library {_short(name)}" if name else "accesses memory by ctypes"
+        # The path of a library is the last argument, also in `sqlite3.load_extension`.
+        name = _text(arguments[-1]) if arguments else ""
+        yield "unknown", "", f"loads the C library {_short(name)}" if name else "accesses memory by ctypes"
 
 
 def _on_introspection(_: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:

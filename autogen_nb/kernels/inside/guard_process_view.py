@@ -45,7 +45,7 @@ class ProcessView:
         self._stdlib = (*(f"{path}/" for path in stdlib), "<frozen ", _outermost_file())
         self._import = vars(_bootstrap_external)
         self._importing = _bootstrap.__dict__["_call_with_frames_removed"].__code__
-        self._private = f"{_inside(private, os.path.dirname(private))}/"
+        self._temporary = f"{_inside(private, os.path.dirname(private))}/"
         self._guard_builtins = builtins
         # The host and port of the Dask scheduler to which the kernel may connect without a question.
         self.scheduler: tuple[Any, ...] = ()
@@ -100,8 +100,8 @@ class ProcessView:
         except (OSError, OverflowError):
             return True
 
-    def is_private(self, path: str) -> bool:
-        return self._private != "/" and path.startswith(self._private)
+    def is_temporary(self, path: str) -> bool:
+        return self._temporary != "/" and path.startswith(self._temporary)
 
     def is_on_search_path(self, path: str) -> bool:
         """True for a folder of the initial `sys.path`, and for package metadata in it."""

@@ -64,7 +64,7 @@ def remove(folder: Path) -> None:
 
 
 def clear(parent: Path) -> None:
-    """Removes this user's unlocked folders, but no links."""
+    """Removes this user's unlocked folders from `parent`; symbolic links stay."""
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if folder not in _locks and (descriptor := _lock_folder(folder)) is not None:

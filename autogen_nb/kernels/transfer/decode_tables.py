@@ -1,4 +1,4 @@
-"""Reads pandas objects and Arrow tables for `decode`."""
+"""Reads values of pandas, pyarrow and polars for `decode.py`."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from autogen_nb.errors import TransferError
 from autogen_nb.kernels.transfer.value_reader import ValueReader, require
 
 UNITS = ("s", "ms", "us", "ns")
-# The first safe major version: before 14.0.1, pyarrow unpickles types in a file (CVE-2023-47248).
+# The first major version without CVE-2023-47248: before 14.0.1, pyarrow unpickles types in a file.
 _SAFE_PYARROW = 15
 
 
@@ -22,7 +22,7 @@ def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
 
 
 def _exact_series(values: Any, **options: Any) -> Any:
-    # Without `dtype`, pandas would convert objects to strings.
+    # Without `dtype`, pandas 3 would give a column of objects that are all strings its string type.
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
 
@@ -140,7 +140,7 @@ def _arrow_table(reader: ValueReader, file: Any) -> Any:
         )
     with arrow.ipc.open_file(arrow.py_buffer(reader.arrow(file))) as opened:
         if any(isinstance(field.type, arrow.BaseExtensionType) for field in opened.schema):
-            raise TransferError("the table has a column whose type is not plain data")
+            raise TransferError("the table has a column of an extension type, which could run code")
         table = opened.read_all()
     # pyarrow checks offsets and lengths only on request.
     table.validate(full=True)
@@ -168,7 +168,7 @@ def _import_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise TransferError(f"{name} is not installed here") from error
+        raise TransferError(f"{name} is not installed in this environment") from error
 
 
 TABLES: Mapping[str, Callable[..., Any]] = {

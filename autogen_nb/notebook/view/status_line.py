@@ -36,7 +36,7 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 class Totals:
     """The sums over a chat's events; cached replies add no tokens and no cost.
 
-    `incomplete` means that the last reply is incomplete.
+    `incomplete` means that the last answer lacks a part, which only the offline model reports.
     """
 
     replies: int = 0
@@ -110,7 +110,7 @@ COPYING = "copying {}"
 SUMMING_UP = "summing up"
 COMES_BACK = "after a reload `%autogen show` brings it back"
 RUNS_ALL = "runs without asking until this cell ends"
-WAITING_FOR_STOPPED = "waiting for code that was stopped"
+WAITING_FOR_STOPPED = "waiting until the stopped code has ended"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
@@ -154,7 +154,7 @@ def about(effect: Effect) -> str:
 def duration(seconds: float) -> str:
     if seconds < 0.1:  # noqa: PLR2004  # never "0.0 s"
         return "< 0.1 s"
-    if seconds < 0.95:  # noqa: PLR2004  # whole seconds from 1 s on
+    if seconds < 0.95:  # noqa: PLR2004  # would round to 1.0 s
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
