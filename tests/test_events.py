@@ -113,7 +113,7 @@ def test_float_may_be_written_as_an_integer() -> None:
         pytest.param({**SAID, "mood": "glad"}, "mood", id="an unknown field"),
         pytest.param({**SAID, "sender": 1}, "int instead of", id="a number for a text"),
         pytest.param({**SAID, "message": "x"}, "str instead of Message", id="a text for a message"),
-        pytest.param({**SAID, "message": to_json(Ended("exit"))}, "dict instead of Message", id="an event for a message"),
+        pytest.param({**SAID, "message": to_json(Ended("exit"))}, "dict instead of Message", id="an event"),
         pytest.param({**SAID, "message": {"type": "Message", "content": 1}}, "none of", id="a number for a content"),
         pytest.param({**RAN, "exit_code": "0"}, "str instead of", id="a text for a number"),
         pytest.param({**RAN, "exit_code": True}, "bool instead of", id="a truth value for a number"),

@@ -154,8 +154,8 @@ class KernelHandle(ABC):
             with suppress(TimeoutError, ChildProcessError):
                 async with asyncio.timeout(grace):
                     await self.unless_ended(self._interrupt())
-                    await self._quit()
-                    await asyncio.wait([self.exited])
+            await self._quit()
+            await asyncio.wait([self.exited], timeout=grace)
         if not self._process_exited.done():
             await self._kill()
             await asyncio.wait([self._process_exited])
