@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]  # pexpect has no annotations
@@ -26,6 +27,15 @@ class Terminal:
         self._child.expect(pattern)
         text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", str(self._child.before))
         return text.replace("\r\n", "\n").strip()
+
+    def question(self, pattern: str) -> str:
+        """Waits until a question is also read: CPython's `input()` can lose a Ctrl-C that comes before its first read."""
+        text = self.until(pattern)
+        system_call, first_argument, deadline = Path(f"/proc/{self._child.pid}/syscall"), "", time.monotonic() + 60
+        while first_argument != "0x0":
+            assert time.monotonic() < deadline, "the question is not read"
+            first_argument = (system_call.read_text().split() + [""])[1]
+        return text
 
     def type(self, line: str) -> None:
         self._child.sendline(line)

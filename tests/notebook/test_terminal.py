@@ -52,7 +52,7 @@ def test_ctrl_c_at_the_question_of_a_command_and_while_code_runs(terminal: Termi
 
     terminal.run("%%autogen --confirm never Set x.")
     terminal.start("%autogen export out.py")
-    terminal.until(r"\[t\] stop: ")
+    terminal.question(r"\[t\] stop: ")
     terminal.interrupt()
     unasked = terminal.prompt()
     terminal.start("%%autogen --confirm never Loop.")
