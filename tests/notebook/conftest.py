@@ -24,10 +24,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.kernel)
 
 
+_RELOAD = """\
+# What `%config` was told belongs to the shell, and outlives the extension.
+get_ipython().config.pop("AutogenMagics", None)
+get_ipython().config.AutogenMagics.imports = ""
+%reload_ext autogen_nb
+"""
+
+
 class Kernels:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    """Kernels of notebooks, each started once; each module of tests gets them in a folder and a home of its own."""
+
+    def __init__(self) -> None:
+        self.folder = Path()
+        self.used: set[Clicks] = set()
         self._open: dict[Clicks, FrontEnd] = {}
+
+    def move(self, folder: Path) -> None:
+        self.folder = folder
+        environ = environment(folder)
+        variables = {name: environ[name] for name in home_variables(folder)}
+        for front in self._open.values():
+            moved = front.run(f"import os\nos.chdir({str(folder)!r})\nos.environ.update({variables})", "move")
+            assert moved.status == "ok", moved.error
+            front.cwd = folder
+        self.used = set(self._open)
 
     def ready(self, clicks: Clicks) -> FrontEnd:
         if clicks not in self._open:
@@ -55,11 +76,17 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return {**os.environ, **home_variables(home), "MPLCONFIGDIR": os.environ["MPLCONFIGDIR"], **more}
 
 
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernels]:
-    kernels = Kernels(tmp_path_factory.mktemp("notebook"))
+@pytest.fixture(scope="session")
+def started_kernels() -> Iterator[Kernels]:
+    kernels = Kernels()
     yield kernels
     kernels.close()
+
+
+@pytest.fixture(scope="module")
+def kernels(started_kernels: Kernels, tmp_path_factory: pytest.TempPathFactory) -> Kernels:
+    started_kernels.move(tmp_path_factory.mktemp("notebook"))
+    return started_kernels
 
 
 @pytest.fixture
@@ -90,22 +117,19 @@ def either(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) 
 
 
 @pytest.fixture
-def fresh(notebook: FrontEnd) -> Iterator[FrontEnd]:
-    _reload(notebook)
-    yield notebook
-    _reload(notebook)
-
-
-def _reload(front: FrontEnd) -> None:
-    # A cell that a failed test left waiting costs the kernel: see `give_back`.
-    if front.quiet:
-        # What `%config` was told belongs to the shell, and outlives the extension.
-        loaded = front.run("get_ipython().config.pop('AutogenMagics', None)\n%reload_ext autogen_nb", "load")
-        assert loaded.status == "ok", loaded.error
+def fresh(kernels: Kernels, model: FakeOpenAI, request: pytest.FixtureRequest) -> Iterator[FrontEnd]:
+    kernels.used.add("sub")
+    yield _opened(kernels, "sub", model, request)
+    kernels.used.add("sub")
+    kernels.give_back("sub")
 
 
 def _opened(kernels: Kernels, clicks: Clicks, model: FakeOpenAI, request: pytest.FixtureRequest) -> FrontEnd:
     front = kernels.ready(clicks)
+    if clicks in kernels.used:
+        loaded = front.run(_RELOAD, "load")
+        assert loaded.status == "ok", loaded.error
+        kernels.used.remove(clicks)
     front.open_page(request.node.name)
     prepared = front.run(
         "%reset -f\n"

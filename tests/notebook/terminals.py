@@ -29,12 +29,12 @@ class Terminal:
         return text.replace("\r\n", "\n").strip()
 
     def question(self, pattern: str) -> str:
-        """Waits until a question is also read: CPython's `input()` can lose a Ctrl-C that comes before its first read."""
+        """Waits until a question is also read, because `input()` can lose a Ctrl-C that comes before that."""
         text = self.until(pattern)
-        system_call, first_argument, deadline = Path(f"/proc/{self._child.pid}/syscall"), "", time.monotonic() + 60
-        while first_argument != "0x0":
+        system_call, deadline = Path(f"/proc/{self._child.pid}/syscall"), time.monotonic() + 60
+        # The first argument of `read` is the standard input.
+        while "0x0" not in system_call.read_text().split()[1:2]:
             assert time.monotonic() < deadline, "the question is not read"
-            first_argument = (system_call.read_text().split() + [""])[1]
         return text
 
     def type(self, line: str) -> None:
