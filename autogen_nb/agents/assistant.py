@@ -17,7 +17,8 @@ from autogen_nb.messages import FunctionCall
 class AssistantAgent(ConversableAgent):
     """An agent that writes code and text with a model; by default, it runs no code and asks no person.
 
-    The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for an assistant.
+    The parameters that are not listed are those of `ConversableAgent`, in the order and with the defaults of AutoGen
+    0.2's assistant.
     With a `model_client`, which may also be the second argument, the agent behaves like AgentChat's assistant. The
     parameters after `model_client` come from AgentChat's assistant.
 
@@ -79,7 +80,7 @@ class AssistantAgent(ConversableAgent):
         if model_client is not None and system_message is ASSISTANT:
             system_message = TEAM_ASSISTANT
         if model_client is not None and description is None:
-            description = "An agent that helps with words, and with its tools."
+            description = "An assistant that answers in text and can use its tools."
         if description is None and system_message == self.DEFAULT_SYSTEM_MESSAGE:
             description = self.DEFAULT_DESCRIPTION
         rounds = read_count("max_tool_iterations", max_tool_iterations)

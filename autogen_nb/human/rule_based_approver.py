@@ -38,7 +38,7 @@ class NobodyToAsk:
     def input(self, question: HumanInputAsked) -> NoReturn:
         raise NobodyThere(
             f"{question.agent} needs an answer from a person, and nobody is there: set human input to 'never', "
-            "and start the chat with message="
+            "and give the chat a message"
         )
 
     def approve(self, question: ApprovalAsked) -> NoReturn:

@@ -1,7 +1,7 @@
 """An agent's kernel: started, used and stopped on one asyncio loop.
 
 1. One request runs at a time; others wait for their turn.
-2. Code that does not stop within the grace period after an interrupt is killed with its kernel, and nobody is asked.
+2. If code does not stop within the grace period after an interrupt, it is killed with its kernel, without a question.
    If the task of a request is cancelled, the code is interrupted. The cancelled task does not wait for the end of the
    code, but the next request does. `tell` gets a sentence for the person if this code had to be killed.
 3. A kernel that dies, or is killed, goes back to its latest checkpoint. Without a checkpoint, a new kernel replaces it.
@@ -46,8 +46,8 @@ _SHUTDOWN_GRACE = 2.0
 _PREPARE_TIMEOUT = 10.0
 _BEFORE = "its variables are as they were before that block"
 _NO_CHECKPOINT = (
-    "The agent's kernel cannot take a checkpoint because of {}. Until it can, a crash loses the variables, and undo of "
-    "later cells runs the earlier blocks again."
+    "The agent's kernel cannot take a checkpoint because of {}. Until it can, a crash loses the variables, and undoing "
+    "a cell runs the blocks before it again."
 )
 
 
@@ -78,7 +78,7 @@ class Kernel(VariableExchange):
         self.rolls_back = False
         # The number of the last block, and of the checkpoint before it.
         self.last_block = 0
-        # Says which variables must be opened or started again since a checkpoint woke; "" if there are none.
+        # The variables, such as open files, that do not work after a checkpoint woke; "" if there are none.
         self.not_carried = ""
         # The numbers of the checkpoints to go back to after a crash, the latest first.
         self._states: tuple[int, ...] = ()
@@ -196,7 +196,7 @@ class Kernel(VariableExchange):
     async def go_back(self, block: int, *, only: bool = False) -> bool:
         """Restores the variables as they were before a block; False if no checkpoint of that state could be woken.
 
-        With `only`, this state becomes the one before the next block, and all other checkpoints end.
+        With `only`, this checkpoint gets the number of the next block, and all other checkpoints end.
         """
         # Cancelling the caller must not stop a wake before `_attach` has connected the woken kernel.
         return await asyncio.shield(self._in_background(self._go_back(block, only=only)))
@@ -286,7 +286,7 @@ class Kernel(VariableExchange):
         return await self._life.start()
 
     async def _recovered(self) -> str:
-        """Goes back to the latest checkpoint if possible; returns what became of the variables, to end a sentence."""
+        """Goes back to the latest checkpoint if possible; returns the end of a sentence about the variables."""
         number = 0 if self._ending is not None else await self._wake_latest()
         if not number:
             return f" and was restarted; {LOST}"

@@ -1,8 +1,7 @@
 """Runs the chat for one row on a Dask worker, without a person.
 
 1. A kernel runs the code of one row at a time, and rows that run together have kernels of their own.
-2. Before the next row, the kernel goes back to its checkpoint before the first block of the previous row; without
-   this checkpoint, a new kernel starts.
+2. After a row, the kernel goes back to its checkpoint before the row's first block; without one, a new kernel starts.
 3. The result of a row is a dict of JSON values. An error becomes a part of the result, never an exception.
 """
 
@@ -69,7 +68,7 @@ def not_run(error: str) -> dict[str, Any]:
 def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, task: str) -> dict[str, Any]:
     """Runs one row, and returns its result.
 
-    The status is "done", "failed", or "not run" if the model has not answered or the budget is reached.
+    The status is "done" or "failed"; it is "not run" if the model has not answered or the shared budget is reached.
     """
     result, started, log = not_run(""), time.monotonic(), list[Recorded]()
     try:
@@ -191,7 +190,7 @@ _lock = threading.Lock()
 def _slot(call: RowCall, inputs: Mapping[str, Any]) -> Iterator[_Slot]:
     """A slot that no other row uses; also ends the idle slots of other calls."""
     if any(map(is_collection, inputs.values())):
-        # The agent's code waits for tasks on the cluster, and rows could occupy all threads of the cluster.
+        # The agent's code waits for its own tasks on the cluster; if rows held all threads, these would never run.
         secede()
     with _lock:
         free = [slot for slot in _slots if not slot.is_busy]

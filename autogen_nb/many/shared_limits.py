@@ -1,4 +1,4 @@
-"""The limits that all workers of a call share: one budget, and the wait that a model's server asks for.
+"""The limits that all workers of a call of `map` share: a budget, and the wait that a model's server asks for.
 
 A variable on Dask's scheduler holds the limits. A worker reads it before each request, and changes it under a lock.
 When a call ends, its variable is deleted, so that rows which still run send no further request.
@@ -23,7 +23,7 @@ from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
 
 _READ_TIMEOUT = 5.0
 _SPREAD = 0.2
-"""A wait gets at most this fraction longer, at random, because simultaneous requests would reach the limit again."""
+"""The maximum random extension of a wait, as a fraction: simultaneous requests would reach the limit again."""
 
 
 class SharedLimits:

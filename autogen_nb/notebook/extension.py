@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from autogen_nb.notebook.conversations import Conversations, NotebookConversation
     from autogen_nb.notebook.magic_handler import MagicHandler
 
-_NO_DATA = "a {} cannot be copied here; ask for numbers, text or a table made from it."
+_NO_DATA = "a {} cannot be copied here; ask the agent to make numbers, text or a table from it."
 _SWITCH = 0.0005
 """The thread switch interval in seconds during the background imports."""
 
@@ -40,7 +40,7 @@ class AutogenMagics(Magics, Settings):
         super().__init__(shell)
         self.handler = handler
 
-    # IPython must not expand braces and dollar signs in the task, even if code calls the magic.
+    # Otherwise, IPython would expand braces and dollar signs in the task.
     @no_var_expand
     @documented
     @cell_magic("autogen")  # type: ignore[arg-type]  # IPython types its decorators for plain functions
@@ -112,7 +112,8 @@ class Extension:
             return self._handler
 
     def _warm_up(self) -> None:
-        # During imports, each step of a kernel's start on another thread waits for the switch interval, usually 5 ms.
+        # While this thread imports, the engine, which starts a kernel, waits for a switch interval at each step.
+        # The usual interval is 5 ms.
         previous = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH)
         try:

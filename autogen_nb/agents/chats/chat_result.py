@@ -15,7 +15,7 @@ class ChatResult:
     Parameters
     ----------
     chat_history
-        A copy of the initiator's messages at the end of the chat.
+        A copy, made at the end of the chat, of the initiator's messages with the recipient.
     summary
         The summary, as `summary_method` defines it.
     cost

@@ -38,7 +38,7 @@ class MessageHistory(Agent):
         return self._messages
 
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
-        """The messages that a summary of the chat with a peer covers."""
+        """The messages for a summary of the chat with a peer."""
         return self._messages.get(agent, [])
 
     def last_message(self, agent: Agent | None = None) -> dict[str, Any] | None:
@@ -90,7 +90,7 @@ class MessageHistory(Agent):
     @contextmanager
     def remembering(self, messages: Sequence[Mapping[str, Any]] | None, peer: Agent) -> Generator[None, None, None]:
         """Temporarily sets the messages exchanged with a peer; None changes nothing."""
-        # A chat passes the history itself to the user's code, which may pass the same list to `generate_reply`.
+        # The user's code may pass the list that it got from the chat, which is the history itself.
         messages = None if messages is self._messages.get(peer) else messages
         before, said = self._messages.pop(peer, None), self._said.pop(peer, [])
         replacement = before if messages is None else [dict(message) for message in messages]
@@ -112,7 +112,7 @@ class MessageHistory(Agent):
     ) -> None:
         """Sets the messages that the agent replies to, as its hooks returned them.
 
-        Ranges in `messages` count from `offset`. With `lasting`, the last message also changes in the history.
+        Ranges of `Kept` items are relative to `offset`. With `lasting`, the last message also changes in the history.
         """
         stored = (
             Kept(item.start + offset, item.stop + offset) if isinstance(item, Kept) else item.to_dict()

@@ -14,12 +14,12 @@ How to work:
 for shell commands). It is run as it is: no placeholders, nothing for a person to fill in.
 - Write one block for one step, then stop and wait: the next message holds its exit code and its output. Never guess \
 or make up an output.
-- Python blocks share one session: variables, imports and figures of earlier blocks are still there. Print what you \
+- Python blocks share one session: variables, imports and plots of earlier blocks are still there. Print what you \
 need to see.
 - If a block fails, read the error, say in one sentence what was wrong, and send the corrected block as a whole.
 - Check a result before you rely on it.
 
-When the task is done, answer in plain words with the figures that you found, without any code block, and end with \
+When the task is done, answer in plain words with the numbers that you found, without any code block, and end with \
 TERMINATE on a line of its own.
 """
 FOLDER = "\nWrite your files into the folder {folder!r}, which exists; read the user's files where they are.\n"
@@ -32,8 +32,7 @@ REFLECT = (
 """The instruction for ``summary_method="reflection_with_llm"``."""
 
 TEAM_ASSISTANT = (
-    "You help to solve a task, by your tools where they are of use. Once the task is solved, say so, and end with "
-    "TERMINATE."
+    "You help to solve a task; use your tools where they help. Once the task is solved, say so, and end with TERMINATE."
 )
 """The system message of an assistant with a model client."""
 
@@ -47,8 +46,8 @@ name, and with nothing else."""
 SELECT_SPEAKER_PROMPT = "Who of {agentlist} should speak next? Answer with that one name only."
 
 NAMED_SEVERAL = """\
-You named several of {agentlist}, and only one of them can speak next. Take the one whose words the conversation waits \
-for, and answer with that name only, spelled as it is here."""
+You named several of {agentlist}, and only one of them can speak next. Choose the one who should speak next, \
+and answer with that name only, spelled as it is here."""
 
 NAMED_NOBODY = """\
 You named none of the agents. Those who can speak next are {agentlist}. Answer with one of these names only, spelled \

@@ -123,7 +123,7 @@ class ToolUser(Agent):
         definition = dict(inner) if isinstance(inner, dict) else dict(signature)
         name = definition.get("name")
         if not name or (isinstance(tool, str) and not remove):
-            raise ConfigError(f"{tool!r} is no definition of a {style}: it has no 'name' and no 'parameters'")
+            raise ConfigError(f"{tool!r} is no definition of a {style}; give a dict with 'name' and 'parameters'")
         if not remove:
             self.define(style, definition)
         elif definitions.pop(name, None) is None:
@@ -180,7 +180,7 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
 
 
 async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
-    """The outcome of an async function, in the form of `call_function`."""
+    """The outcome of an async function, as `call_function` returns it."""
     try:
         return True, await result
     except Exception as error:  # noqa: BLE001

@@ -36,7 +36,7 @@ class TeamMember(Agent):
         raise NotImplementedError
 
     def answer(self, messages: "Sequence[BaseChatMessage]") -> ReplyGiven | Awaitable[ReplyGiven]:
-        """The answer of the user's code to messages; called only if the agent's step is `ask_member`."""
+        """The answer of the user's code to messages; needed only if `respond` returns `ask_member`."""
         raise NotImplementedError
 
     def count_usage(self, reply: ModelReplied) -> None:

@@ -185,7 +185,7 @@ class ThoughtEvent(BaseAgentEvent):
 
 
 _SHOWN = 200
-"""The maximum number of characters of the last message that a notebook shows for a `TaskResult`."""
+"""For a `TaskResult`, a notebook shows at most this many characters of its last message."""
 
 
 class TaskResult(BaseModel):

@@ -11,7 +11,7 @@ import threading
 import time
 from bisect import bisect
 
-# Libraries that start new threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or for each new thread (OpenMP).
+# Libraries that replace their threads after a fork (OpenBLAS, Arrow, SciPy's FFT) or in a new thread (OpenMP).
 _SAFE_LIBRARIES = re.compile(r"lib(gomp|iomp|omp|\w*openblas|mkl|arrow)|pypocketfft")
 _COMMON_LIBRARIES = re.compile(r"(lib(c|m|dl|pthread|stdc\+\+|gcc_s|python[\d.]+)[-.]|ld-|_zmq|\[|python)")
 _SAFE_NAMES = re.compile(r"asyncio_|IPythonHistorySavingThread")
@@ -55,7 +55,7 @@ class LostThreads:
                 continue
             maps = maps or _maps()
             libraries = {library for library in _libraries(number, maps) if not _COMMON_LIBRARIES.match(library)}
-            # Any stack may contain an old address of ZeroMQ; the stacks of ZeroMQ's threads contain no other library.
+            # Any stack may contain an old address of ZeroMQ, so ZeroMQ counts only if there is no other library.
             libraries = {library for library in libraries if not library.startswith("libzmq")} or libraries
             if not libraries or not all(map(_SAFE_LIBRARIES.match, libraries)):
                 return f"a thread of {', '.join(sorted(libraries)) or 'an unknown library'}"

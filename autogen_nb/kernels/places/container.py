@@ -2,8 +2,8 @@
 
 1. Code in the container can write in the working directory (or in one folder of it) and in the kernels' outboxes, and
    read the kernels' folders. These have the same paths as on this machine. By default the code has no network.
-2. By default the engine removes the container when the main program ends: after `close`, or when this process ends and
-   thereby closes the program's input stream.
+2. By default Docker or Podman removes the container when its main program, a shell, ends: after `close`, or when this
+   process ends and thereby closes the shell's input stream.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ IMAGE = "python:3-slim"
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
 # The container's main program is a shell that reads signals from its input stream: for "INT 12", it interrupts the
-# process group 12. At the limit on processes, the engine could not start a program such as `kill`.
+# process group 12. At the limit on processes, no program such as `kill` could be started.
 _SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
@@ -136,7 +136,7 @@ class ContainerPlace(Place):
             return ""
         counts = await asyncio.to_thread(_counts, self._container)
         if counts is None:
-            # At the limit on processes, the engine cannot start the program that reads the counters.
+            # At the limit on processes, the program that reads the counters cannot be started.
             return self._limits.names["pids"] if await asyncio.to_thread(_is_running, self._container) else ""
         before, self._limit_counts = self._limit_counts, counts
         for count, old_count, limit in zip(self._limit_counts, before, ("memory", "pids"), strict=True):
@@ -197,7 +197,7 @@ class ContainerPlace(Place):
             except engine_error():
                 if self._requires_limits:
                     raise
-            # Some engines do not support limits.
+            # Some versions of Docker and Podman do not support limits.
             return self._create_container(mounts, Limits())
         except engine_error() as error:
             name = self._options.get("name")
@@ -256,7 +256,7 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # `scrub_environment` would drop a variable that the user passes on. Most others describe this machine.
+        # The user passes on each variable that `scrub_environment` would drop. Most others describe this machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

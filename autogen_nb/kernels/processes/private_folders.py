@@ -87,7 +87,7 @@ def _make_locked(folder: Path) -> int | None:
 
 
 def _lock_folder(folder: Path, *, require_lock: bool = True) -> int | None:
-    """Opens and locks a folder; None after a failure. With `require_lock`, fails on file systems without locks."""
+    """Opens and locks a folder; None if the lock fails. With `require_lock`, fails on file systems without locks."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         try:

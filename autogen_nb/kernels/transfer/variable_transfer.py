@@ -42,7 +42,7 @@ class HandedVariable:
 class TransferRecord:
     """The fingerprints of values copied to the kernel, and the names of variables that the copies replaced.
 
-    `copy` is the folder in which `put` stored the values for `put_copy`, or None.
+    `copy` is the folder of the stored values, from which they can be copied to a new kernel, or None.
     """
 
     fingerprints: Mapping[str, Fingerprint]

@@ -57,7 +57,7 @@ def model_for(
 ) -> Model:
     """The model for a name or an `llm_config`; sends no request.
 
-    With `empty_reply` "refuse", as for cells, a reply without text or calls is an error; AutoGen's agents accept it.
+    With `empty_reply` "refuse", which cells use, a reply without text or calls is an error; AutoGen's agents accept it.
     """
     if isinstance(spec, str):
         if not spec.strip():

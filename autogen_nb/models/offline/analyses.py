@@ -44,7 +44,7 @@ _LOADERS = {
 """Code that loads a dataset, by its kind."""
 _REPORT = '''
     class Report:
-        """Shows tables to the person; as text, it also has the results that the analyst reads."""
+        """Shows tables to the person; its text also has the results, for the model."""
 
         def __init__(self):
             self.tables, self.texts = [], []
@@ -83,7 +83,7 @@ _LOOK = r'''
 
 
     def as_dates(texts):
-        """Dates that begin with the year, or else with the month or the day, whichever converts more values."""
+        """Dates with the year first; others with either the month or the day first, whichever converts more values."""
         texts = texts.str.replace(r"^(\d{4})[/.](\d{1,2})[/.](\d{1,2})", r"\1-\2-\3", regex=True)
         month_first = texts.str.replace(r"^(\d{1,2})[-/](\d{1,2})[-/](\d{4})", r"\3-\1-\2", regex=True)
         day_first = texts.str.replace(r"^(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})", r"\3-\2-\1", regex=True)

@@ -72,7 +72,7 @@ def _overview(dataset: Dataset, table: Table) -> list[str]:
     rows, columns = count(table.rows, "row"), count(table.width, "column")
     sentences = [
         f"{span(dataset.title)} has {rows} and {columns} ({', '.join(sizes)}).",
-        f"{table.complete:,} of {rows} are complete and {table.repeated:,} repeated{missing}.",
+        f"{table.complete:,} of {rows} have no missing values, and {table.repeated:,} repeat an earlier row{missing}.",
     ]
     if table.width > len(table.columns):
         sentences.append(f"I analyse only the first {len(table.columns)} columns.")

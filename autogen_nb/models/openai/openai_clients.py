@@ -38,7 +38,7 @@ class OpenAIClients:
         self._http_client = http_client
         self._options = options
         if http_client is not None and ca_bundle is not None:
-            raise ConfigError("http_client and ca_bundle both set the certificates; give the client verify=... instead")
+            raise ConfigError("http_client and ca_bundle both set certificates; give http_client verify=... instead")
         if http_client is not None and not hasattr(http_client, "aclose"):
             raise ConfigError(f"http_client is a {type(http_client).__name__}, not async; give an AsyncClient")
         if ca_bundle is not None:

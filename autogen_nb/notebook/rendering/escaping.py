@@ -11,7 +11,7 @@ from html import escape
 from autogen_nb.core.text.visible_text import encodable
 
 WEB_OR_MAIL = re.compile(r"https?://[^/?#\s]|mailto:", re.IGNORECASE)
-"""The addresses of rendered links. A relative link would open a page of the notebook's own server."""
+"""Only links with such addresses are rendered. A relative link would open a page of the notebook's own server."""
 
 _TAGS_AND_TEXT = re.compile(r"(<[^>\"']*(?:\"[^\"]*\"[^>\"']*|'[^']*'[^>\"']*)*>)")
 _DELIMITER = re.compile(r"[$\\]")

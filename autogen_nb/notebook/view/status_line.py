@@ -36,7 +36,7 @@ MARK: dict[Tone, str] = {"muted": "", "good": "", "warning": "warning: ", "bad":
 class Totals:
     """The sums over a chat's events; cached replies add no tokens and no cost.
 
-    `incomplete` means that the last answer lacks a part, which only the offline model reports.
+    `incomplete` means that the last answer lacks a part; only the offline model reports this.
     """
 
     replies: int = 0
@@ -141,7 +141,7 @@ def reasoning_text(reasoning: Reasoning) -> str:
 
 
 def recipient(statement: Said, pair: ChatStarted | None) -> str:
-    """Returns "to" and the recipient if the message belongs to a nested chat, or ""."""
+    """Returns "to" and the recipient for a message of a nested chat, otherwise ""."""
     if pair is None or statement.recipient in (pair.initiator, pair.recipient):
         return ""
     return f"to {statement.recipient}"

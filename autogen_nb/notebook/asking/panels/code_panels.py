@@ -86,7 +86,7 @@ class DecisionPanel(Panel):
 class ApprovalPanel(DecisionPanel):
     def __init__(self, approval: ApprovalAsked, text: str = "") -> None:
         self._approval = approval
-        # The message above the panel already shows a single block.
+        # If there is only one block, the message above the panel already shows it.
         code = chat_html.code(approval.block) if approval.total > 1 else ""
         super().__init__(text or approval_question(approval), code, approval.effects_for_rules)
 
