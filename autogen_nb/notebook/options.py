@@ -99,7 +99,7 @@ def _split(line: str) -> tuple[list[str], str]:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, [flag for flag in _TAKES_VALUE if flag.startswith("--")], n=1)
-    hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options"
+    hint = f"did you mean {near[0]}?" if near else "%%autogen? lists the options."
     return f"%%autogen: there is no option {name}; {hint} (Write -- before a task that begins with a dash.)"
 
 

@@ -97,7 +97,7 @@ async def _copy_inputs(stage: CellStage, chat: NotebookConversation, step: Input
         if values:
             stage.view.note(f"Copied with the present values of this notebook: {variable_choice.quoted(list(values))}.")
         if missing:
-            text = f"Neither stored nor in this notebook: {variable_choice.quoted(missing)}."
+            text = f"Not copied, because neither stored nor in this notebook: {variable_choice.quoted(missing)}."
             stage.view.note(text, tone="warning")
         work = chat.executor.put(values)
     try:

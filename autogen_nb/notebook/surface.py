@@ -111,7 +111,7 @@ class CellChats:
         """Handles queued requests; call it on the thread that writes the views."""
         self._calls.run_all()
 
-    # The following methods implement `MovableView`.
+    # The following methods implement `taking_over.MovableView`.
 
     @property
     def asks(self) -> bool:

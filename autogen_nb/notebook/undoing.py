@@ -1,7 +1,7 @@
 """``%autogen undo``, ``redo``, ``retry`` and ``branch``: earlier states of a chat and of the variables of its kernel.
 
-If the person agrees, a branch runs the earlier blocks again in a new kernel, as do ``undo`` and ``redo`` without a
-checkpoint of the variables.
+A branch runs the earlier blocks again in a new kernel, if the person agrees. ``undo`` and ``redo`` do the same if
+there is no checkpoint of the variables.
 """
 
 from collections.abc import Awaitable, Iterable, Sequence

@@ -19,7 +19,7 @@ class InputStream(Protocol):
 
 @runtime_checkable
 class IOStream(InputStream, OutputStream, Protocol):
-    """A stream for output and input; `set_default` sets that of a context, `set_global_default` that of the process."""
+    """A stream for output and input; `set_default` applies to a context, and `set_global_default` to the process."""
 
     _global: ClassVar["IOStream | None"] = None
     _context: ClassVar[ContextVar["IOStream | None"]] = ContextVar("io_stream", default=None)

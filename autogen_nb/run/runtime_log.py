@@ -40,7 +40,7 @@ active = False
 
 
 def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, Any] | None = None) -> str:
-    """Logs to `logger`, or to the file that `config` names as ``dbname`` (SQLite) or ``filename``; returns an id."""
+    """Logs to `logger`, or to the file ``dbname`` (SQLite) or ``filename`` of `config`; returns the session's id."""
     global _log, _session, active  # noqa: PLW0603 - one log for the process, as in AutoGen
     if logger_type not in ("sqlite", "file"):
         raise ConfigError(f"logger_type is {logger_type!r}; it must be 'sqlite' or 'file'")
@@ -50,7 +50,7 @@ def start(logger: Any = None, logger_type: str = "sqlite", config: Mapping[str, 
         _session = logger.start()
         _log = logger
     elif logger_type == "sqlite":
-        # Models reply on the engine's thread.
+        # The engine's thread writes, too, because models reply there.
         _log = sqlite3.connect(config.get("dbname", "logs.db"), check_same_thread=False)
         for table, columns in _TABLES.items():
             names = ["id INTEGER PRIMARY KEY", *columns.split()]

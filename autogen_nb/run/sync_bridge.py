@@ -143,7 +143,7 @@ def _run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def in_background(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Starts the work on the engine, and waits if this thread runs no loop; the engine's thread gets the work back."""
+    """Starts the work on the engine, and waits if this thread runs no loop; on the engine, work starts when awaited."""
     if engine.is_current_thread():
         return work
     if in_a_loop():

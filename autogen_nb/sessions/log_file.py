@@ -2,8 +2,8 @@
 
 1. If the process ends while it appends a line, the file ends with an incomplete line. The next process that opens
    the file removes this line.
-2. Each line begins with a checksum of its content and the earlier lines, so a line that is changed, added or, except at
-   the end, removed is an error.
+2. Each line begins with a checksum of its content and the earlier lines. A changed or added line is therefore an error,
+   and so is a removed line, except at the end.
 3. A text of more than 4,096 characters is stored once, on a line of its own; values refer to the text by its hash.
 4. The process that appends holds a lock, which the system releases when the process ends.
 """

@@ -37,9 +37,9 @@ class Code:
 
 
 def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
-    """The task, the blocks of each run (after their message, if no block failed), and the last message.
+    """The task, the blocks of each run (below their message if no block failed), and the last message.
 
-    What ran before an error is included only if later blocks use a name that it sets or changes.
+    The part of a failed block that ran is included only if later blocks use a name that it sets or changes.
     """
     found: list[Words | Code] = [Words("", task)]
     first = next((event for event in log if isinstance(event, Said)), None)
@@ -101,7 +101,7 @@ def _statements_that_ran(block: CodeBlock, outputs: Iterable[object]) -> str:
 
 
 def _is_unused(part: Words | Code, later: Iterable[Words | Code]) -> bool:
-    """True for what ran before an error, if later blocks use no name that it sets or changes."""
+    """True for the part of a failed block that ran, if later blocks use no name that it sets or changes."""
     if not isinstance(part, Code) or not part.is_part:
         return False
     used = {name for other in later if isinstance(other, Code) for name in _NAME.findall(code_of(other.asked.blocks))}

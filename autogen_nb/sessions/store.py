@@ -77,7 +77,7 @@ class SessionStore:
         return _not_empty(Session(path.parent, log_file.parse(content, path)))
 
     def first_head(self, name: str) -> Mapping[str, Any]:
-        """The head of a session when it was created; {} if it cannot be read."""
+        """The values that `create` wrote at the head of a session's file; {} if they cannot be read."""
         with suppress(SessionError, OSError), (self.folder / name / LOG).open("rb") as file:
             return next((record["head"] for _, record in log_file.parse(file.readline(), name)), {})
         return {}

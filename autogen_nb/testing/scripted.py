@@ -50,7 +50,7 @@ class ScriptedModel:
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Streams the next reply; raises AssertionError if none is left. The usage of a text counts words."""
+        """Streams the next reply (usage in words, except in a `Completion`); raises AssertionError if none is left."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):

@@ -32,7 +32,7 @@ def code(block: CodeBlock, *, label: str = "") -> str:
 def fold(
     html: str, block: CodeBlock, *details: str, tone: Tone, edited: CodeBlock | None = None, opened: bool = False
 ) -> tuple[str, str]:
-    """Folds a block of a message; returns the HTML up to the block's end ("" without the block), and the rest."""
+    """Folds a block in a message's HTML; returns the HTML up to the block's end ("" if not found), and the rest."""
     longest = max(re.findall("`+", block.code), key=len, default="")
     fence = "`" * max(3, len(longest) + 1)
     shown = markdown(f"{fence}{block.language}\n{block.code}\n{fence}").strip()

@@ -52,7 +52,7 @@ _PREPARATION = re.compile(
 )
 """HTML of `output_notebook()` and `hv.extension()`, and the empty element of a Bokeh plot whose script comes next."""
 
-# Without bounds, each unfinished tag would be read to the end of the text.
+# The bounds save time: without them, a search would read from each unfinished tag to the end of the text.
 _IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
 _EMPTY_SCRIPT = re.compile(r"<script\b([^<>]{0,2000})>\s*</script\s*>", re.IGNORECASE)
 _BOKEH_ROOTS = re.compile(r'"roots":(\{[^{}]*\})')
@@ -143,7 +143,7 @@ def _bokeh_roots(text: str) -> dict[str, str]:
 
 
 def _html_document(text: str, libraries: tuple[str, ...] | None) -> Document:
-    # Folium's HTML is a frame with the page.
+    # Folium's HTML is an iframe, whose `srcdoc` is the page.
     frame = _IFRAME.search(text)
     if frame is not None and "<script" not in text[: frame.start()]:
         text = unescape(frame[1])

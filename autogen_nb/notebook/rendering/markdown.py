@@ -1,4 +1,4 @@
-"""Renders a model's Markdown as inert HTML: none of the model's own HTML, no images, only links to the web and mail.
+"""Renders a model's Markdown as inert HTML: none of the model's own HTML, no images, and links only to web and mail.
 
 There are two layers. markdown-it, with HTML disabled, writes the markup. Then nh3 removes all tags and attributes but
 those of `sanitize.nh3_arguments`, and all styles but those of this module.

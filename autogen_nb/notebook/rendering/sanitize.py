@@ -55,7 +55,7 @@ def clean_html(html: str) -> str:
     cleaned = nh3.clean(_with_styler_colours(encodable(html)), **nh3_arguments(_plain_style))
     # nh3 writes the attributes of a link in an order that depends on the input; idempotence needs one order.
     cleaned = re.sub(r'<a (rel="[^"]*") (target="_blank")', r"<a \2 \1", cleaned)
-    # Parsers drop the first newline in `pre`, and nh3 does not write it again.
+    # Parsers drop a newline at the start of `pre`, so a newline that must stay is written twice.
     return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 

@@ -51,7 +51,7 @@ begin end
 
 
 def harmless(tex: str) -> bool:
-    """Returns whether the formula is short, with only known commands and environments, and balanced, shallow braces."""
+    """Returns whether TeX is short, uses only known commands and environments, and has balanced, shallow braces."""
     return len(tex) <= LONGEST and _balanced(tex) and _known(tex)
 
 

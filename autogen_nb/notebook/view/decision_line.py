@@ -91,7 +91,7 @@ def decision_text(answer: PersonGiven, question: PersonAsked | None, clock: str)
                 return f"Block {question.index + 1} of {question.total}: {line}"
             return line[:1].upper() + line[1:]
         case HumanInputGiven(text=text):
-            # The same click answered `then`, and a later line shows that answer.
+            # The same click answered the approval question `then`, and a later line shows that answer.
             if not text and isinstance(question, HumanInputAsked) and question.then is not None:
                 return ""
             what = {"": "Continued without words", "exit": "Ended the chat"}.get(text, "Answered")

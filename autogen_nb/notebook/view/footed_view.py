@@ -90,7 +90,7 @@ class FootedView:
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
-        """Shows a copy of the open panel, if any, in another cell, below the remark and the output above the panel."""
+        """If a panel is open, shows in another cell the remark, the output above the panel, and then the panel."""
         if self._is_panel_open and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*line(remark, tone="warning"))
@@ -104,7 +104,7 @@ class FootedView:
         for note, context, panel in self._copies:
             note.clear()
             context.clear()
-            # A reloaded page shows the next outputs in the panel, so its copies must stay.
+            # A reloaded page shows the next outputs inside the panel's widget, so copies of the panel must stay.
             if not self.page_loaded:
                 panel.clear()
         self._copies.clear()

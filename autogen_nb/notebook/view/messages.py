@@ -40,7 +40,7 @@ class ReplyDraft:
         self._thoughts.append(text)
 
     def write(self, text: str) -> None:
-        """Adds text to the answer, except for the beginning of a possible termination word."""
+        """Adds text to the answer; text that may begin the termination word waits for the next text."""
         if shown := self._lines.add(text):
             self._seconds = self._seconds if self._pieces else self._clock() - self._start
             self._pieces.append(shown)

@@ -278,7 +278,7 @@ class NotebookView(FootedView):
             self._calls = FunctionCallsOutput(
                 self._next_slot(), question.calls, around=around, text=f"{question.agent}:"
             )
-        # The status line cannot change while a function blocks the thread.
+        # The status line cannot change while a function blocks the thread, so the message shows the state.
         self._calls.show("calling \u2026")
         self.set_status(status_line.CALLING.format(", ".join(map(name_of, question.calls))))
 
@@ -372,7 +372,7 @@ class NotebookView(FootedView):
         text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self._spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
-        # Without code, all modes show the same outputs.
+        # Without code, all modes show the same outputs, so no buttons select the mode.
         mode: Show | Literal[""] = self._mode if self._totals.blocks else ""
         buttons = chat_html.end_buttons(mode, self._code(), self.undo) if mode or self.undo else ""
         self.add(*chat_html.bundle(chat_html.line(text, after=buttons), text, kind="end"))
