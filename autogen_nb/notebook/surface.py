@@ -275,7 +275,7 @@ def _view_of(question: PersonAsked, chats: CellChats | None) -> Generator[Notebo
 
 
 def _about(question: PersonAsked) -> tuple[object, ...]:
-    """Identifies a question without its text, which a new rule may change."""
+    """Returns what identifies a question. Its text does not, because a new rule may change the text."""
     if isinstance(question, ApprovalAsked):
         return ApprovalAsked, question.agent, question.block, question.index
     return type(question), getattr(question, "agent", None)

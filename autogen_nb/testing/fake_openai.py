@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         fake = self.server.fake
         if not fake.models or not self.path.endswith("/models"):
-            self._whole(404, _error("FakeOpenAI answers chat completions only"), {})
+            self._whole(404, _error("FakeOpenAI answers chat completions, and GET /models if it has models"), {})
             return
         fake.lookups.append(self._received({}))
         models = {"object": "list", "data": [{"id": name, "object": "model"} for name in fake.models]}
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
         if not self.path.split("?")[0].endswith("/chat/completions"):
-            self._whole(404, _error("FakeOpenAI answers chat completions only"), {})
+            self._whole(404, _error("FakeOpenAI answers chat completions, and GET /models if it has models"), {})
             return
         reply = self.server.fake._reply(self._received(request))  # noqa: SLF001 - as above
         self._pause(reply.delay)
