@@ -102,5 +102,5 @@ def _in_a_kernel() -> bool:
 
 
 if "autogen_nb.run" in sys.modules:
-    # If EAGER_IMPORT is set, lazy_loader loads all names at once and never calls `__getattr__`.
+    # With EAGER_IMPORT, lazy_loader has stored all names already, so Python does not call this `__getattr__` for them.
     _register_surface()

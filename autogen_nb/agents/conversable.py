@@ -139,7 +139,7 @@ class ConversableAgent(Participant, SoloAgent):
             runtime_log.log_new_agent(self, init_args)
 
     def register_model_client(self, model_client_cls: type, **kwargs: Any) -> None:
-        """Uses this class for the first entry in the config list that still names the class as ``model_client_cls``.
+        """Puts a client of this class into the first config entry whose ``model_client_cls`` is the name of the class.
 
         The class takes the entry and `kwargs`. It has the methods ``create(params)``, ``message_retrieval(response)``,
         ``cost(response)`` and ``get_usage(response)``.

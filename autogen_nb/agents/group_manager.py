@@ -36,7 +36,7 @@ class GroupChatManager(ConversableAgent):
         The author of the last message that the manager relayed.
     """
 
-    # As in AutoGen 0.2, the list of reply functions has an (empty) entry for an async function before the group's step.
+    # As in AutoGen 0.2, a position for an async function comes before the group's step; here it is always empty.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -113,7 +113,7 @@ class GroupChatManager(ConversableAgent):
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
         self.last_speaker = speaker
-        # As in AutoGen 0.2, only people and functions can clear histories. Here, only their messages have `role` set.
+        # As in AutoGen 0.2, only people and functions can clear histories; only their messages have a `role`.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()
         if self.groupchat.enable_clear_history and self.groupchat.messages and clears:
             for agent, peer in ((speaker, self), (self, speaker)):

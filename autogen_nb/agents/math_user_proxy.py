@@ -45,7 +45,7 @@ class MathUserProxyAgent(UserProxyAgent):
 
     @staticmethod
     def message_generator(sender: Any, recipient: Any, context: Mapping[str, Any]) -> str:
-        """The problem after a prompt: `context`'s ``customized_prompt``, or else the prompt for its ``prompt_type``."""
+        """A prompt (``customized_prompt`` of `context`, or else the one for its ``prompt_type``), then the problem."""
         del recipient
         sender.failures, sender.last_reply = 0, ""
         prompt = _PROMPTS[context.get("prompt_type", "default")] + _QUERIES

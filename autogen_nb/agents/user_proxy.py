@@ -14,7 +14,7 @@ class UserProxyAgent(ConversableAgent):
 
     The other parameters are those of `ConversableAgent`, in AutoGen 0.2's order and with its defaults for a user proxy.
     In a team, the agent asks its model if it has one, or else the person. With a `code_execution_config`, it instead
-    runs the code of the last messages; without code, it asks through `input_func`, or answers that there is no code.
+    runs the code of the last messages. If they have none, it calls `input_func`, or else reports that there is no code.
 
     Parameters
     ----------

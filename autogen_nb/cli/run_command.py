@@ -65,7 +65,7 @@ def run(
 
 def _new_notebook(task: str, data: tuple[Path, ...], options: Settings, folder: Path) -> Any:
     if options.model.startswith(_REPLAY):
-        # The notebook's kernel runs in the notebook's folder.
+        # The notebook's kernel runs in the notebook's folder, so the path must be relative to that.
         file = Path(options.model.removeprefix(_REPLAY)).expanduser().resolve()
         options = options.with_options(model=_REPLAY + os.path.relpath(file, folder.resolve()))
     words = [_words(OPTIONS[name].metadata["flags"][0], value) for name, value in options.options.items()]
@@ -85,7 +85,7 @@ def _words(flag: str, value: Any) -> str:
         return flag if value else flag.replace("--", "--no-")
     text = str(value)
     if "\n" in text or ('"' in text and "'" in text):
-        raise click.UsageError(f"{flag} {text!r} cannot be written in a cell's first line")
+        raise click.UsageError(f"{flag} is {text!r}; it must have only one line and one kind of quotes")
     if not any(letter.isspace() or letter in "\"'" for letter in text):
         return f"{flag} {text}"
     quote = "'" if '"' in text else '"'

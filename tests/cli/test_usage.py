@@ -27,7 +27,7 @@ NEVER = ["--confirm", "never"]
         ([*RUN, "--out", "a.ipynb", *NEVER, "--max-turns", "0"], "--max-turns is 0"),
         ([*RUN, "--out", "a.ipynb", *NEVER, "--timeout", "0"], "0.0 is not in the range"),
         ([*RUN, "--out", "a.ipynb", *NEVER, "--data", "none.csv"], "there is no file none.csv"),
-        ([*RUN, "--out", "a.ipynb", *NEVER, "--model", "a\nb"], "cannot be written in a cell's first line"),
+        ([*RUN, "--out", "a.ipynb", *NEVER, "--model", "a\nb"], "it must have only one line and one kind of quotes"),
         ([*RUN, "--out", "a.ipynb", *NEVER, "--kernel", "http://h:1/?token=s3cret"], "AUTOGEN_NB_KERNEL_TOKEN"),
         ([*RUN, "--out", "there.ipynb", *NEVER], "there.ipynb already exists; --force overwrites it"),
         ([*RUN, "--out", "no/where/a.ipynb", *NEVER], "no/where/a.ipynb cannot be written"),

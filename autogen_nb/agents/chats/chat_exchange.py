@@ -138,7 +138,7 @@ def state_between(
 ) -> tuple[ConversationState, dict[str, int]]:
     """The state for a chat of two agents and their companions, and the offsets of the two agents, by name.
 
-    The first agent's offset is 0. The second agent's is the length of its history minus the length of the first's.
+    A flow counts the messages in the first agent's history. For the second agent's history, add that agent's offset.
     """
     exchanges = [a.exchanged(b) for a, b in speaking_pairs(first, second, agents)]
     counts = {(a.name, b.name): a.auto_replies.get(b, 0) for a, b in permutations(agents, 2)}

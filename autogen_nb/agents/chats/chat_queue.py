@@ -96,7 +96,7 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
         waiting[chat.chat_id] = chat.prerequisites
     for chat_id, before in waiting.items():
         if unknown := sorted(set(before) - waiting.keys()):
-            raise ConfigError(f"chat {chat_id!r} waits for {unknown}, and no chat has this id")
+            raise ConfigError(f"chat {chat_id!r} has prerequisites {unknown} that are not in the queue; correct them")
     try:
         TopologicalSorter(waiting).prepare()
     except CycleError as error:

@@ -36,7 +36,7 @@ def writable_path(file: str | Path, *, force: bool) -> Path:
 
 @dataclass(slots=True)
 class Export:
-    """One export; `show` gets the questions of running code, and `progress` gets a line before each block runs."""
+    """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs."""
 
     session: Session
     path: Path

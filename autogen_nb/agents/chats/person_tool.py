@@ -32,7 +32,7 @@ def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
 
 
 def function_step(functions: Mapping[str, Callable[..., Any]]) -> Step:
-    """The step that calls an agent's functions; calls of `ask_person` ask the person."""
+    """The step that runs calls of an agent's functions; it passes calls of `ask_person` to the person as questions."""
     names = {name for name, function in functions.items() if getattr(function, "__wrapped__", function) is ask_person}
     return CallAndAsk(frozenset(names)) if names else generate_function_call_reply
 

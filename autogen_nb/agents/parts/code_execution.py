@@ -47,7 +47,7 @@ async def run_blocks(
     inquirer = _Inquirer(request.agent, emit)
 
     def add(output: Output | None) -> None:
-        # The person answers questions in batches. An output ends a batch, to appear above later questions.
+        # The person answers questions in batches. An output ends a batch, so that later questions appear below it.
         inquirer.batch = None
         for redacted in redactor.take(output):
             if (fitted := rich.take(redacted)) is not None:
@@ -78,7 +78,7 @@ async def run_to_end(executor: Executor, blocks: Sequence[CodeBlock], add: Calla
             if isinstance(item, RunEnded):
                 return item
             add(item)
-    raise ConfigError(f"the run of {executor!r} ended without a RunEnded; it must yield one at its end")
+    raise ConfigError(f"run() of {executor!r} ended without a RunEnded, which it must yield as its last item")
 
 
 class _Inquirer:

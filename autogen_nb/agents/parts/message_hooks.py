@@ -46,7 +46,7 @@ class MessageHooks(Agent):
     def hooked_before_reply(self, messages: Sequence[Mapping[str, Any]]) -> tuple[Kept | Message, ...]:
         """The messages for a reply as the hooks return them; the history does not change."""
         if not self.hook_lists[ALL]:
-            # A copy of the whole conversation for each reply would make the cost of a chat quadratic.
+            # Copying all messages for each reply would make a chat's cost quadratic, so `Kept` stands for them.
             unchanged = (Kept(0, len(messages) - 1),) if len(messages) > 1 else ()
             last = self.process_last_received_message(messages[-1:])[0]
             return (Kept(0, len(messages)),) if last == messages[-1] else (*unchanged, Message.of(last))

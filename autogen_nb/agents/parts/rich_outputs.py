@@ -162,7 +162,7 @@ class RichOutputs:
         file = self._save_as(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
         line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
-        # The output may also contain a small picture of a chart that is too large.
+        # A chart's data may be too large, while a picture of the chart in the same output is small enough.
         pictures = {kind: output.data[kind] for kind in _PICTURES if kind != mime and kind in output.data}
         data = {"text/plain": line, **(pictures if _length(pictures) <= LARGEST else {})}
         return replace(output, data=data, metadata={}, file=file), _length(data)

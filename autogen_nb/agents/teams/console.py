@@ -61,7 +61,7 @@ async def _last(stream: AsyncIterator[Any], show: Callable[[Any], None]) -> Any:
         show(item)
         last = item
     if not isinstance(last, TaskResult | Response):
-        raise ConfigError("the stream ended without a result; give Console the result of run_stream")
+        raise ConfigError("the stream ended without a result; give Console the stream that run_stream returns")
     return last
 
 

@@ -25,7 +25,7 @@ from autogen_nb.events import EndingAsked, EndingJudged
 
 
 class JudgedConditions:
-    """The conditions of a run that are judged outside of the flow, by number."""
+    """The conditions of a run that are judged outside of the flow; each question has the number of its condition."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -65,7 +65,7 @@ class TerminationCondition:
 
     async def __call__(self, messages: Sequence[Any]) -> StopMessage | None:
         """The `StopMessage` with the reason if the condition is met, else None."""
-        raise NotImplementedError(f"{type(self).__name__} is judged by a team's run; it has no __call__ of its own")
+        raise NotImplementedError(f"{type(self).__name__} cannot be called; a custom condition must define __call__")
 
     async def reset(self) -> None:
         """Resets the condition; by default does nothing."""

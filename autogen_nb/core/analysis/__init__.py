@@ -25,7 +25,7 @@ def effects(block: CodeBlock, scope: PathScope | None = None) -> tuple[Effect, .
 def permissions(block: CodeBlock, scope: PathScope | None = None) -> Permissions:
     """The effects that an approved block may have without another question."""
     collected = _read(block, scope)
-    # SQLite opens databases for writing, even for queries.
+    # SQLite opens databases for writing, even for queries, so an effect on a database permits writing it, too.
     opened = (
         Effect("write", effect.target, f"opens {effect.target}")
         for effect in collected.effects

@@ -77,7 +77,7 @@ def text_of(value: Any) -> str | None:
 
 
 def path_of(value: Any) -> str | None:
-    """The path in a value, with ``*`` for unknown letters; None if the first part has any, or a part is unknown."""
+    """The path in a value, with ``*`` for unknown letters; None if they are in the first part, or are a whole part."""
     text = raw(value)
     if text is None or HOLE not in text:
         return text
