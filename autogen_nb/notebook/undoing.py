@@ -73,10 +73,8 @@ async def take_back_for_retry(stage: CellStage, chat: NotebookConversation) -> C
         raise ConfigError(f"chat {chat.name!r} has no answer to retry: {problem}")
     earlier, index = chat.runs[-1], len(chat.runs) - 1
     if not await run.result(chat.undo(index), waits=stage.waits):
-        raise ConfigError(
-            f"the variables before the last cell of chat {chat.name!r} have no checkpoint; "
-            f"`%autogen branch NAME --at {index}` restores them in a new chat"
-        )
+        way = f"`%autogen branch NAME --at {index}` restores them in a new chat" if index else "run the cell again"
+        raise ConfigError(f"the variables before the last cell of chat {chat.name!r} have no checkpoint; {way}")
     stage.view.note(f"This runs {cell_names([earlier])} again. {_REDO.format('its earlier answer')}")
     return earlier
 
@@ -104,7 +102,8 @@ def branched(notebook: Notebook, chat: NotebookConversation, name: str, count: i
     if not 0 < count <= len(chat.runs):
         raise ConfigError(f"chat {chat.name!r} has {status_line.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
     if chat.runs[count - 1].resumable:
-        raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; --at {count - 1} branches before it")
+        way = f"--at {count - 1} branches before it" if count > 1 else "run it to its end first"
+        raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; {way}")
     session = notebook.sessions.branch(chat.session, name)
     if count < len(chat.runs):
         session.undo(count)
