@@ -80,7 +80,7 @@ def test_something_is_plotted(executed: Any) -> None:
 
 
 SHOWN = {
-    "02_human_in_the_loop": ["always allow connections to api.example.org", "confirm is never", "Gentoo,5076.0"],
+    "02_human_in_the_loop": ["always allow connections to api.example.org", "confirm is 'never'", "Gentoo,5076.0"],
     "03_your_data_in_and_out": ["share", "234 rows x 8 columns", "(none)", "`Biscoe` has the highest mean"],
     "04_teams": ["`trio`: `planner`, `coder`, `runner`.", "Biscoe       168", "('checker', 'Biscoe, Dream and Torg"],
     "05_safety_and_sandboxes": ["the next chat runs with: ", "keys in the environment: []", "nobody was asked"],

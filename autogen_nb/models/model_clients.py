@@ -88,7 +88,7 @@ class ChatCompletionClient(ABC):
         tools
             Definitions in the form of OpenAI's API, or tools with a ``schema``.
         tool_choice
-            "auto", "required", "none", or a tool, or its name, that the model must call.
+            "auto", "required", "none", or the tool that the model must call (or the name of that tool).
         json_output
             True for any JSON object, or a pydantic class for an object with the schema of the class.
         extra_create_args
@@ -184,7 +184,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         return f"<{type(self).__name__} {self._settings['model']!r}>"
 
     def model(self, extra: Mapping[str, Any]) -> Model:
-        """The model for requests with the parameters `extra`; later calls reuse the connections."""
+        """The model for requests with the parameters `extra`; later calls with equal `extra` reuse its connections."""
         key = repr(sorted(extra.items(), key=str))
         if key not in self._models:
             self._models[key] = entry_model({**self._settings, **extra})

@@ -109,7 +109,7 @@ class ChatSessions:
 
     @cached_property
     def earlier(self) -> dict[str, Session]:
-        """The chats in the notebook's latest sessions, and the latest session of each chat; the newest first."""
+        """Maps chats' names to their latest sessions, newest first; reads only the notebook's latest sessions."""
         earlier: dict[str, Session] = {}
         for name in islice(filter(self._is_ours, self.store.names()), _MOST):
             with suppress(SessionError):

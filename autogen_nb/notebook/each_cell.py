@@ -32,7 +32,7 @@ _INTERVAL = 0.3
 """The minimum time in seconds between two updates of the table."""
 
 _END_SECONDS = 15.0
-"""The time in seconds that the workers have to end after a stop."""
+"""The longest wait, in seconds, for the end of the workers after a stop."""
 
 
 class RowsTable:
@@ -100,7 +100,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
         slot.show(*shown.content())
     updated, ended = 0.0, threading.Event()
     call = EngineCall[Any](partial(work, ended))
-    stopping = stage.person.stopping(f"One chat for each row of `{options.each}` runs, without questions.")
+    stopping = stage.person.stopping(f"One chat runs for each row of `{options.each}`, without questions.")
     stop = None if stopping is None else asyncio.ensure_future(stopping)
     if stop is not None:
         stop.add_done_callback(lambda _: call.cancel())

@@ -113,7 +113,7 @@ def test_code_that_ran_unasked() -> None:
         ("two", "you", "exit code 1", ""),
         ("one", "the policy", "exit code 0", "no risks were found in it"),
         ("one", "the policy", "did not run", "no risks were found in it"),
-        ("one", "the policy", "exit code 0", "confirm is never"),
+        ("one", "the policy", "exit code 0", "confirm is 'never'"),
     ]
 
 

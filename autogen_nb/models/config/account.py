@@ -119,7 +119,7 @@ class Account:
         version = self.api_version or os.environ.get("OPENAI_API_VERSION")
         for value, ways in (
             (url, "azure_endpoint or base_url (or AZURE_OPENAI_ENDPOINT)"),
-            (key or token or self.provider, "api_key (or AZURE_OPENAI_API_KEY), or a token: azure_ad_token_provider"),
+            (key or token or self.provider, "api_key (or AZURE_OPENAI_API_KEY), or azure_ad_token_provider"),
             (version, "api_version (or OPENAI_API_VERSION)"),
         ):
             if not value:

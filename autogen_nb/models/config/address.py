@@ -38,7 +38,7 @@ def checked_url(url: str | None, what: str) -> str | None:
     if not text:
         shown = "empty" if isinstance(url, str) else repr(url)
         raise ConfigError(f"{what} is {shown}; give an address such as 'http://localhost:11434/v1'")
-    # An invalid address may contain a password with a slash, or may be an API key.
+    # A password may contain a slash, so all up to the last "@" is hidden; so is a text that may be an API key.
     shown = "no address" if _KEY_LIKE.fullmatch(text) else repr(_ANY_LOGIN.sub(rf"\1{HIDDEN}@", text))
     near = _NO_SCHEME.fullmatch(text)
     if near is None:

@@ -41,7 +41,7 @@ _TEXT_MODELS = re.compile(r"audio|realtime|transcribe|tts|embedding|search|instr
 
 @dataclass(frozen=True, slots=True)
 class ModelConnection:
-    """The model, key and address that a person entered, which are never saved. The key is only for this address."""
+    """A model, a key and an address, for example from the model form; never saved. The key is only for this address."""
 
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
@@ -50,7 +50,7 @@ class ModelConnection:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A configured model; `name` is its name for ``-m`` or "", and `hosts` are the hosts of its requests."""
+    """A configured model: its `name` for ``-m`` (it may be ""), and the `hosts` that get its requests."""
 
     name: str
     hosts: tuple[str, ...]
@@ -80,12 +80,12 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
 
 
 def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
-    """The connection for the first entry of a spec from `choose`; only the model's name for Azure or "offline"."""
+    """The connection for the first entry of a spec from `choose`; for Azure and "offline", only the model's name."""
     entry = _entries(spec)[0]
     model = str(entry.get("model") or "")
     if entry.get("api_type") == "azure" or model.startswith(_SERVERLESS):
         return ModelConnection(model)
-    # The environment's key is for another server than the entry's.
+    # An entry with an address never gets the environment's key, which is for another server.
     if address := entry.get("base_url") or entry.get("api_base"):
         return ModelConnection(model, entry.get("api_key"), str(address))
     key = entry.get("api_key") or environ.get("OPENAI_API_KEY")

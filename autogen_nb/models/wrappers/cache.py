@@ -213,5 +213,5 @@ def key_of(model: Model, request: ModelRequest) -> str:
 
 
 def _plain(value: Any) -> Any:
-    # A value without a JSON form will fail in the request; `repr` keeps the keys distinct.
+    # A value without a JSON form makes the request fail later, so its `repr` is good enough for the key.
     return dict(value) if isinstance(value, Mapping) else repr(value)

@@ -35,7 +35,7 @@ class ReplayModel:
         return f"replay:{self._path}"
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """The next recorded reply, at no cost; an interrupted reply is repeated."""
+        """The next recorded reply, at no cost; after an interrupted reply, the next request gets the same reply."""
         digest = Digest.of(request)
         number = self._index_of(digest)
         if number == len(self._entries):

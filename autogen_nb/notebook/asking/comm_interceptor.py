@@ -4,8 +4,8 @@
    differ: 7.0 listens on subshells, which not every front end requests, and 7.4 listens while a cell awaits, but not
    while a cell blocks.
 2. In every release, the channel is one pyzmq stream with one callback. While a chat runs, `_route` replaces the
-   callback: messages of comms opened during the chat go to the chat's event loop. Messages that no point below names
-   go to the original callback.
+   callback: messages of comms opened during the chat go to the chat's event loop. Points 3 and 5 name other messages
+   that the chat handles; all others go to the original callback.
 3. Messages of older comms go to ipykernel, except for the agent's widgets and the requests of a reloaded page. A
    reloaded page requests the state of all widgets in one comm or, after four seconds, the list of comms and the state
    of each comm. The page shows no widgets before it has all replies.

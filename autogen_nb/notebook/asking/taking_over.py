@@ -141,7 +141,7 @@ class RunningChat:
         if self._has_ended:
             return False
         request.begin()
-        # A panel may have opened since `wants`, but newer cells may now precede the rerun, so the chat takes it.
+        # Takes a rerun even if a panel has opened since `wants`, because the kernel might execute it after newer cells.
         match = None if self._is_rerun(request.code, request.cell) else _SHOW.fullmatch(request.code)
         if match is None:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)

@@ -127,7 +127,7 @@ def _code_row(rows: list[Decision], event: CodeAsked, block: CodeBlock) -> Decis
     """Returns the row of the block's approval, or else a new row."""
     row = next((row for row in rows if row.code == block.code and row.result == _NOT_RUN), None)
     if row is None:
-        reason = "confirm is never" if event.permissions is None else "no risks were found in it"
+        reason = "confirm is 'never'" if event.permissions is None else "no risks were found in it"
         row = Decision(event.agent, f"{block.language} code", reason, "nobody was asked", "the policy", code=block.code)
         rows.append(row)
     row.result = ""

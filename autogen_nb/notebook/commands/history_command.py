@@ -46,7 +46,7 @@ def history(chat: NotebookConversation) -> DisplayData:
 
 
 def usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
-    """Shows the tokens and cost of models' replies; replies from a cache and unknown prices do not count."""
+    """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
     sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0])
     for chat in conversations:
         for number, run in enumerate(chat.runs, 1):

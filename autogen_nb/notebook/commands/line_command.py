@@ -194,7 +194,7 @@ class Commands:
     def _rules(self, words: Sequence[str]) -> None:
         self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, confirm))
 
-    @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code runs; with --sent, the requests to models")
+    @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code that ran; with --sent, requests to models")
     def _audit(self, words: Sequence[str]) -> None:
         chat, options = self.chat_and_options("audit", words)
         self._show(audit_command.execute(chat, sent="--sent" in options))
@@ -243,7 +243,7 @@ class Commands:
     @_command(
         "retry",
         "[-m MODEL] [-c CHAT]",
-        "runs the last cell of a chat again, from the variables before it, and shows both answers side by side;\n"
+        "runs the last cell of a chat again, with the variables from before it, and shows both answers side by side;\n"
         "the new answer is kept, and redo brings back the earlier one",
     )
     def _retry(self, words: Sequence[str]) -> None:
