@@ -64,7 +64,7 @@ def test_effects_that_stay_are_listed_first(fresh: FrontEnd, model: FakeOpenAI) 
     assert "report.txt" in undone.text
     assert "sets `y` in the notebook" in undone.text
     assert "Took back the cell “Second”" in undone.text
-    assert "takes a number of cells" in nothing.error
+    assert "takes a whole number above 0" in nothing.error
 
 
 def test_a_cell_that_runs_again_begins_with_its_variables(fresh: FrontEnd, model: FakeOpenAI) -> None:
@@ -198,7 +198,7 @@ def test_a_branch_has_its_own_kernel_and_conversation(fresh: FrontEnd, model: Fa
     later = fresh.run("%%autogen --confirm never -c what-if\nLater.", "later")
 
     assert "chat 'main' has no cell" in empty.error
-    assert "takes a number of cells, not 'x'" in number.error
+    assert "takes a whole number above 0, not 'x'" in number.error
     assert "has no answer to retry: it has no cell" in nothing.error
     assert branched.status == "ok", branched.error
     assert "The chat what-if goes on after cell 1 of main" in branched.text.replace("`", "")

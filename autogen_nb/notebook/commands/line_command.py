@@ -89,7 +89,7 @@ def take_option(words: Sequence[str], *options: str) -> tuple[list[str], str | N
 
 def whole_number(command: str, word: str) -> int:
     if not word.isdecimal() or not int(word):
-        raise ConfigError(f"%autogen {command} takes a number of cells, not {word!r}")
+        raise ConfigError(f"%autogen {command} takes a whole number above 0, not {word!r}")
     return int(word)
 
 
