@@ -105,7 +105,7 @@ class BudgetReached(ModelError):
     Attributes
     ----------
     spent : str
-        The amount spent so far as text, such as "0.0312 of 0.05 dollars".
+        The amount spent so far, as text, such as "0.0312 of 0.05 dollars".
     """
 
     def __init__(self, message: str, *, model: str = "", spent: str = "") -> None:

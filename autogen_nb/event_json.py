@@ -83,7 +83,7 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
 def _first_shape(hints: tuple[Any, ...], value: Any) -> Any:
     kind = value.get("type") if isinstance(value, Mapping) else None
     for hint in hints:
-        # Trying each class of a long union takes a while.
+        # Trying each class of a long union takes a while, so the value's "type" selects the class.
         if kind is None or getattr(hint, "__name__", kind) == kind or not dataclasses.is_dataclass(hint):
             with contextlib.suppress(TypeError, KeyError):
                 return _reader(hint)(value)

@@ -208,8 +208,8 @@ class BlockExecutor:
         return RunEnded(code, ran, " ".join(filter(None, notes)), ", ".join(filter(None, changes)))
 
     async def stop(self, note: str = "") -> None:
-        """Ends the kernel and everything that blocks started; the model reads `note` with the next block."""
-        # Another call may hold `_turn` while it starts a kernel or a program; `_end_code` ends both.
+        """Ends the kernel and the programs of all blocks; the model reads `note` with the next block."""
+        # Another call may hold `_turn` while it waits for a kernel or a program, so both end before `_turn` is taken.
         await self._end_code(note)
         async with self._turn:
             await self._end_code(note)

@@ -264,7 +264,7 @@ def one_directory(**options: Any) -> Path:
     """The directory that one of the options names, as an absolute path; by default the current directory."""
     directories = {name: value for name, value in options.items() if value is not None}
     if len(directories) > 1:
-        raise ConfigError(f"{' and '.join(directories)} name the same directory; give only one of them")
+        raise ConfigError(f"{' and '.join(directories)} each set the working directory; give only one of them")
     for name, value in directories.items():
         if not isinstance(value, str | Path):
             raise ConfigError(f"{name} is {value!r}; it must be a directory's path")

@@ -50,7 +50,7 @@ def execute_code(
 class CodeExecutorFactory:
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:
-        """The value of "executor"; for a name, a new executor with the settings in the entry of that name."""
+        """The value of "executor"; if it is a name, a new executor with the settings in the entry of this name."""
         executor = code_execution_config.get("executor")
         if hasattr(executor, "execute_code_blocks"):
             return executor

@@ -45,7 +45,7 @@ Import = str | ImportFromModule | Alias
 
 @dataclass
 class FunctionWithRequirements:
-    """A function with its requirements; calling it calls the function."""
+    """A function with its requirements, callable like the function."""
 
     func: Callable[..., Any]
     python_packages: Sequence[str] = ()

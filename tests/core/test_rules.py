@@ -68,7 +68,7 @@ def test_text_is_read_as_a_rule(text: str, rule: Rule, words: str) -> None:
         ("write ../x/../y", "give an absolute path without '..'"),
         ("write out.csv", "give an absolute path"),
         ("read ~/x", "give an absolute path"),
-        ("network not a host", "name one, as in: network api.example.org"),
+        ("network not a host", "name one host, as in: network api.example.org"),
         ("network *", "network *.example.org"),
         ("network a*.org", "network *.example.org"),
         (f"network {'a.' * 200}org", "name one"),

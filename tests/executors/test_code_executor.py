@@ -142,7 +142,7 @@ def test_stopping_ends_what_runs(make: Make, language: str, tmp_path: Path) -> N
             lambda: LocalCommandLineCodeExecutor(virtual_env_context=SimpleNamespace(env_exe="/nowhere/python")),
             "which has no Python interpreter",
         ),
-        (lambda: autogen_nb.JupyterCodeExecutor(work_dir="a", output_dir="b"), "name the same directory"),
+        (lambda: autogen_nb.JupyterCodeExecutor(work_dir="a", output_dir="b"), "each set the working directory"),
         (lambda: autogen_nb.JupyterCodeExecutor("no-such-kernel"), "there is no kernelspec 'no-such-kernel'"),
         (lambda: autogen_nb.JupyterCodeExecutor(object()), "jupyter_server is <object"),
     ],

@@ -28,7 +28,7 @@ _PLAIN = _LIBRARIES["plain"]
 _SPECIAL = {
     "uses environment variables": "os.environ os.getenv",
     "changes the working folder": "os.chdir",
-    "changes or reads where Python imports from": "sys.path",
+    "changes or reads Python's import path": "sys.path",
     "changes or reads what Python has imported": "sys.modules",
     "unpickles, which can run code": "pickle.load pickle.loads joblib.load torch.load pandas.read_pickle",
 }
@@ -94,7 +94,7 @@ def _listed_prefixes() -> frozenset[str]:
 
 
 def hidden_part(name: str) -> str:
-    """The first part of a full name that accesses a library's internals; "" if there is none."""
+    """The first internal part of a full name, such as `_private` in `library._private.name`; "" if there is none."""
     if name in _listed_prefixes():
         return ""
     parts = name.split(".")

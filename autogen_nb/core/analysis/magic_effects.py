@@ -16,7 +16,7 @@ _SHELL_OPTIONS = re.compile(
     r"(\s*(--bg|--no-raise-error|--(out|err|proc)[ =]\w+|-[eux]+|-[eux]*o pipefail)(?!\S))*"
     r"(\s+-s(\s+[^-\s{$][^{$]*)?)?\s*"
 )
-"""Options of cell magics such as `%%bash` that run no code in addition to the cell."""
+"""Options with which a cell magic such as `%%bash` runs only the code of the cell."""
 _INSPECTING = re.compile(r"(list|show|freeze|check|--version|-V|index versions|info|config list)\b")
 
 

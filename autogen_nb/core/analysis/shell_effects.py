@@ -30,7 +30,7 @@ _DANGEROUS = {
     "hostname": re.compile(r".*"),
     "ps": re.compile(r"\w*e\w*"),
 }
-"""Arguments with which a command that otherwise only reads or prints may do more."""
+"""These commands only read or print, except with these arguments."""
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
@@ -62,7 +62,7 @@ class _ShellReader:
         words = command.words
         while words and re.match(r"[A-Za-z_]\w*\+?=", words[0]):
             if len(words) > 1:
-                # Variables set before a command can change what the command does.
+                # A variable before a command, as in `PATH=. ls`, can change what the command does.
                 self._effects.add_variable(words[0].partition("=")[0])
             words = words[1:]
         if words:
@@ -123,7 +123,7 @@ class _ShellReader:
             self._change(name, kind, paths, hard=links != (name == "ln"))
 
     def _change(self, name: str, kind: str, paths: list[str], *, hard: bool) -> None:
-        """Adds the files that a command changes; `hard` is True if it creates hard links."""
+        """Adds the files that a command reads and changes; `hard` is True if the command creates hard links."""
         if kind == "copies":
             for path in paths[:-1]:
                 self._add_file("read", path)

@@ -31,7 +31,7 @@ _MAX_STATEMENT_LENGTH = 10_000
 
 
 def read_statement(text: str | None, effects: EffectCollector) -> None:
-    """Adds the effects of a statement outside its database; `text` is None if the statement is unknown."""
+    """Adds a statement's effects outside its database; `text` is None if the statement is unknown."""
     if text is None:
         effects.add_unknown("runs an SQL statement that is not known before it runs")
         return

@@ -64,7 +64,7 @@ class RunCode:
             said = exchanged[index]
             if back == self.reach or (self.reach == "auto" and said.sender == spec.name):
                 return None
-            # No agent wrote the code in an output or in a tool's result.
+            # No agent wrote the code in an output or in a tool's result, so it does not run.
             if said.kind in ("output", "tools") or (self.sources is not None and said.sender not in self.sources):
                 continue
             reading = state.reading(spec.name, peer, index)

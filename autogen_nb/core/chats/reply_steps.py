@@ -38,10 +38,10 @@ from autogen_nb.messages import FunctionCall, Message
 
 _ENDS: Mapping[EndReason, str] = {
     "answered": "{name} has nothing to add.",
-    "terminated": "{name} read the word that ends the chat.",
+    "terminated": "{name} received a message that ends the chat.",
     "exit": "The person ended the chat.",
     "stopped": "The person stopped the chat.",
-    "max_auto_replies": "{name} has reached the limit of replies without a person.",
+    "max_auto_replies": "{name} has reached its limit of automatic replies.",
     "max_turns": "The limit of turns was reached.",
 }
 _INTERRUPTED = "The user interrupted: this was not called."
@@ -133,7 +133,7 @@ class ConversationState:
         return last if isinstance(last, Message) else self.exchanged(agent, peer)[last.stop - 1].by(agent)
 
     def reading(self, agent: str, peer: str, index: int) -> CodeReading:
-        """The code in a message; adds its names to `names`, which distinguish Python from shell in later blocks."""
+        """The code in a message; the names that it defines distinguish Python from shell in later blocks."""
         text = self._text(agent, peer, index)
         key = (frozenset((agent, peer)), index, text)
         if key not in self._readings:
@@ -151,7 +151,7 @@ class ConversationState:
             return self.last(agent, peer).text
         own = [said.by(agent) for said in exchanged]
         replaced = expand_kept(messages, own)
-        # If a hook removes messages, the indices do not match.
+        # If a hook removes messages, the indices do not match, so the message in the history counts.
         return (replaced if len(replaced) == len(own) else own)[index].text
 
     def claim(self, agent: str, peer: str, index: int) -> bool:

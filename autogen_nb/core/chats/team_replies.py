@@ -66,7 +66,7 @@ class TeamState(ConversationState):
         return read(message.text, self.names)
 
     def claim_answered(self, agents: Sequence[str]) -> None:
-        """Marks the code in the messages before an agent's last message as run by the agent."""
+        """For each agent, marks the code before its last message as run by this agent."""
         for agent in agents:
             last = max((index for index, said in enumerate(self.said) if said.sender == agent), default=0)
             for index in range(last):
@@ -127,7 +127,7 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """Asks a model and runs its code, again up to `retries` times after a failure, then asks for its message."""
+    """Runs a model's code; after a failure, the model tries again, at most `retries` times. Then it writes its message."""
 
     code: RunCode
     retries: int = 0

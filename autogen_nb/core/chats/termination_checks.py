@@ -117,7 +117,7 @@ class WordFilter:
         return shown
 
     def _split(self) -> tuple[str, str]:
-        """The text to show now, and the text to hold back, which may begin the word after a sentence."""
+        """The text to show now, and the text to hold back, because it may be the beginning of a closing word."""
         match = None if self._fence else self._closing.search(self._recent)
         end = len(self._unshown) if match is None else max(0, len(self._unshown) - len(match["closing"]))
         return self._unshown[:end], self._unshown[end:]

@@ -2,7 +2,7 @@
 
 1. A rule names a kind of effect and optionally a path, host, command, package or variable.
 2. Only a rule without a target covers effects with an unknown target.
-3. A path covers everything below it except hidden files and folders, and no path with ``..``, which may follow a link.
+3. A path covers everything below it, except hidden files and folders, and paths with ``..`` (they may follow a link).
 4. A program's name covers the command lines that start only this program.
 """
 
@@ -111,7 +111,7 @@ def with_absolute_path(effect: Effect, *, folder: str, home: str) -> Effect:
 
 
 def covering_rules(rules: Iterable[Rule], effects: Iterable[Effect]) -> tuple[Rule, ...] | None:
-    """The rules that cover the effects, except harmless ones; None if an effect is not covered."""
+    """The rules that cover all effects that are not harmless; None if one of these effects is not covered."""
     known = tuple(rules)
     used: list[Rule] = []
     for effect in effects:
@@ -159,7 +159,7 @@ def _target(kind: EffectKind, target: str, folder: str, home: str) -> str:
                 "give an absolute path without '..'",
             )
         case "network":
-            valid, way = _host(target), "name one, as in: network api.example.org, or network *.example.org"
+            valid, way = _host(target), "name one host, as in: network api.example.org, or network *.example.org"
         case "install":
             valid, way = effect_targets.package(target), "name one package, as in: install polars"
         case "unknown":

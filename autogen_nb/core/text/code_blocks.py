@@ -3,7 +3,7 @@
 1. Fences follow CommonMark; the first word of the info string is the language. Indented blocks are prose.
 2. An unclosed fence is no code block, because the reply may be incomplete.
 3. A fence without a language is shell code if it begins with pip or python, or looks like one command and uses no known
-   Python name. Otherwise, it is Python if it parses as Python, or no code block.
+   Python name. Other code that parses as Python is Python; the rest is no code block.
 4. A fence with a language in `SHOWN`, such as ``json`` or ``mermaid``, is no code block.
 """
 

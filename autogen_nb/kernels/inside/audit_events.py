@@ -106,7 +106,7 @@ def _on_list(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action
     if arguments[0] is None or issubclass(type(arguments[0]), int):
         return
     name = f"{_text(arguments[0])}/"
-    # `is_in_library` is slow, and imports often list installed folders.
+    # `is_in_library` comes last, because it is slow, and imports often list installed folders.
     if not _is_installed(name, view) and not view.is_in_library():
         yield from _actions_of_read(name, view)
 

@@ -1,4 +1,4 @@
-"""Loads this package's modules and the guard into the agent's kernel, from the file that `preparation` writes."""
+"""Loads this package's modules and the guard into the agent's kernel, from the file that `preparation.py` writes."""
 
 import builtins
 import marshal
