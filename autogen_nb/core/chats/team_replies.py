@@ -127,7 +127,7 @@ class RunLast:
 
 @dataclass(frozen=True, slots=True)
 class WriteAndRun:
-    """Runs a model's code; after a failure, the model tries again, at most `retries` times. Then it writes its message."""
+    """Runs a model's code; after a failure, the model tries up to `retries` times again. Then it writes its message."""
 
     code: RunCode
     retries: int = 0
