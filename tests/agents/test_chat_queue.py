@@ -40,7 +40,7 @@ def test_summaries_are_carried_over() -> None:
     [
         ([{"recipient": 3}], "chat 0 of the queue has no recipient: 3 is no agent"),
         ([{"chat_id": 1}, {"chat_id": 1}], "two chats of the queue have the chat_id 1"),
-        ([{"prerequisites": [5]}], r"chat 0 has prerequisites \[5\] that are not in the queue"),
+        ([{"prerequisites": [5, "a"]}], r"chat 0 has prerequisites \[5, 'a'\] that are not in the queue"),
         ([{"prerequisites": [1]}, {"prerequisites": [0]}], r"the chats \[0, 1\] wait for each other"),
     ],
 )

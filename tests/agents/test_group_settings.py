@@ -81,12 +81,13 @@ def test_settings_are_looked_at_again_before_a_chat() -> None:
             {"alice": ["bob", "carol"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob"]},
         ),
         (following({ALICE: [CAROL], CAROL: []}, "Allowed"), {"alice": ["carol"], "carol": []}),
+        (following({"alice": ["carol"], CAROL: []}, "allowed"), {"alice": ["carol"], "carol": []}),
         (
             following({ALICE: [CAROL, ALICE]}, "disallowed"),
             {"alice": ["bob"], "bob": ["alice", "bob", "carol"], "carol": ["alice", "bob", "carol"]},
         ),
     ],
-    ids=["anybody", "no repeats", "one repeats", "allowed", "disallowed"],
+    ids=["anybody", "no repeats", "one repeats", "allowed", "names", "disallowed"],
 )
 def test_who_may_follow_whom(settings: dict[str, Any], followed: dict[str, list[str]]) -> None:
     allowed = GroupChat(GROUP, [], **settings).allowed_speaker_transitions_dict

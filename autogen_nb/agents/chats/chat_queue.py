@@ -95,13 +95,13 @@ def _check_order(chats: Sequence[_QueuedChat]) -> None:
             raise ConfigError(f"two chats of the queue have the chat_id {chat.chat_id!r}; give each its own")
         waiting[chat.chat_id] = chat.prerequisites
     for chat_id, before in waiting.items():
-        if unknown := sorted(set(before) - waiting.keys()):
+        if unknown := sorted(set(before) - waiting.keys(), key=str):
             raise ConfigError(f"chat {chat_id!r} has prerequisites {unknown} that are not in the queue; correct them")
     try:
         TopologicalSorter(waiting).prepare()
     except CycleError as error:
         raise ConfigError(
-            f"the chats {sorted(set(error.args[1]))} wait for each other; remove one prerequisite"
+            f"the chats {sorted(set(error.args[1]), key=str)} wait for each other; remove one prerequisite"
         ) from None
 
 

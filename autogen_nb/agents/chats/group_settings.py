@@ -73,8 +73,9 @@ class GroupSettings:
                 "agent to a list of agents"
             )
         setting = "allowed_or_disallowed_speaker_transitions"
-        _names(setting, list(transitions), everybody)
-        by_name = {source.name: frozenset(_names(setting, after, everybody)) for source, after in transitions.items()}
+        sources = _names(setting, list(transitions), everybody)
+        targets = [frozenset(_names(setting, after, everybody)) for after in transitions.values()]
+        by_name = dict(zip(sources, targets, strict=True))
         if kind == "allowed":
             return by_name
         return {name: everybody - by_name.get(name, frozenset()) for name in everybody}
@@ -114,8 +115,8 @@ class GroupSettings:
 def _names(setting: str, agents: Any, everybody: AbstractSet[str]) -> list[str]:
     if not isinstance(agents, list | tuple | set | frozenset):
         raise ConfigError(f"{setting} contains {agents!r} instead of a list of agents")
-    for agent in agents:
-        name = getattr(agent, "name", agent)
+    names = [getattr(agent, "name", agent) for agent in agents]
+    for name in names:
         if name not in everybody:
             raise ConfigError(f"{setting} names {name!r}, who is not in the group of {', '.join(sorted(everybody))}")
-    return [agent.name for agent in agents]
+    return names

@@ -17,10 +17,10 @@ _KINDS = {
 _AWK = re.compile(r"-f.*|--file.*|.*(system\s*\(|print[^;}]*[>|]).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
-    "sed": re.compile(r"-[nEr]*i.*|--in-place.*|-f.*"),
+    "sed": re.compile(r"-\w*i.*|--in.*|-f.*|--fi.*"),
     "awk": _AWK,
     "gawk": _AWK,
-    "sort": re.compile(r"(-o.*|--output.*|--compress-program.*)"),
+    "sort": re.compile(r"-\w*o.*|--o.*|--co.*"),
     "rg": re.compile(r"--pre.*"),
     "tree": re.compile(r"-o.*"),
     "less": re.compile(r"[+-].*"),
@@ -88,7 +88,8 @@ class _ShellReader:
         )
         if name in _COMMANDS["text_first"] and not inline:
             paths = paths[1:]
-        if name == "uniq":
+        if name in ("uniq", "xxd"):
+            paths = [path for path in paths if not path.isdigit()]
             for path in paths[1:]:
                 self._add_file("write", path)
             paths = paths[:1]
@@ -102,10 +103,13 @@ class _ShellReader:
         effects, kind = self._effects, _KINDS.get(name)
         if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
             kind = "network"
+        if name == "env" and any("=" not in path for path in paths):
+            kind = None
         if name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
             effects.add_install(" ".join(_packages(arguments[3:])) or None)
         elif kind == "installs":
-            if not paths or paths[0] not in _COMMANDS["looking"]:
+            verbs = paths[1:] if paths[:1] in (["env"], ["config"]) else paths
+            if not verbs or verbs[0] not in _COMMANDS["looking"]:
                 effects.add_install(" ".join(_packages(arguments)) or None)
         elif kind == "network":
             addresses: list[str | None] = [match[0] for word in arguments if (match := _ADDRESS.search(word))]
