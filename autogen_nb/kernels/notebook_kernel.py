@@ -10,7 +10,7 @@ from autogen_nb.kernels.places.local import folder_for_sockets
 from autogen_nb.kernels.processes import private_folders
 
 _READY_TIMEOUT = 60.0
-# After half of this time, jupyter_client sends SIGTERM. A kernel that gets SIGTERM still removes its folders.
+# jupyter_client sends SIGTERM after half of this time, and SIGKILL at the end.
 _SHUTDOWN_SECONDS = 10.0
 
 

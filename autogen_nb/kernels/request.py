@@ -5,8 +5,8 @@
 2. The first interrupt waits until the code has begun: before that, a kernel ignores SIGINT.
 3. The time limit is paused while a question waits for its answer.
 4. If an interrupt hits ipykernel's own code, ipykernel drops the request and becomes idle without a reply. The kernel
-   replies in order, so the reply to a later request proves that the earlier request was dropped. If the
-   interrupt of one request hits the next request before the code of the next one has begun, the next one is sent again.
+   replies in order, so the reply to a later request proves that the earlier request was dropped. If the late
+   interrupt of another request has dropped this request before its code has begun, this request is sent again.
 5. An interrupt is repeated, with growing pauses, until the kernel is idle or asks for input: IPython ignores interrupts
    inside its own hooks. A request whose code does not stop within the grace period ends as "stuck", whoever sent the
    interrupt.

@@ -152,7 +152,7 @@ def test_callback_has_no_permissions(notebook: FrontEnd, model: FakeOpenAI) -> N
     notebook.click("Write")
 
     notebook.wait(lambda: bool(outputs(notebook)), "the callback")
-    assert "but none of its blocks is running" in outputs(notebook)[0]["traceback"][-1]
+    assert "but no block is running" in outputs(notebook)[0]["traceback"][-1]
 
 
 def test_flood_of_updates_is_merged(notebook: FrontEnd, model: FakeOpenAI) -> None:

@@ -22,7 +22,7 @@ _MAX_ITEMS = 20_000_000
 _NUMPY_KINDS = "biufcmMSU"
 _PLAIN_INT = 2**63
 _CONVERSIONS = {
-    "it was shown in the cell; `savefig` writes it to a file": "Figure Axes",
+    "the cell has shown the figure; `savefig` writes it to a file": "Figure Axes",
     "str(...) converts it": "PosixPath WindowsPath",
     "list(...) converts it": "generator deque range",
     "dict(...) converts it": "defaultdict OrderedDict Counter",
@@ -46,7 +46,7 @@ def _loaded_module(name: str) -> Any:
 
 
 def save(value: Any, folder: str) -> dict[str, str]:
-    """Writes the value's files into the folder; returns {}, or the "refused" reason and the "path" of the item."""
+    """Writes the value's files into the folder; returns {}, or {"refused": reason, "path": position of the item}."""
     try:
         manifest = _Writer(folder).value(value)
     except NotEncodable as refused:

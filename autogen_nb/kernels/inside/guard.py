@@ -109,7 +109,7 @@ def _hook(judge: Callable[..., Any], events: frozenset[str], roots: tuple[str, .
             refusal = judge(event, arguments)
             if refusal is not None:
                 __tracebackhide__ = True
-                # The agent's code can read this frame's variables from the traceback.
+                # The agent's code can read a frame's variables from the traceback, so these are removed.
                 judge = events = None
                 raise refusal
 
@@ -193,7 +193,7 @@ class _Guard:
         self._number = message["number"]
         self._process.scheduler = tuple(message["scheduler"] or ())
         if message["permissions"] == "ours":
-            # Other threads may still run the agent's code.
+            # Only this thread is trusted, because others may still run the agent's code.
             self._own_thread = _get_ident()
         else:
             folder, own, home = message["scope"]
@@ -228,7 +228,7 @@ class _Guard:
     def _refusal(self, kind: str, target: str, words: str, *, nested: bool) -> BaseException | None:
         block = self._block
         if block is None:
-            return PermissionError(f"denied: the code {words}, but none of its blocks is running, so nobody is asked")
+            return PermissionError(f"denied: the code {words}, but no block is running, so nobody is asked")
         if block.is_allowed(kind, target) or self._allows(block.permissions, kind, target, block.scope):
             return None
         if (kind, target) in block.denied:

@@ -180,7 +180,7 @@ class ProcessView:
         return number
 
     def _call_unjudged(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Calls a function whose audit events the guard does not judge; returns None if the function fails."""
+        """Calls a function without judging its audit events; returns None if the function fails."""
         thread = _get_ident()
         self.unjudged_threads.add(thread)
         try:
@@ -196,7 +196,7 @@ class ProcessView:
             if frame is None:
                 return
             if not any(frame.f_builtins is each for each in self._guard_builtins):
-                # The file name may be of a subclass of str that the agent's code defines.
+                # The file name may be an instance of the agent's own subclass of str, so it is converted.
                 yield str.__str__(frame.f_code.co_filename), frame
             frame = frame.f_back
 

@@ -58,9 +58,9 @@ def make(folder: str) -> None:
 
 
 def enter(folder: str, prefix: str) -> str:
-    """Activates the environment in `folder`, unless another is active and `prefix` is "" or that of this interpreter.
+    """Activates the environment in `folder`, unless another one is active and suits this interpreter.
 
-    Returns the folder of the active environment.
+    The active one suits the interpreter with this `prefix`; "" means any. Returns the folder of the active environment.
     """
     python = os.environ.get("PIP_PYTHON", "")
     current = os.path.dirname(os.path.dirname(python))

@@ -21,7 +21,7 @@ def make() -> str:
     new_folder = tempfile.mkdtemp(prefix="agn-new-")
     # The lock stays until the kernel ends, because the descriptor stays open.
     _lock(new_folder)
-    # `private_folders` uses the same prefix and locks, and removes unlocked folders.
+    # `private_folders.py` removes unlocked folders with this prefix, so the new folder gets it only after the lock.
     prefix = os.path.join(tempfile.gettempdir(), f"agn-{os.getuid()}-")
     private_folder = prefix + new_folder.rpartition("-")[2]
     os.rename(new_folder, private_folder)

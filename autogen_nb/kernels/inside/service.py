@@ -63,7 +63,7 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
         _flush_sooner(stream)
     connect(shell.kernel)
     _keep_kernel_on_exit(shell)
-    # Each reply to a `kernel_info_request` would have a random tip, which changes the state of `random`.
+    # Choosing a tip for each reply to a `kernel_info_request` would change the state of `random`.
     shell.enable_tip = False
     formatter = shell.display_formatter
     formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
@@ -147,7 +147,7 @@ def not_carried() -> str:
 
 
 def changes() -> str:
-    """JSON list of changes since the last call: each is "new", "changed" or "deleted", name, old size, new size."""
+    """JSON list of [what, name, old size, new size] since the last call; `what` is "new", "changed" or "deleted"."""
     return json.dumps(_FUNCTIONS["changes"]())
 
 

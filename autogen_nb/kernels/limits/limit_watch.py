@@ -1,8 +1,8 @@
 """Measures the processes of a kernel or another program, and enforces its limits.
 
 1. At a limit, the watch's owner interrupts the block (`on_exceeded`). At the memory limit, the watch also kills the
-   largest process, unless this is the kernel. At the limit on processes, the watch kills all others than the kernel.
-2. The owner kills the kernel if it is the largest process while memory exceeds the limit for a second, or by a quarter.
+   largest process, unless this is the kernel. At the limit on processes, it kills all except the kernel's.
+2. The owner kills the kernel if it is the largest process, and memory exceeds the limit by a quarter or for a second.
 """
 
 import asyncio

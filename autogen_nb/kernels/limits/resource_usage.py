@@ -54,7 +54,7 @@ def sandbox_pids(pid: int, kernel: int = 0) -> tuple[int, ...]:
     """
     processes = [pid]
     with suppress(OSError, ValueError, IndexError):
-        # The first process of a sandbox adopts orphans, which `children` lists after the process's own child.
+        # The first process of a sandbox also adopts orphans, but /proc lists its own child before them.
         while _read(f"/proc/{processes[-1]}/comm") == _SANDBOX:
             processes.append(int(_children(processes[-1])[0]))
         children = map(int, _children(processes[-1])) if kernel and kernel != pid else ()
@@ -95,7 +95,7 @@ def _by_proc(root: int) -> ResourceUsage:
                     new += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
             stat = _read(f"/proc/{pid}/stat")
             if _CHECKPOINT in stat:
-                # The supervisor limits the memory of checkpoints.
+                # The supervisor limits the memory of checkpoints, so they do not count here.
                 continue
             own = _anonymous(_read(f"/proc/{pid}/status"))
             times = stat.rpartition(b")")[2].split()[11:15]

@@ -88,7 +88,7 @@ class Exec:
             close_stream(stream)
 
     def _may_write(self, exec_id: str) -> bool:
-        # Before the start, the engine also reports "not running". The file with the process id does not exist yet.
+        # Before the start, the engine also reports "not running", but then there is no file with the process id.
         state = self._state(exec_id)
         return bool(state) and (bool(state.get("Running")) or not self._pid_file.exists())
 

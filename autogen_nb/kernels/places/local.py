@@ -1,4 +1,4 @@
-"""Runs kernels of the current interpreter and other programs on this machine."""
+"""Runs programs, and kernels of the current interpreter, on this machine."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from autogen_nb.kernels.processes.process_tree import has_ended
 ConvertExit: TypeAlias = Callable[["asyncio.Future[int]"], "asyncio.Future[int]"]
 KERNEL_SCRIPT = Path(__file__).parent.parent / "inside" / "kernel_main.py"
 
-# The path of a Unix socket has at most 104 bytes on macOS, with the names of folders and sockets below this folder.
+# The path of a Unix socket has at most 104 bytes on macOS. The names below this folder need the rest.
 _LONGEST_FOLDER = 60
 
 
@@ -84,7 +84,7 @@ async def start_kernel(
     socket: str = "",
     convert: ConvertExit = lambda exited: exited,
 ) -> LocalKernel:
-    """Starts the manager's kernel; `socket` is "" if the supervisor that this function starts keeps no checkpoints."""
+    """Starts the manager's kernel and its supervisor, which keeps checkpoints unless `socket` is ""."""
     folders = (launch_spec.folder, *launch_spec.folders)
     lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket)
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)

@@ -56,7 +56,7 @@ def _copy_fonts(target: Path) -> None:
         for pattern in ("fontlist-*.json", "matplotlibrc", "stylelib/*.mplstyle"):
             for source in folder.glob(pattern):
                 copy = target / source.relative_to(folder)
-                # The copy is optional: it makes the first plot faster.
+                # The copies are optional: they make the first plot faster, and keep the person's styles.
                 with suppress(OSError):
                     copy.parent.mkdir(mode=0o700, exist_ok=True)
                     shutil.copyfile(source, copy)

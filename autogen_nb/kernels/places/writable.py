@@ -9,7 +9,7 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """Each new sandbox asks `folder` in which folder code may write, and `everywhere` whether in all of `cwd`, too."""
+    """`folder` returns where each new sandbox can write, and `everywhere` whether it can write in all of `cwd`."""
 
     folder: Callable[[], str]
     everywhere: Callable[[], bool]

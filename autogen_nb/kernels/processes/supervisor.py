@@ -42,7 +42,7 @@ _SHARE = 4
 # After a measurement that took longer, the supervisor measures less often, so that it uses 5 % of its time at most.
 _SHORT = 0.1
 _COST_FACTOR = 20
-# The measurement waits for this many quiet milliseconds, since a message may ask for a checkpoint meanwhile.
+# A measurement would delay the next message, so it starts only after this many milliseconds without one.
 _QUIET_MS = 50
 _PACKET = 4096
 
@@ -138,7 +138,7 @@ class Checkpoints:
             if end in ready:
                 self._drop(number)
         for connection in self._connections[1:]:
-            # Without waiting for `ready`: a kernel may take a checkpoint just before it ends.
+            # Reads without checking `ready`, because a kernel may take a checkpoint just before it ends.
             with suppress(BlockingIOError):
                 while self._take(connection):
                     pass
@@ -354,7 +354,7 @@ def _reap() -> dict[int, int]:
 def _end_all(spared: "set[int] | None" = None) -> dict[int, int]:
     """Kills all descendants, and waits for their ends.
 
-    With `spared`, it does not wait, and spares these and the resource trackers, which a woken kernel can still use.
+    With `spared`, it does not wait, and spares these processes and resource trackers: a woken kernel can use them.
     """
     exit_codes = {}
     seen: set[int] = set()

@@ -1,6 +1,6 @@
 """Reads the files of `encode`, which are untrusted: `decode` returns a value or raises TransferError, and runs no code.
 
-In the JSON manifest, a value is ``[form, part, ...]``, with the name of a form in `_FORMS`. Null, booleans, strings and
+In the JSON manifest, a value is ``[form, part, ...]``, and each form is a key of `_FORMS`. Null, booleans, strings and
 finite numbers stand for themselves.
 """
 

@@ -22,7 +22,7 @@ def _series(reader: ValueReader, index: Any, column: Any, name: Any) -> Any:
 
 
 def _exact_series(values: Any, **options: Any) -> Any:
-    # Without `dtype`, pandas 3 would give a column of objects that are all strings its string type.
+    # Without `dtype`, pandas 3 would convert a column of objects to its string type if all objects are strings.
     return _pd().Series(values, dtype=values.dtype, copy=False, **options)
 
 

@@ -161,7 +161,7 @@ def _new_folder(held: HeldFolder, path: Path) -> Iterator[Path]:
         held.folder(new_folder.name, make=True).close()
     except OSError as error:
         # The disk is full, or the agent's code has removed the folder.
-        raise TransferError(f"no value can be copied, because its folder cannot be created: {error}") from error
+        raise TransferError(f"the folder for copied values cannot be created: {error}") from error
     try:
         yield new_folder
     finally:
@@ -185,7 +185,7 @@ def _parse_load_reply(reply: Any) -> tuple[str, ...]:
     if "cluster" in fields:
         raise TransferError(
             f"the agent's kernel cannot connect to the Dask cluster ({printable(fields['cluster'])}); a sandbox needs "
-            "--net, and a container an address that it can reach; nothing was handed over"
+            "--net, and a container needs an address that it can reach; nothing was handed over"
         )
     if "name" in fields:
         raise TransferError(
