@@ -160,6 +160,7 @@ def test_code_messages_and_usage_of_chats_are_shown(fresh: FrontEnd, model: Fake
     fresh.run("%%autogen --confirm never\nSet x.", "one")
     fresh.run("%%autogen --confirm never\nShow it.", "two")
     fresh.run("%%autogen --new -c other\nSay it.", "three")
+    fresh.run("%%autogen --new -c free --confirm never -m offline\nHello.", "free")
 
     whole, last, wrong = (fresh.run(f"%autogen code{more} -c main", "code") for more in ("", " 1", " x"))
     chats, history, usage = (fresh.run(f"%autogen {name}", name).text for name in ("chats", "history other", "usage"))
@@ -169,12 +170,14 @@ def test_code_messages_and_usage_of_chats_are_shown(fresh: FrontEnd, model: Fake
     assert [each["text"] for each in whole.reply["payload"]] == ["x = 1\n\ny = x\n\nprint(y)"]
     assert [each["text"] for each in last.reply["payload"]] == ["y = x\n\nprint(y)"]
     assert "%autogen code takes a whole number above 0, not 'x'" in wrong.error
-    assert [line.split("  ")[0] for line in chats.splitlines()[1:]] == ["main", "other"]
+    assert [line.split("  ")[0] for line in chats.splitlines()[1:]] == ["main", "other", "free"]
     assert [line.split()[-1] for line in history.splitlines()[1:]] == ["it.", "Said."]
-    assert [line.split()[:4] for line in usage.splitlines()[1:]] == [
-        ["main", "1", "scripted", "2"],
-        ["main", "2", "scripted", "3"],
-        ["other", "1", "scripted", "1"],
+    costs = [line.split()[:4] + line.split()[-1:] for line in usage.splitlines()[1:]]
+    assert costs == [
+        ["main", "1", "scripted", "2", "unknown"],
+        ["main", "2", "scripted", "3", "unknown"],
+        ["other", "1", "scripted", "1", "unknown"],
+        ["free", "1", "offline", "2", "$0.00"],
     ]
 
 

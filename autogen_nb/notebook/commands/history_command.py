@@ -47,7 +47,7 @@ def history(chat: NotebookConversation) -> DisplayData:
 
 def usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
     """Shows the tokens and cost of models' replies, except cached ones; an unknown price adds nothing to the cost."""
-    sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0])
+    sums: dict[tuple[str, int, str], list[float]] = defaultdict(lambda: [0, 0, 0.0, 0])
     for chat in conversations:
         for number, run in enumerate(chat.runs, 1):
             for event in all_events(run.log):
@@ -56,10 +56,11 @@ def usage(conversations: Iterable[NotebookConversation]) -> DisplayData:
                     entry[0] += 1
                     entry[1] += event.usage.total_tokens if event.usage else 0
                     entry[2] += event.cost or 0.0
+                    entry[3] += event.cost is not None
     if not sums:
         return line("No model has replied in this notebook.")
     rows = [
-        (chat, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if cost else "unknown")
-        for (chat, cell, model), (replies, tokens, cost) in sums.items()
+        (chat, str(cell), model, f"{replies:,}", f"{tokens:,}", dollars(cost) if known else "unknown")
+        for (chat, cell, model), (replies, tokens, cost, known) in sums.items()
     ]
     return table(("chat", "cell", "model", "replies", "tokens", "cost"), rows, kind="usage", numbers=_NUMBERS)

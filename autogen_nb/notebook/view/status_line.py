@@ -173,7 +173,7 @@ def joined(*parts: str) -> str:
 def dollars(amount: float) -> str:
     if 0 < amount < _SMALLEST:
         return f"< ${_SMALLEST}"
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
 
 
 def counted(number: int, singular: str, plural: str) -> str:
