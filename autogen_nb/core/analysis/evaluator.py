@@ -31,7 +31,7 @@ from autogen_nb.core.analysis.bindings import Bindings, BoundExpression
 from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
 
 _DEEP = 30
-_STEPS = 50_000
+_STEPS = 20_000
 
 _FIXED: Mapping[str, Any] = {
     "pathlib.Path.home": PathText("~"),
@@ -55,29 +55,48 @@ class Evaluator:
     def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names
         self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
-        self._busy: set[int] = set()
+        # The expressions that are being evaluated, with their depths.
+        self._busy: dict[int, int] = {}
         self._cache: dict[int, Values] = {}
+        # Results that a cycle of names or a limit has cut short, with the depth of the expression that begins the
+        # cycle. They are valid until this expression has its result.
+        self._partial: dict[int, tuple[Values, int]] = {}
         self._steps = 0
-        self._cuts = 0
+        # The smallest of these depths for the present expression.
+        self._cut = _STEPS
 
     def of(self, node: ast.expr) -> Values:
         key = id(node)
         if key in self._cache:
             return self._cache[key]
+        if key in self._partial:
+            values, cut = self._partial[key]
+            self._cut = min(self._cut, cut)
+            return values
         self._steps += 1
-        if key in self._busy or len(self._busy) > _DEEP or self._steps > _STEPS:
-            self._cuts += 1
+        depth = len(self._busy)
+        if key in self._busy or depth > _DEEP or self._steps > _STEPS:
+            self._cut = min(self._cut, self._busy.get(key, 0))
             return (UNKNOWN,)
-        cuts = self._cuts
-        self._busy.add(key)
+        outer, self._cut = self._cut, _STEPS
+        self._busy[key] = depth
         try:
             values = deduplicated(self._evaluate(node))
         finally:
-            self._busy.discard(key)
-        # If a cycle of names or a limit has cut the evaluation short, only the outermost call caches the result.
-        if self._cuts == cuts or not self._busy:
+            del self._busy[key]
+        self._partial = {other: part for other, part in self._partial.items() if part[1] < depth}
+        if self._cut < depth:
+            self._partial[key] = values, self._cut
+            outer = min(outer, self._cut)
+        else:
             self._cache[key] = values
+        self._cut = outer
         return values
+
+    @property
+    def exhausted(self) -> bool:
+        """True if some values are unknown because the block has too many expressions."""
+        return self._steps > _STEPS
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
         # The first argument of functions such as `NamedTemporaryFile` is a mode.

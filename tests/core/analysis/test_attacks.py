@@ -50,6 +50,10 @@ def test_code_that_is_nested_too_deeply_is_asked_about() -> None:
     assert risky("-" * 50_000 + "1")
 
 
+def test_code_with_too_many_expressions_is_asked_about() -> None:
+    assert risky(f"x = [{21_000 * 'a,'}]\nprint(x)")
+
+
 @given(st.sampled_from(sorted(COMPUTES)), st.sampled_from(["sys", "subprocess", "_os", "__loader__", "builtins"]))
 def test_no_package_leads_to_internals(package: str, inner: str) -> None:
     assert risky(f"import {package}\n{package}.{inner}")
