@@ -3,6 +3,7 @@ import inspect
 import json
 import re
 from datetime import date
+from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
@@ -62,6 +63,7 @@ def of(hint: Any) -> st.SearchStrategy[Any]:
     return st.one_of([of(arm) for arm in arguments])
 
 
+@cache
 def instances(cls: type) -> st.SearchStrategy[Any]:
     return st.builds(cls, **{name: of(hint) for name, hint in get_type_hints(cls).items()})
 

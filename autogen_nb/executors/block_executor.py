@@ -379,7 +379,7 @@ def _declared_name(code: str) -> str | None:
 
 def _unknown_language(language: str, known: str = "python") -> BlockRefused:
     """The error for an unsupported language; a Python kernel also supports shell blocks."""
-    known = "python, sh and bash" if known == "python" else known
+    known = "python, sh and bash" if known == "python" else known or "those of the kernel"
     return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")
 
 

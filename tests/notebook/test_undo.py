@@ -182,6 +182,7 @@ def test_a_cell_is_retried_beside_its_earlier_answer_which_can_come_back(fresh: 
 def test_a_branch_has_its_own_kernel_and_conversation(fresh: FrontEnd, model: FakeOpenAI) -> None:
     empty = fresh.run("%autogen branch what-if --yes", "empty")
     number = fresh.run("%autogen branch what-if --at x", "number")
+    valueless = fresh.run("%autogen branch what-if --at", "number")
     nothing = fresh.run("%autogen retry", "nothing")
     model.add(python("x = [1]"), "One.", python("y = 2"), "Two.")
     fresh.run(f"{NEVER}First.", "one")
@@ -199,6 +200,7 @@ def test_a_branch_has_its_own_kernel_and_conversation(fresh: FrontEnd, model: Fa
 
     assert "chat 'main' has no cell" in empty.error
     assert "takes a whole number above 0, not 'x'" in number.error
+    assert "--at needs a value" in valueless.error
     assert "has no answer to retry: it has no cell" in nothing.error
     assert branched.status == "ok", branched.error
     assert "The chat what-if goes on after cell 1 of main" in branched.text.replace("`", "")

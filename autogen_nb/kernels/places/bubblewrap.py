@@ -69,8 +69,8 @@ class BubblewrapPlace(LocalPlace):
         for folder in (*hidden, *_temporary_folders()):
             if folder == cwd or cwd in folder.parents:
                 raise ExecutionError(
-                    f"the working directory {str(cwd)!r} contains {str(folder)!r}, which the bwrap sandbox hides: "
-                    "choose a separate folder for the code (work_dir=...)"
+                    f"the working directory {str(cwd)!r} is or contains {str(folder)!r}, which the bwrap sandbox "
+                    "hides: choose a separate folder for the code (work_dir=...)"
                 )
         visible = list(self._visible_paths())
         return [

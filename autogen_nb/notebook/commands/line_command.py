@@ -82,7 +82,9 @@ def take_option(words: Sequence[str], *options: str) -> tuple[list[str], str | N
     for option in options:
         if option in rest:
             index = rest.index(option)
-            value = rest[index + 1] if index + 1 < len(rest) else ""
+            if index + 1 == len(rest):
+                raise ConfigError(f"{option} needs a value")
+            value = rest[index + 1]
             del rest[index : index + 2]
     return rest, value
 
