@@ -60,7 +60,8 @@ _EXPORTS = {
     "token_count_utils": "models.token_counts:count_token,get_max_token_limit,percentile_used,token_left",
     "types": "core.text.fenced_code:MessageContentType,UserMessageImageContentPart,UserMessageTextContentPart",
 }
-"""Maps each module to its names, as "source:name,name=source_name"; a leading dot stands for `_CONTRIB`."""
+"""Maps each module to its names: "source:name,name=source_name", with spaces between sources; by default, the source is
+this package. A leading dot of a module stands for `_CONTRIB`."""
 
 _RETRIEVAL = "use register_function to give the agent a function tool that searches your documents"
 

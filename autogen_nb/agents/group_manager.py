@@ -36,7 +36,7 @@ class GroupChatManager(ConversableAgent):
         The author of the last message that the manager relayed.
     """
 
-    # As in AutoGen 0.2, a position for an async function comes before the group's step; here it is always empty.
+    # AutoGen 0.2 has an async function at the position before the group's step; here the position is empty.
     layout = (None, "group", *ConversableAgent.layout)
 
     def __init__(
@@ -133,7 +133,7 @@ class GroupChatManager(ConversableAgent):
         return self.groupchat.messages
 
     def clear_history(self, recipient: Agent | None = None, nr_messages_to_preserve: int | None = None) -> None:
-        """Clears the manager's own history, and the group's messages unless `nr_messages_to_preserve` is set."""
+        """Clears the manager's own history; without `nr_messages_to_preserve`, also the group's messages."""
         super().clear_history(recipient, nr_messages_to_preserve)
         if not nr_messages_to_preserve:
             self.groupchat.reset()

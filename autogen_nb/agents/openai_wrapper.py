@@ -19,7 +19,7 @@ _OPTIONS = "messages prompt tools functions context filter_func allow_format_str
 
 
 class ChatCompletion(BaseModel, extra="allow"):
-    """A reply, or a part of a reply, in the form of OpenAI's API; AutoGen 0.2's field `cost` is 0 if unknown."""
+    """A reply, or a part of one, in the form of OpenAI's API; AutoGen 0.2's additional field `cost` is 0 if unknown."""
 
     @classmethod
     def of(cls, value: Any) -> Any:
@@ -29,7 +29,7 @@ class ChatCompletion(BaseModel, extra="allow"):
 
 
 class OpenAIWrapper(UsageTracker):
-    """Asks the models of a config list, in order, until a model replies; `base_config` has settings for all models."""
+    """Asks the models of a config list, in order, until a reply is accepted; `base_config` is for all models."""
 
     def __init__(self, *, config_list: Sequence[Mapping[str, Any]] | None = None, **base_config: Any) -> None:
         Agent.__init__(self, "the client")
@@ -54,8 +54,8 @@ class OpenAIWrapper(UsageTracker):
         **config
             ``messages`` or ``prompt``; ``tools`` or ``functions``; ``cache`` or ``cache_seed``; a ``context`` for
             messages whose content is a function of the context or, with ``allow_format_str_template``, a template;
-            ``filter_func(context=, response=)``, which returns False to ask the next model; and default settings for
-            the entries.
+            ``filter_func(context=, response=)``, which returns False to ask the next model. Other arguments are
+            defaults for the entries of the config list.
 
         Raises
         ------

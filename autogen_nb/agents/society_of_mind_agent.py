@@ -18,8 +18,8 @@ ANSWER = "Write the final answer to the original request, so that it stands by i
 class SocietyOfMindAgent(ConversableAgent):
     """An agent that holds a group chat for each reply.
 
-    `response_preparer` makes the reply from the group's messages. It is a function of this agent and the messages, or a
-    prompt for this agent's model.
+    `response_preparer` makes the reply from the group's messages. It is a function that takes this agent and the
+    messages, or a prompt for this agent's model.
     """
 
     layout: ClassVar[tuple[BuiltinStep | None, ...]] = ("termination", "functions", "code")

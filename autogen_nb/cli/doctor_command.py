@@ -121,13 +121,13 @@ def _sandboxes() -> Iterator[Finding]:
 def models() -> Iterator[Finding]:
     """Lists the configured models, without contacting their servers."""
     mend = "" if _version("pandas") else f"{_PIP} 'autogen-nb[data]'"
-    yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables, no host", mend)
+    yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables; connects to no host", mend)
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
             "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
             "%autogen models lists servers on this machine"
         )
-        yield Finding("none", "note", "no model is configured; a cell asks which one to use", mend)
+        yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
     for model in model_connection.known_models("", None, os.environ):
         text = f"{model.source}; connects to {', '.join(model.hosts) or 'no host'}"
         yield Finding(model.name or "without a name", "ok", text)

@@ -132,7 +132,7 @@ class RuleBasedApprover:
         try:
             used = covering_rules(self._rules.rules(), effects)
         except ConfigError as error:
-            self._complain(f"Your rules are not used, so you are asked: {error}")
+            self._complain(f"Your rules cannot be used ({error}), so you are asked")
             return ""
         return f"{RULE_PREFIX}{'; '.join(map(str, used))}" if used else ""
 

@@ -1,7 +1,7 @@
 """Reads the channels of a kernel and delivers messages to the requests that caused them.
 
-1. `widgets` may take an IOPub message. Any other message goes to the `take` function of its parent request, or is
-   dropped if the request has none.
+1. `widgets` may take an IOPub message. A message that it does not take goes to the `take` function of the message's
+   parent request, or is dropped if the request has none.
 2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
    is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
 3. Unreadable messages are dropped. The kernel may send anything, so reading a message may raise any exception.
@@ -164,7 +164,7 @@ class SocketChannels(KernelChannels):
     def _send(self, channel: str, kind: str, content: dict[str, Any], buffers: Sequence[Any]) -> str:
         message = self._session.msg(kind, content)
         # `Session.send` bypasses the asyncio socket, which may then miss a reply, because the file descriptor is
-        # edge-triggered. If the kernel is connected, `send_multipart` returns a future that is already done.
+        # edge-triggered. If the kernel is connected, `send_multipart` sends at once, without an `await`.
         self._sockets[channel].send_multipart([*self._session.serialize(message), *buffers])
         identifier: str = message["header"]["msg_id"]
         return identifier

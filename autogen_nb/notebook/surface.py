@@ -1,4 +1,4 @@
-"""Shows chats that plain cells start, such as those of ``initiate_chat()``, and asks their questions.
+"""Shows chats that cells without a magic start, such as with ``initiate_chat()``, and asks their questions.
 
 Another cell can take over these chats. While a chat blocks the kernel's thread, no loop handles the other cell's
 request. Requests are therefore queued; each tick of a view handles them, and so does an open question.
@@ -233,7 +233,7 @@ class CellPerson:
             finally:
                 self._open.remove(entry)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
-                # `onwards` applies until the chat ends, and the view also lasts until then.
+                # The view ends with the chat, and so does `onwards`: the function never returns False.
                 view.set_runs_all(lambda: True)
             return answer
 
@@ -275,7 +275,7 @@ def _view_of(question: PersonAsked, chats: CellChats | None) -> Generator[Notebo
 
 
 def _about(question: PersonAsked) -> tuple[object, ...]:
-    """Returns what identifies a question. Its text does not, because a new rule may change the text."""
+    """Returns the fields that identify a question. Its text is not one of them, because a new rule may change it."""
     if isinstance(question, ApprovalAsked):
         return ApprovalAsked, question.agent, question.block, question.index
     return type(question), getattr(question, "agent", None)

@@ -52,8 +52,8 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
 def mentioned_variables(task: str, namespace: Mapping[str, Any]) -> list[str]:
     """Returns the variables that a task mentions.
 
-    A name in backticks always counts, a word that looks like a name counts as well, and any other word counts only
-    if the variable is a table or an array.
+    A name in backticks always counts, and so does a word that is clearly a name, such as `df_1` or `X`. Any other word
+    counts only if the variable is a table or an array.
     """
     in_backticks = set(re.findall(r"`([^\W\d]\w*)`", task))
     words = {(match[1], match[2]) for match in _WORD.finditer(task)}

@@ -10,7 +10,7 @@ from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle
 
 Describer: TypeAlias = Callable[[Bundle], str | None]
-"""Describes to the model how a surface shows an output; "" if unchanged, None if the surface shows only text."""
+"""Tells the model how a surface shows an output; "" if nothing needs saying, None if the surface shows only text."""
 
 
 class View(Protocol):
@@ -52,5 +52,5 @@ def has_surface() -> bool:
 
 def surface() -> Surface:
     if _find is None:
-        raise ConfigError("no surface is registered to show chats; import autogen_nb itself")
+        raise ConfigError("no surface is registered to show chats; import names from autogen_nb itself")
     return _find()

@@ -50,7 +50,7 @@ class ScriptedModel:
         return self._name
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        """Streams the next reply (usage in words, except in a `Completion`); raises AssertionError if none is left."""
+        """Streams the next reply, or raises AssertionError. The usage counts words, except in a `Completion`."""
         number = len(self.requests)
         self.requests.append(request)
         if number >= len(self._replies):
@@ -85,7 +85,7 @@ class ScriptedHuman:
     effects
         The decisions on effects of running code: True to allow, False to deny, or an `EffectJudged`.
     typing
-        The inputs for running code; None is the end of the input.
+        The texts for code that calls `input()`; None is the end of the input.
 
     Attributes
     ----------

@@ -55,7 +55,11 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
         ("work", TypeError, "it must be a dict"),
         (True, TypeError, "it must be a dict"),
         *(
-            ({name: ScriptedExecutor({}), key: value}, ValueError, f"executor= excludes {key}; configure the executor")
+            (
+                {name: ScriptedExecutor({}), key: value},
+                ValueError,
+                f"cannot be combined with {key}; configure the executor",
+            )
             for name in ("executor", "code_executor")
             for key, value in {"work_dir": "x", "timeout": 3, "use_docker": "x", "restore": "replay"}.items()
         ),

@@ -44,7 +44,7 @@ def test_a_model_that_the_list_has_not_is_reported(tmp_path: Path, monkeypatch: 
     found = {each.name: each.text for each in models_found() if each.name != "offline"}
 
     assert found == {
-        "none": "no model is configured; a cell asks which one to use",
+        "none": "no model is configured; the first cell asks for one",
         "big": "in OAI_CONFIG_LIST; connects to api.openai.com",
     }
 
@@ -67,7 +67,7 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     assert "MEND  ipywidgets: is not installed" in done.out
     assert "-m pip install 'ipywidgets>=" in done.out
     assert "note  docker: a container needs the Docker library" in done.out
-    assert "note  none: no model is configured; a cell asks which one to use" in done.out
+    assert "note  none: no model is configured; the first cell asks for one" in done.out
     assert "set OPENAI_API_KEY" in done.out
     assert "Traceback" not in done.out
 

@@ -145,10 +145,10 @@ def test_questions_while_code_runs() -> None:
     rows = decisions(log)
 
     assert [(row.question, row.answer, row.by) for row in rows[1:]] == [
-        ("running code connects to x.org", "allowed", "your rule: network x.org"),
-        ("running code delete /x", "denied (no)", "you"),
-        ("running code connects to x.org", "denied, and the chat stopped", "you"),
-        ("running code connects to x.org", "not decided (the code has ended)", ""),
+        ("the code connects to x.org", "allowed", "your rule: network x.org"),
+        ("the code delete /x", "denied (no)", "you"),
+        ("the code connects to x.org", "denied, and the chat stopped", "you"),
+        ("the code connects to x.org", "not decided (the code has ended)", ""),
         ("input of running code (Name?)", "typed: Ann", "you"),
         ("input of running code (Password:)", "a password", "you"),
         ("input of running code", "no input", ""),

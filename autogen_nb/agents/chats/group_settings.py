@@ -115,7 +115,7 @@ class GroupSettings:
 def _names(setting: str, agents: Any, everybody: AbstractSet[str]) -> list[str]:
     if not isinstance(agents, list | tuple | set | frozenset):
         raise ConfigError(f"{setting} contains {agents!r} instead of a list of agents")
-    names = [getattr(agent, "name", agent) for agent in agents]
+    names: list[Any] = [getattr(agent, "name", agent) for agent in agents]
     for name in names:
         if name not in everybody:
             raise ConfigError(f"{setting} names {name!r}, who is not in the group of {', '.join(sorted(everybody))}")

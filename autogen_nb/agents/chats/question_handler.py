@@ -190,7 +190,7 @@ class QuestionHandler:
         offset = self._offsets.get(agent.name, 0)
         history = agent.chat_messages[peer][: question.count + offset]
         changed = agent.hooked_before_reply(history)
-        # As in AutoGen 0.2, the history keeps a change of its last message, unless a hook changes the whole list.
+        # As in AutoGen 0.2, a hook's change of the last message stays in the history, unless `ALL` has hooks.
         lasting = not agent.hook_lists[ALL] and isinstance(changed[-1], Message)
         return events.MessagesGiven(tuple(_shift_ranges(changed, history, offset)), lasting)
 

@@ -124,7 +124,7 @@ def read_code_config(config: Any) -> CodeConfig | None:
     creates = options.get("executor") is None
     settings = [] if creates else [key for key in _EXECUTOR_KEYS if options.get(key) is not None]
     if settings:
-        raise ConfigError(f"executor= excludes {', '.join(settings)}; configure the executor itself instead")
+        raise ConfigError(f"executor= cannot be combined with {', '.join(settings)}; configure the executor itself")
     options = {**dict.fromkeys(_CODE_KEYS), **_DEFAULTS, **options}
     executor = _create_executor(options, organisation) if creates else _usable(options["executor"], organisation)
     return CodeConfig(

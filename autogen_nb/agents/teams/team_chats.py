@@ -103,7 +103,7 @@ class BaseGroupChat(TaskRunner):
         Raises
         ------
         ConfigError
-            If the team already runs, the task is invalid, or a member has no way to answer.
+            If the team is already running, if the task is invalid, or if a member has no way to answer.
         """
         self._check_idle()
         messages = task_messages(task)

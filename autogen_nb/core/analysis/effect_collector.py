@@ -27,7 +27,7 @@ _KINDS: Mapping[tuple[FileUse, Whose | None], EffectKind] = {
     ("read", "elsewhere"): "read_private",
     ("write", "own"): "write_own",
 }
-"""The kind of effect for a use of a file and a class of its path (None if unknown). For other pairs, it is the use."""
+"""The kind of effect for a use of a file and the class of its path, which may be unknown (None). Otherwise, the use."""
 
 
 class EffectCollector:

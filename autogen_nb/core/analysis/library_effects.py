@@ -46,7 +46,7 @@ def _files() -> dict[str, list[tuple[str, int]]]:
 
 
 FILES = _files()
-"""For each function, the arguments that are files or commands, as pairs of the use and the position."""
+"""For each function, the positions of the arguments that are files or commands, in pairs such as ("write", 0)."""
 
 
 def without_calls(name: str) -> str:

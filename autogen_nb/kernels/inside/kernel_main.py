@@ -29,7 +29,7 @@ def main() -> None:
     del sys.modules[debugger]
     gc.set_threshold(*thresholds)
     app.start()
-    # The control thread ends before `atexit` ends the IOPub thread, which sends the control thread's messages.
+    # This ends the control thread; later, `atexit` ends the IOPub thread, which sends the control thread's messages.
     app.control_thread.stop()
     app.control_thread.join()
 
@@ -37,7 +37,7 @@ def main() -> None:
 def _leave() -> None:
     """Ends the process without Python's finalization, which takes too long with large libraries."""
     for each in gc.get_objects():
-        # Modules and tracebacks may still refer to open files. `isinstance` would run the code of proxies.
+        # Modules and tracebacks may still refer to open files. `isinstance` would run the code of proxy objects.
         if issubclass(type(each), (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)):
             with suppress(Exception):
                 each.flush()

@@ -48,7 +48,7 @@ def install(shell: Any) -> None:
                 os.chdir(folder)
 
     shell.events.register("pre_run_cell", repair)
-    # ipykernel then flushes `sys.stdout` and `sys.stderr`, which the block may have replaced.
+    # After a block, ipykernel flushes `sys.stdout` and `sys.stderr`, which the block may have replaced.
     shell.events.register("post_execute", restore_originals)
     _keep_header_in_threads(shell)
 

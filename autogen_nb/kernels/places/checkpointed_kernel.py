@@ -15,7 +15,7 @@ _WAKE_TIMEOUT = 10.0
 
 
 class CheckpointedKernel(KernelHandle):
-    """`exited` is the present kernel's exit code, so `wake` replaces it. `_process_exited` is the supervisor's."""
+    """`exited` is the present kernel's future, so `wake` creates a new one. `_process_exited` is the supervisor's."""
 
     def __init__(
         self, launch_spec: LaunchSpec, manager: Any, process_exited: "asyncio.Future[int]", job: Program

@@ -39,7 +39,7 @@ IMAGE = "python:3-slim"
 Leaves: TypeAlias = Literal["nothing", "ended", "running"]
 
 # The container's main program is a shell that reads signals from its input stream: for "INT 12", it interrupts the
-# process group 12. At the limit on processes, no program such as `kill` could be started.
+# process group 12. The shell's own `kill` works at the limit on processes, too.
 _SIGNAL_LOOP = '(while read -r name group; do kill -s "$name" -- "-$group"; done) 2>/dev/null; :'
 _FOREVER = f"{_SIGNAL_LOOP}; while :; do sleep 3600; done"
 _HOME = "/tmp"  # noqa: S108 - the container's own
@@ -256,7 +256,8 @@ def _portable(environ: Mapping[str, str]) -> dict[str, str]:
     portable = {
         name: value
         for name, value in environ.items()
-        # The user passes on each variable that `scrub_environment` would drop. Most others describe this machine.
+        # A variable that `scrub_environment` would drop is here because the user passes it on. Others describe this
+        # machine.
         if name.startswith(_LOCALE) or name not in scrub_environment({name: value})
     }
     own = {name: environ[name] for name in ("IPYTHONDIR", "MPLBACKEND", "PYTHONSAFEPATH") if name in environ}

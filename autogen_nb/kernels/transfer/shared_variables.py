@@ -20,7 +20,7 @@ class SharedVariables:
         return frozenset(self._identity_tests)
 
     def copy(self) -> "SharedVariables":
-        """A copy of this record, for use when the kernel goes back to the present state."""
+        """A copy of this record, for when the kernel later returns to its present state."""
         copied = SharedVariables(self._current_kernel)
         copied._kernel = self._kernel
         copied._identity_tests.update(self._identity_tests)

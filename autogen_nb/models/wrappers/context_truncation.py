@@ -1,8 +1,8 @@
 """Shortens a conversation that is too long for its model, by removing its oldest outputs.
 
 1. Removable content is the output of code (a user message that begins with "exitcode: "), and the results of tools and
-   functions, except in the task and in the last turn. The first message after the system messages and the first user
-   message are the task; the last turn begins with the last assistant message.
+   functions, except in the task and in the last turn. The task consists of the first message that is no system message
+   and the first user message; the last turn begins with the last assistant message.
 2. A line with the number of removed characters replaces the content, if the line is much shorter. The rest of the
    message stays, so that each call keeps its result.
 3. If the server refuses a request as too long, the second request lacks the oldest half of the removable content. If

@@ -77,7 +77,7 @@ def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
 
 
 def decisions(log: Iterable[Recorded]) -> list[Decision]:
-    """Returns the questions to a person and the code that ran, in order, including nested chats."""
+    """The questions that a person was asked and the code that ran, in order, including nested chats."""
     rows: list[Decision] = []
     running: list[list[Decision]] = []
     password = False
@@ -111,7 +111,7 @@ def _question(event: ApprovalAsked | EffectAsked | CodeInputAsked | HumanInputAs
             return Decision(event.agent, f"{block.language} code{number}", reasons, code=block.code)
         case EffectAsked(effect=effect):
             what = effect.words or f"{effect.kind} {effect.target}".strip()
-            return Decision(event.agent, f"running code {what}", event.line and f"at the line {event.line.strip()}")
+            return Decision(event.agent, f"the code {what}", event.line and f"at the line {event.line.strip()}")
         case CodeInputAsked():
             return Decision(event.agent, _with_note("input of running code", event.prompt))
         case HumanInputAsked():
@@ -184,7 +184,7 @@ def requests(log: Iterable[Recorded]) -> list[Request]:
 
 
 def _is_new(statement: Said, agent: str, peer: str) -> bool:
-    """True for the peer's messages to the agent, and for others' messages to the peer (in a group, the manager)."""
+    """True for messages from the peer to the agent, and from others to the peer (in a group, to the manager)."""
     return statement.sender != agent and (
         statement.recipient == peer or (statement.sender, statement.recipient) == (peer, agent)
     )
