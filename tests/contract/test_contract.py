@@ -37,9 +37,9 @@ def grow():
 grow()
 """
 WIDGET = """
-from comm import create_comm
+from ipykernel.comm import Comm  # older kernels have no package `comm`
 data = {"state": {"value": None, "count": 0}, "buffer_paths": [["value"]]}
-widget = create_comm("jupyter.widget", data, buffers=[b"\\x00\\xff"])
+widget = Comm("jupyter.widget", data, buffers=[b"\\x00\\xff"])
 for count in range(100):
     widget.send({"method": "update", "state": {"count": count}})
 @widget.on_msg
