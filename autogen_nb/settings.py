@@ -141,8 +141,8 @@ class Settings(Configurable):
     ).tag(config=True, flags=("--human-timeout",), metavar="SECONDS", check=_positive, team=True)
     budget = Unicode(
         "",
-        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that the whole chat may spend, with its "
-        "earlier cells; the chat stops before a request that would exceed it [no limit]",
+        help="dollars ('0.50') or tokens ('20ktokens', \"20000 tokens\") that a chat may spend, in all its cells; "
+        "it stops before a request that would exceed it [no limit]",
     ).tag(config=True, flags=("--budget",), metavar="SUM", environ="AUTOGEN_NB_BUDGET", check=_budget)
     sandbox = Enum(
         SANDBOXES, "none", help="the sandbox for the chat's code; if it is unavailable, no code runs [none]"

@@ -25,7 +25,7 @@ from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.config_list import LIST
 
 _PIP = f"{sys.executable} -m pip install"
-_MARKS = {"ok": "ok  ", "note": "note", "broken": "MEND"}
+_MARKS = {"ok": "ok  ", "note": "note", "broken": "FAIL"}
 _OPTIONAL = {
     "data": "the built-in analysis (-m offline), tables and the demo",
     "docker": "--sandbox docker and the Docker executors",

@@ -64,7 +64,7 @@ def test_without_widgets_docker_and_key_it_says_how_to_mend(tmp_path: Path) -> N
     done = ran("doctor", cwd=tmp_path, PYTHONPATH=str(tmp_path))
 
     assert (done.code, done.err) == (1, "")
-    assert "MEND  ipywidgets: is not installed" in done.out
+    assert "FAIL  ipywidgets: is not installed" in done.out
     assert "-m pip install 'ipywidgets>=" in done.out
     assert "note  docker: a container needs the Docker library" in done.out
     assert "note  none: no model is configured; the first cell asks for one" in done.out

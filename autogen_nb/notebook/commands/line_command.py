@@ -132,7 +132,7 @@ class Commands:
 
     @_command(
         "pull",
-        "NAME [NAME ...] [-c CHAT]",
+        "NAME [NAME ...] [-c CHAT] [--unpickle]",
         "copies variables of the agent's kernel here, as data only;\n"
         "with --unpickle, any type, but the agent's code may then run in your notebook",
         needs_words=True,
