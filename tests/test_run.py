@@ -142,5 +142,5 @@ def test_without_a_place_the_error_says_what_to_import(monkeypatch: pytest.Monke
     monkeypatch.setattr(surfaces, "_find", None)
 
     assert not run.has_surface()
-    with pytest.raises(ConfigError, match="import autogen_nb"):
+    with pytest.raises(ConfigError, match="import names from autogen_nb"):
         run.surface()
