@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.ways import WAYS, Agent, Cannot, Way, image, running
+from tests.contract.ways import WAYS, Agent, Cannot, Way, image, running, skip_without_counters
 
 
 @pytest.fixture
@@ -56,6 +56,8 @@ def limited(request: pytest.FixtureRequest, agents: Agents) -> Agent:
 
 @pytest.fixture(params=_params(way for way in WAYS if way.limited and way.watched))
 def watched(request: pytest.FixtureRequest, agents: Agents) -> Agent:
+    if "docker" in request.param.name:
+        skip_without_counters()
     return agents.of(request.param)
 
 

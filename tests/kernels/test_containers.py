@@ -20,7 +20,7 @@ from autogen_nb.kernels.places.container import ContainerPlace, _portable
 from autogen_nb.kernels.places.container_exec import Exec, _forward
 from autogen_nb.messages import CodeBlock
 from tests.contract.conftest import engine
-from tests.contract.ways import IMAGE, Ran, ran
+from tests.contract.ways import IMAGE, Ran, ran, skip_without_counters
 from tests.kernels.looping import all_of
 from tests.processes import waited
 
@@ -112,6 +112,7 @@ class TestForReal:
     def test_the_engine_keeps_the_limits(
         self, engine: Any, tmp_path: Path, language: str, code: str, told: str
     ) -> None:
+        skip_without_counters()
         limits = Limits(memory=300 * 10**6, processes=70)
         executor = contained(tmp_path, os.environ[IMAGE], limits=limits)
 
