@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sized
 from functools import partial
 from html import escape
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from autogen_nb.engine import EngineCall
@@ -53,7 +54,8 @@ class RowsTable:
         parts = [f"{self.done} of {self.total} rows", *[f"{count} {status}" for status, count in counts if count]]
         tokens, costs = sum(row["tokens"] for row in self.rows), [row["cost"] for row in self.rows]
         parts += [f"{tokens:,} tokens"] if tokens else []
-        parts += [f"${sum(costs):.2f}"] if tokens and None not in costs else []
+        # In the final table, unknown costs are NaN.
+        parts += [f"${sum(costs):.2f}"] if tokens and None not in costs and not isnan(sum(costs)) else []
         return " · ".join(parts)
 
     def content(self) -> Content:
