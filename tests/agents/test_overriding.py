@@ -51,6 +51,24 @@ def test_a_get_human_input() -> None:
     assert awaited.human_input == ["awaited first words", "exit"]
 
 
+class Awaited(UserProxyAgent):
+    async def a_generate_init_message(self, message: Any, **context: Any) -> str:
+        return f"{message} Please."
+
+    async def a_execute_function(self, func_call: Any, verbose: bool = False) -> tuple[bool, dict[str, Any]]:
+        return True, {"content": f"{func_call['name']} was awaited"}
+
+
+def test_overridden_async_forms_are_called_in_async_chats() -> None:
+    call = {"content": None, "function_call": {"name": "add", "arguments": "{}"}}
+    proxy = user(Awaited, function_map={"add": lambda: "3"})
+    sync = chat("sync", proxy, assistant(call, "Done."), message="Begin.", max_turns=2)
+    awaited = chat("async", proxy, assistant(call, "Done."), message="Begin.", max_turns=2)
+
+    assert contents(sync)[::2] == ["Begin.", "3"]
+    assert contents(awaited)[::2] == ["Begin. Please.", "add was awaited"]
+
+
 @BOTH_WAYS
 def test_an_overridden_method_may_call_the_own_one(way: Way) -> None:
     class Counting(UserProxyAgent):

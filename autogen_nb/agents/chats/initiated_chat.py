@@ -1,6 +1,6 @@
 """A chat between two agents: builds its flow and runs it, sync, async, or event by event."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
-from autogen_nb.agents.parts.callbacks import call_user_code, naming_errors
+from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.outgoing_messages import checked_message
 from autogen_nb.agents.parts.usage_tracker import Paid, UsageTotals
 from autogen_nb.core.chats.person_question import NO_AUTHOR
@@ -104,7 +104,7 @@ class TwoAgentChat:
 
         def answer(question: Question) -> run.OnCaller | run.OnEngine:
             if isinstance(question, OpeningAsked):
-                return run.OnCaller(lambda: OpeningGiven(self._call_opening()))
+                return run.OnCaller(self._call_opening)
             return self._summarise() if isinstance(question, SummaryAsked) else handler(question)
 
         asks = callable(self.options.summary_method) or self.options.summary_method == "reflection_with_llm"
@@ -143,7 +143,7 @@ class TwoAgentChat:
 
     def _opening(self) -> Message | Literal["ask", "person"]:
         message = self.options.message
-        if callable(message) or self.initiator.overrides("generate_init_message"):
+        if callable(message) or self.initiator.own_form("generate_init_message", self._waits) is not None:
             return "ask"
         if message is None:
             return "person"
@@ -156,13 +156,14 @@ class TwoAgentChat:
 
         return cached(model, self.options.cache)
 
-    def _call_opening(self) -> Message:
+    def _call_opening(self) -> OpeningGiven | Awaitable[OpeningGiven]:
         message, context = self.options.message, self.options.message_context
+        own = self.initiator.own_form("generate_init_message", self._waits) or self.initiator.generate_init_message
         if callable(message):
-            with naming_errors("message"):
-                return checked_message(message(self.initiator, self.recipient, context))
-        with naming_errors("generate_init_message"):
-            return checked_message(self.initiator.generate_init_message(message, **context))
+            work, what = partial(message, self.initiator, self.recipient, context), "message"
+        else:
+            work, what = partial(own, message, **context), "generate_init_message"
+        return call_user_code(work, what, lambda opening: OpeningGiven(checked_message(opening)))
 
     def _summarise(self) -> run.OnCaller | run.OnEngine:
         method, args = self.options.summary_method, self.options.summary_args

@@ -24,7 +24,7 @@ from autogen_nb.core.ports import Model
 from autogen_nb.events import HumanInputAsked, SpeakerAsked
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, OnEngine
+from autogen_nb.run import OnCaller, OnEngine, Waits
 
 
 class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
@@ -96,6 +96,11 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
 
     def overrides(self, method: str) -> bool:
         return method in vars(self) or len([cls for cls in type(self).__mro__ if method in vars(cls)]) > 1
+
+    def own_form(self, method: str, waits: Waits) -> Callable[..., Any] | None:
+        """The user's form of a method; in async chats, the async form comes first. None without an override."""
+        names = (f"a_{method}", method) if waits == "async" else (method,)
+        return next((getattr(self, name) for name in names if self.overrides(name)), None)
 
     def own_code(self) -> Iterator[Own]:
         """The steps in which the flow asks the user's code: overridden methods and hooks."""

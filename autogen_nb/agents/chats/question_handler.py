@@ -105,19 +105,19 @@ class QuestionHandler:
         self, question: events.HumanInputAsked
     ) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
         agent = self._agents[question.agent]
-        if self._waits == "async" and agent.overrides("a_get_human_input"):
-            return _human_input_async(agent, question.prompt)
-        if agent.overrides("get_human_input"):
-            return _human_input(agent, agent.get_human_input(question.prompt))
+        if (own := agent.own_form("get_human_input", self._waits)) is not None:
+            text = own(question.prompt)
+            return _await_input(agent, text) if isinstance(text, Awaitable) else _human_input(agent, text)
         if question.by_tool:
             return person_tool.answer_or_nobody(lambda: self._human.input(question))
         return self._human.input(question)
 
     def _functions(self, question: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
         agent = self._agents[question.agent]
-        if agent.overrides("execute_function"):
-            calls = ({"name": call.name, "arguments": call.arguments} for call in question.calls)
-            return events.FunctionsReturned(tuple(str(agent.execute_function(call)[1]["content"]) for call in calls))
+        if (own := agent.own_form("execute_function", self._waits)) is not None:
+            outcomes = [own({"name": call.name, "arguments": call.arguments}) for call in question.calls]
+            is_async = any(isinstance(outcome, Awaitable) for outcome in outcomes)
+            return _await_outcomes(outcomes) if is_async else _returned(outcomes)
         results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in question.calls]
         if any(isinstance(result, Awaitable) for result in results):
             return _await_results(results)
@@ -228,13 +228,21 @@ def _run_overridden(agent: Participant, question: events.CodeAsked) -> events.Co
     return events.CodeRan(int(exit_code), outputs, len(question.blocks), seconds=time.monotonic() - started)
 
 
-async def _human_input_async(agent: Participant, prompt: str) -> events.HumanInputGiven:
-    return _human_input(agent, await agent.a_get_human_input(prompt))
+async def _await_input(agent: Participant, text: Awaitable[str | None]) -> events.HumanInputGiven:
+    return _human_input(agent, await text)
 
 
 def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
     """The answer from the user's `get_human_input`; as in AutoGen 0.2, None counts as an empty text."""
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
+
+
+async def _await_outcomes(outcomes: list[Any]) -> events.FunctionsReturned:
+    return _returned([await each if isinstance(each, Awaitable) else each for each in outcomes])
+
+
+def _returned(outcomes: list[Any]) -> events.FunctionsReturned:
+    return events.FunctionsReturned(tuple(str(message["content"]) for _, message in outcomes))
 
 
 async def _await_results(results: list[Any]) -> events.FunctionsReturned:
