@@ -36,7 +36,6 @@ def penguins(build: Path) -> Ran:
     return demo(build)
 
 
-@pytest.mark.kernel
 @pytest.mark.slow
 class TestOnItsOwnTable:
     def test_shows_each_message_once_and_leaves_the_executed_notebook(self, penguins: Ran, build: Path) -> None:

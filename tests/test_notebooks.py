@@ -25,7 +25,7 @@ sys.addaudithook(stay_here)
 """
 """Python runs this module first, in the notebook's kernel and in the agent's."""
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def books(*stems: str) -> list[Any]:

@@ -13,7 +13,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.parity.measured import fake_openai
 from tests.parity.measured import run as untyped
 
-pytestmark = [pytest.mark.slow, pytest.mark.kernel]
+pytestmark = pytest.mark.slow
 
 run: Any = untyped
 

@@ -1,8 +1,6 @@
 import subprocess
 import sys
 
-import pytest
-
 # What Linux has and macOS has not, as far as a program could come to use it; see docs/safety.md.
 AS_ON_MACOS = """
 import ctypes, os, pkgutil, resource, select, signal, sys
@@ -69,7 +67,6 @@ except ConfigError as error:
 """
 
 
-@pytest.mark.kernel
 def test_every_module_can_be_imported_and_code_runs_without_what_only_linux_has() -> None:
     program = f"{AS_ON_MACOS}{RUN}"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240, check=False)

@@ -28,7 +28,6 @@ def cell(beginning: str) -> int:
     return next(index for index, text in enumerate(CELLS) if text.startswith(beginning))
 
 
-@pytest.mark.kernel
 @pytest.mark.slow
 class TestTheCode:
     def test_every_chat_is_done(self, executed: Any) -> None:

@@ -140,7 +140,6 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
 """
 
 
-@pytest.mark.kernel
 def test_chats_run_in_forked_processes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FORKED, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -22,8 +22,6 @@ from tests.agents.chatting import Way, assistant, user
 from tests.agents.groups import events, stream
 from tests.processes import gone
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture(scope="module")
 def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockExecutor]:

@@ -92,7 +92,6 @@ def test_what_nobody_started_is_stopped(held: bool, stopped: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.kernel
 def test_jupyter_executor_in_a_team(tmp_path: Path) -> None:
     from autogen_nb.executors.jupyter_code_executor import JupyterCodeExecutor
 

@@ -121,7 +121,6 @@ def test_work_is_linear() -> None:
     assert late < early * 1.05
 
 
-@pytest.mark.kernel
 @pytest.mark.parametrize("make", [JupyterCodeExecutor, LocalCommandLineCodeExecutor])
 def test_a_cancelled_run_leaves_no_process(make: Callable[..., Any], tmp_path: Path) -> None:
     code = "import os, subprocess\nchild = subprocess.Popen(['sleep', '98765'])"

@@ -12,7 +12,7 @@ from tests.notebook.scripts import python
 from tests.notebook.terminals import CHOICES
 from tests.processes import gone
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 TASK = "Your task: "
 

@@ -9,8 +9,6 @@ from autogen_nb.cli.doctor_command import models as models_found
 from autogen_nb.trusted import policy_file
 from tests.cli.commands import ran
 
-pytestmark = pytest.mark.kernel
-
 KEY = "sk-0123456789abcdef"
 
 

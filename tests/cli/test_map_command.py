@@ -18,7 +18,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.kernel
 @pytest.mark.slow
 def test_a_stopped_command_goes_on(folder: Path, model: FakeOpenAI) -> None:
     model.add("The first.", "```python\nimport time\ntime.sleep(600)\n```")

@@ -9,7 +9,7 @@ from tests.cli.commands import TIMEOUT, asked, book, ran, started, texts
 from tests.notebook.scripts import python
 from tests.processes import gone
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SALES = "region,amount\nnorth,3\nsouth,4\nnorth,5\n"
 

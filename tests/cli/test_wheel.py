@@ -12,7 +12,7 @@ import pytest
 from tests.cli.commands import DATA, book, ran, texts
 from tests.pages import PROJECT
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ import pytest
 from tests.contract.ways import Agent
 from tests.executors.wheels import wheel
 
-pytestmark = pytest.mark.kernel
-
 SLEEPS = "import time\nprint('on', flush=True)\ntime.sleep(99)"
 SLEEPING = pytest.mark.parametrize(
     ("language", "code"), [("python", SLEEPS), ("sh", "echo on; sleep 99")], ids=["python", "sh"]

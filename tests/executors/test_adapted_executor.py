@@ -21,8 +21,6 @@ from tests.contract.ways import ran
 from tests.kernels.looping import all_of
 from tests.processes import gone
 
-pytestmark = pytest.mark.kernel
-
 BLOCK = "```python\nprint(1)\n```"
 RAN = "exitcode: 0 (execution succeeded)\nCode output: python: print(1)"
 

@@ -8,7 +8,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from tests.contract.ways import Agent, Way, plain, ran, running
 from tests.executors.wheels import wheel
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -23,8 +23,6 @@ from tests.contract.servers import serving
 from tests.executors.wheels import wheel
 from tests.processes import gone, waited
 
-pytestmark = pytest.mark.kernel
-
 Make = Callable[..., Any]
 EITHER = pytest.mark.parametrize(
     "make", [LocalCommandLineCodeExecutor, autogen_nb.JupyterCodeExecutor], ids=["local", "jupyter"]

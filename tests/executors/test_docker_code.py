@@ -15,7 +15,7 @@ from tests.contract.ways import image
 
 __all__ = ["engine"]
 
-pytestmark = [pytest.mark.places, pytest.mark.kernel]
+pytestmark = pytest.mark.places
 
 NETWORK = CodeBlock("python", "import socket; print([name for _, name in socket.if_nameindex()])")
 # Another run of these tests may use the same engine.

@@ -8,8 +8,6 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 
-pytestmark = pytest.mark.kernel
-
 CHAT = """
 import os
 import autogen_nb as autogen

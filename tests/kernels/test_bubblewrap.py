@@ -21,8 +21,6 @@ from autogen_nb.outputs import Stream
 from tests.contract.ways import Agent, Cannot, Way, plain, running
 from tests.kernels.looping import all_of
 
-pytestmark = pytest.mark.kernel
-
 KEY = "planted-key-4711"
 SEARCH = """
 import os, pathlib

@@ -15,8 +15,6 @@ from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import waited
 
-pytestmark = pytest.mark.kernel
-
 MB = 10**6
 LIMITS = Limits(memory=400 * MB, processes=60)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.kernels.looping import SharedKernel, shared_kernel
 
-pytestmark = [pytest.mark.kernel, pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 SECONDS = 60
 LONG = ("joblib with processes", "scikit-learn")

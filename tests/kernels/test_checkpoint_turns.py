@@ -8,7 +8,6 @@ import pytest
 from tests.kernels.looping import SharedKernel, shared_kernel
 
 pytestmark = [
-    pytest.mark.kernel,
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux"),
 ]

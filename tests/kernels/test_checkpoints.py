@@ -22,10 +22,7 @@ from tests.kernels.guarded import ALLOWED, GuardedKernel
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import gone, waited
 
-pytestmark = [
-    pytest.mark.kernel,
-    pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 psutil = pytest.importorskip("psutil")
 BACK = "its variables are as they were before the block."

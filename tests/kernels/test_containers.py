@@ -26,7 +26,7 @@ from tests.processes import waited
 
 __all__ = ["engine"]
 
-places = [pytest.mark.places, pytest.mark.kernel]
+places = pytest.mark.places
 
 
 def contained(folder: Path, *images: str, limits: Limits | None = None) -> BlockExecutor:

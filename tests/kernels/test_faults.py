@@ -12,8 +12,6 @@ from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import gone, waited
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture(autouse=True)
 def usable_afterwards(agent: SharedKernel) -> Iterator[None]:

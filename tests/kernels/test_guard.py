@@ -12,8 +12,6 @@ from autogen_nb.outputs import Output, Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
 from tests.kernels.looping import stream
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:

@@ -8,9 +8,6 @@ from autogen_nb.effects import Effect
 from tests.corpus import sections
 from tests.kernels.guarded import ALLOWED, GuardedKernel, errors, guarded_kernel
 
-pytestmark = pytest.mark.kernel
-
-
 USED = """
 import json, os, pathlib, shutil, socket, sqlite3, subprocess, sys, tempfile
 number = lambda name: os.open(name, os.O_RDONLY)

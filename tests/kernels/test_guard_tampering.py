@@ -10,8 +10,6 @@ from autogen_nb.kernels.kernel import TIMED_OUT
 from tests.corpus import sections
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 
-pytestmark = pytest.mark.kernel
-
 HELPER = """
 saved = []
 def replace(owner, *names, by=None):

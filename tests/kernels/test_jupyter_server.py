@@ -19,7 +19,7 @@ from tests.contract.servers import Serving, Wire, serving
 from tests.contract.ways import Ran, ran
 from tests.kernels.looping import all_of, emitted
 
-pytestmark = [pytest.mark.kernel, pytest.mark.places]
+pytestmark = pytest.mark.places
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,6 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.kernels.places.kernelspec import KernelspecPlace
 from tests.contract.ways import Agent, Way, plain, running
 
-pytestmark = pytest.mark.kernel
-
 
 def install(name: str, argv: list[str], language: str, **more: object) -> None:
     folder = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / name

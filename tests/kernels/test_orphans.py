@@ -11,10 +11,7 @@ import pytest
 from tests.kernels.looping import shared_kernel
 from tests.processes import gone, waited
 
-pytestmark = [
-    pytest.mark.kernel,
-    pytest.mark.skipif(sys.platform != "linux", reason="child subreapers are a thing of Linux"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="child subreapers are a thing of Linux")
 
 # Children of every kind: plain, in a session of their own, and forked twice.
 CHILDREN = """

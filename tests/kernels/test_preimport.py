@@ -1,8 +1,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from autogen_nb.kernels.preparation import with_parents
 from tests.kernels.looping import Ran, SharedKernel, collected, shared_kernel
 from tests.processes import waited
@@ -40,7 +38,6 @@ def test_a_package_comes_before_its_modules() -> None:
     assert with_parents(["numpy", "a.b.c", "a.d"]) == ["numpy", "a", "a.b", "a.b.c", "a.d"]
 
 
-@pytest.mark.kernel
 def test_a_block_that_comes_in_the_middle_of_an_import_waits_for_its_end(tmp_path: Path) -> None:
     modules(tmp_path, slow=SLOW, later="")
 
@@ -59,7 +56,6 @@ def test_a_block_that_comes_in_the_middle_of_an_import_waits_for_its_end(tmp_pat
     assert ran.stdout == "True False\n"
 
 
-@pytest.mark.kernel
 def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> None:
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "__init__.py").write_text(HALF)
@@ -76,7 +72,6 @@ def test_nothing_of_an_import_that_failed_half_way_is_left(tmp_path: Path) -> No
     assert before.finished.note == ""
 
 
-@pytest.mark.kernel
 def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
     modules(tmp_path, loud="import sys; print('loud'); sys.stderr.write('louder')")
 
@@ -87,7 +82,6 @@ def test_a_module_that_is_imported_ahead_shows_nothing(tmp_path: Path) -> None:
     assert [output.text for output in ran.outputs] == ["True False True\n"]  # type: ignore[union-attr]  # other outputs fail here
 
 
-@pytest.mark.kernel
 def test_a_kernel_that_is_shut_down_in_the_middle_of_an_import_stays_off(tmp_path: Path) -> None:
     modules(tmp_path, slow=SLOW)
 

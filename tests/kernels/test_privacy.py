@@ -10,8 +10,6 @@ from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.kernel import Kernel
 from tests.kernels.looping import shared_kernel
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.mark.slow
 def test_no_key_is_in_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

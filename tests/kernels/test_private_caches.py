@@ -14,8 +14,6 @@ from autogen_nb.outputs import Stream
 from tests.kernels.guarded import ALLOWED, GuardedKernel, guarded_kernel
 from tests.kernels.looping import Loop, all_of
 
-pytestmark = pytest.mark.kernel
-
 LOOK = """
 import matplotlib, os, sys, tempfile
 names = ("TMPDIR", "XDG_CACHE_HOME", "MPLCONFIGDIR", "PIP_CACHE_DIR", "NUMBA_CACHE_DIR", "JOBLIB_TEMP_FOLDER")

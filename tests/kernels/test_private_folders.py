@@ -119,7 +119,6 @@ def test_next_kernel_on_a_server_removes_the_files_of_a_killed_one(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.kernel
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["slow", "killed"])
 def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +145,6 @@ def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monke
         assert (tmp_path / "ended").exists() is (end == "slow")
 
 
-@pytest.mark.kernel
 @pytest.mark.parametrize("end", ["", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path) -> None:
     # Where the temporary folder has a long name, another one is taken.

@@ -15,8 +15,6 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.outputs import Cleared, Display, Output, Stream
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
-pytestmark = pytest.mark.kernel
-
 
 def test_a_clear_is_an_event(agent: SharedKernel) -> None:
     ran = agent.execute("from IPython.display import clear_output; clear_output(wait=True); clear_output()")

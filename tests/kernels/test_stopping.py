@@ -7,8 +7,6 @@ import pytest
 from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
-pytestmark = pytest.mark.kernel
-
 STUBBORN = """
 import time
 kept = 'x'

@@ -13,8 +13,6 @@ from autogen_nb.kernels.inside import pickles
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
 from tests.kernels.looping import SharedKernel
 
-pytestmark = pytest.mark.kernel
-
 
 def cells(source: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "__main__", "dataclasses": dataclasses}

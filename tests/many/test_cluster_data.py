@@ -13,7 +13,7 @@ from tests.kernels.guarded import guarded_kernel
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 CLUSTER = """
 import numpy as np, pandas as pd, dask.dataframe as dd

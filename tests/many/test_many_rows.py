@@ -15,7 +15,7 @@ import autogen_nb
 from tests.many.test_map import Server
 from tests.processes import gone
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 ROWS = 500
 # The first call ends by Ctrl-C, the second by SIGKILL, the third with the table.

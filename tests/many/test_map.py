@@ -18,8 +18,6 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.testing import FakeOpenAI
 from autogen_nb.testing.fake_openai import FakeReply, Plain, Received
 
-pytestmark = pytest.mark.kernel
-
 KEY = "sk-a-key-that-stays-with-the-workers"
 ROWS = [{"n": n} for n in range(12)]
 

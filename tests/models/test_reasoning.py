@@ -59,7 +59,6 @@ def test_tags_that_are_not_a_pair(
 
 
 @pytest.mark.slow
-@pytest.mark.kernel
 def test_only_the_code_of_the_answer_runs(server: FakeOpenAI, tmp_path: Path) -> None:
     server.add(f"<think>\n{THOUGHT}</think>\n{ANSWER}", FakeReply("TERMINATE", reasoning="That was all."))
     assistant = AssistantAgent(

@@ -15,15 +15,6 @@ from autogen_nb.testing import FakeOpenAI
 from tests.conftest import home_variables
 from tests.notebook.front_end import Clicks, FrontEnd
 
-_KERNEL_FIXTURES = frozenset({"notebook", "fresh", "either", "kernels"})
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if isinstance(item, pytest.Function) and _KERNEL_FIXTURES & set(item.fixturenames):
-            item.add_marker(pytest.mark.kernel)
-
-
 _RELOAD = """\
 # What `%config` was told belongs to the shell, and outlives the extension.
 get_ipython().config.pop("AutogenMagics", None)

@@ -166,7 +166,6 @@ def test_svg_without_namespaces_is_a_picture() -> None:
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
 
 
-@pytest.mark.kernel
 @pytest.mark.slow
 def test_altair_chart_has_a_picture_that_loads_nothing(notebook: FrontEnd, model: FakeOpenAI) -> None:
     with canary() as (url, paths):

@@ -12,8 +12,6 @@ from tests.kernels.looping import all_of
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.mark.slow
 def test_an_idle_kernel_ends_after_a_word(fresh: FrontEnd, model: FakeOpenAI) -> None:

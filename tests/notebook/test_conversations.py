@@ -133,7 +133,6 @@ def test_each_notebook_and_each_chat_has_a_folder_of_its_name(path: str, folder:
 
 
 @pytest.mark.slow
-@pytest.mark.kernel
 def test_two_notebooks_in_a_folder(tmp_path: Path, model: FakeOpenAI) -> None:
     folders, said = ("one/main", "two/main"), []
     with ExitStack() as both:

@@ -9,8 +9,6 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 
-pytestmark = pytest.mark.kernel
-
 TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
 EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"
 

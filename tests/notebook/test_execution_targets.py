@@ -15,7 +15,6 @@ WALLS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is 
 
 @pytest.mark.slow
 @WALLS
-@pytest.mark.kernel
 def test_a_cell_behind_walls(tmp_path: Path, model: FakeOpenAI) -> None:
     look = "import os, socket\nprint(os.listdir(os.path.expanduser('~')))\n"
     look += "try:\n    socket.create_connection(('127.0.0.1', 9), 1)\nexcept OSError as e: print('no network')"
@@ -70,7 +69,6 @@ def test_unavailable_place_is_an_error(fresh: FrontEnd, model: FakeOpenAI) -> No
     assert not model.requests
 
 
-@pytest.mark.kernel
 @pytest.mark.places
 def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
     try:
@@ -97,7 +95,6 @@ def test_a_cell_in_a_container(tmp_path: Path, model: FakeOpenAI) -> None:
     assert (tmp_path / "autogen_files" / "main" / "made.txt").read_text() == "kept"
 
 
-@pytest.mark.kernel
 @pytest.mark.places
 def test_a_cell_on_a_server(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add(python("import os\ndoubled = number * 2\nprint(os.getcwd())"), "Done.")

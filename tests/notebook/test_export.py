@@ -15,8 +15,6 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
-pytestmark = pytest.mark.kernel
-
 SAME = " (checked: the same results)."
 WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.run_path(sys.argv[1])"
 

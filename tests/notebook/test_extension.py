@@ -55,7 +55,6 @@ def test_unloading_leaves_nothing_behind(fresh: FrontEnd, model: FakeOpenAI) -> 
     fresh.run("%load_ext autogen_nb")
 
 
-@pytest.mark.kernel
 def test_loading_starts_a_kernel_that_a_killed_notebook_takes_with_it(tmp_path: Path) -> None:
     with FrontEnd(tmp_path, environment(tmp_path)) as front:
         front.run("%load_ext autogen_nb")

@@ -12,7 +12,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 CLIENT = ("-c", "import nbformat, nbclient; nbclient.NotebookClient(nbformat.read('talk.ipynb', 4)).execute()")
 LOADED = "%load_ext autogen_nb"

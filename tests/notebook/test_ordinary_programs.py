@@ -20,7 +20,7 @@ from tests.corpus import sections
 from tests.executors.wheels import wheel
 from tests.kernels.looping import Loop, emitted
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 PROGRAMS = dict(sections(Path(__file__).with_name("ordinary_programs.txt")))
 

@@ -5,7 +5,7 @@ import pytest
 from tests.notebook.conftest import environment
 from tests.processes import on_disk
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SCRIPT = """
 import re, shutil

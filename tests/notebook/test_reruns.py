@@ -101,7 +101,6 @@ def test_chat_is_shown_again(fresh: FrontEnd, model: FakeOpenAI) -> None:
     assert len(model.requests) == 2
 
 
-@pytest.mark.kernel
 def test_follow_up_after_a_restart_says_what_is_gone(tmp_path: Path, model: FakeOpenAI) -> None:
     model.add("One.", "Two.", "Three.", "Four.")
     with opened(tmp_path, model) as front:

@@ -15,8 +15,6 @@ from autogen_nb.testing.fake_openai import Received
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture
 def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:

@@ -7,8 +7,6 @@ from tests.notebook.conftest import environment
 from tests.notebook.scripts import python
 from tests.notebook.terminals import CHOICES, Terminal
 
-pytestmark = pytest.mark.kernel
-
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:

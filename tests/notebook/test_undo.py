@@ -12,7 +12,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import opened, python
 
-pytestmark = [pytest.mark.kernel, pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="checkpoints are forks on Linux")
 
 NEVER = "%%autogen --confirm never\n"
 LOOK = "print(sorted(name for name in globals() if name in 'xyz'), x if 'x' in globals() else None)"

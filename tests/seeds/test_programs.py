@@ -14,8 +14,6 @@ from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 from tests.tutorial.running import printed_by
 
-pytestmark = pytest.mark.kernel
-
 
 def source(name: str) -> str:
     return Path(__file__).parent.joinpath("programs", f"{name}.txt").read_text(encoding="utf-8")

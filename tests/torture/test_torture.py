@@ -10,7 +10,7 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Display, Failure, Stream
 from tests.contract.ways import Agent
 
-pytestmark = [pytest.mark.kernel, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 KEPT = "its variables are kept"
 LOST = "its variables are lost"

@@ -16,9 +16,7 @@ def empty_notebook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Noteboo
         yield Notebook(front)
 
 
-@pytest.fixture(
-    params=[pytest.param("script", marks=pytest.mark.kernel), pytest.param("notebook", marks=pytest.mark.kernel)]
-)
+@pytest.fixture(params=["script", "notebook"])
 def run(request: pytest.FixtureRequest) -> Runner:
     if request.param == "script":
         return in_a_script
