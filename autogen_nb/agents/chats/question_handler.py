@@ -238,11 +238,14 @@ def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven
 
 
 async def _await_outcomes(outcomes: list[Any]) -> events.FunctionsReturned:
-    return _returned([await each if isinstance(each, Awaitable) else each for each in outcomes])
+    async def outcome(each: Any) -> Any:
+        return await each if isinstance(each, Awaitable) else each
+
+    return _returned(await asyncio.gather(*map(outcome, outcomes)))
 
 
 def _returned(outcomes: list[Any]) -> events.FunctionsReturned:
-    return events.FunctionsReturned(tuple(str(message["content"]) for _, message in outcomes))
+    return events.FunctionsReturned(tuple(str(outcome[1]["content"]) for outcome in outcomes))
 
 
 async def _await_results(results: list[Any]) -> events.FunctionsReturned:

@@ -101,11 +101,8 @@ def elements(value: Any) -> Values:
 
 def deduplicated(values: Iterable[Any]) -> Values:
     """The first `MOST` values without duplicates; `UNKNOWN` follows if there are none, or more than `MOST`."""
-    unique: list[Any] = []
-    for value in islice(values, MOST * MOST):
-        for each in value.values if isinstance(value, OneOf) else (value,):
-            if each not in unique:
-                unique.append(each)
+    expanded = (value.values if isinstance(value, OneOf) else (value,) for value in islice(values, MOST * MOST))
+    unique = list(dict.fromkeys(each for several in expanded for each in several))
     return tuple(unique) if 0 < len(unique) <= MOST else (*unique[:MOST], UNKNOWN)
 
 

@@ -31,7 +31,8 @@ from autogen_nb.core.analysis.bindings import Bindings, BoundExpression
 from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
 
 _DEEP = 30
-_STEPS = 20_000
+_STEPS = 10_000
+_LATER_STEPS = 20
 
 _FIXED: Mapping[str, Any] = {
     "pathlib.Path.home": PathText("~"),
@@ -55,48 +56,33 @@ class Evaluator:
     def __init__(self, names: Bindings, *, private_temporary: bool = False) -> None:
         self._names = names
         self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
-        # The expressions that are being evaluated, with their depths.
-        self._busy: dict[int, int] = {}
+        self._busy: set[int] = set()
         self._cache: dict[int, Values] = {}
-        # Results that a cycle of names or a limit has cut short, with the depth of the expression that begins the
-        # cycle. They are valid until this expression has its result.
-        self._partial: dict[int, tuple[Values, int]] = {}
         self._steps = 0
-        # The smallest of these depths for the present expression.
-        self._cut = _STEPS
+        self._limit = _STEPS
+        self._cuts = 0
 
     def of(self, node: ast.expr) -> Values:
         key = id(node)
         if key in self._cache:
             return self._cache[key]
-        if key in self._partial:
-            values, cut = self._partial[key]
-            self._cut = min(self._cut, cut)
-            return values
+        if not self._busy:
+            # Names in cycles can use up all steps, but later calls must not lose their effects.
+            self._limit = max(_STEPS, self._steps + _LATER_STEPS)
         self._steps += 1
-        depth = len(self._busy)
-        if key in self._busy or depth > _DEEP or self._steps > _STEPS:
-            self._cut = min(self._cut, self._busy.get(key, 0))
+        if key in self._busy or len(self._busy) > _DEEP or self._steps > self._limit:
+            self._cuts += 1
             return (UNKNOWN,)
-        outer, self._cut = self._cut, _STEPS
-        self._busy[key] = depth
+        cuts = self._cuts
+        self._busy.add(key)
         try:
             values = deduplicated(self._evaluate(node))
         finally:
-            del self._busy[key]
-        self._partial = {other: part for other, part in self._partial.items() if part[1] < depth}
-        if self._cut < depth:
-            self._partial[key] = values, self._cut
-            outer = min(outer, self._cut)
-        else:
+            self._busy.discard(key)
+        # If a cycle of names or a limit has cut the evaluation short, only the outermost call caches the result.
+        if self._cuts == cuts or not self._busy:
             self._cache[key] = values
-        self._cut = outer
         return values
-
-    @property
-    def exhausted(self) -> bool:
-        """True if some values are unknown because the block has too many expressions."""
-        return self._steps > _STEPS
 
     def temporary_folder(self, name: str, call: ast.Call) -> str | None:
         # The first argument of functions such as `NamedTemporaryFile` is a mode.
@@ -138,7 +124,8 @@ class Evaluator:
             case ast.ListComp(elt=element) | ast.GeneratorExp(elt=element) | ast.SetComp(elt=element):
                 return (tuple(self.of(element)),)
             case ast.JoinedStr(values=parts):
-                return ["".join(texts) for texts in islice(product(*map(self.of, parts)), MOST + 1)]
+                texts = ([HOLE if text is UNKNOWN else text for text in self.of(part)] for part in parts)
+                return ["".join(combination) for combination in islice(product(*texts), MOST + 1)]
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                 return [string_form(item) for item in self.of(value)]
             case ast.FormattedValue():

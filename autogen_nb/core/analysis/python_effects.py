@@ -73,7 +73,7 @@ class _PythonReader:
         }
         self._calls = CallReader(self._values, effects, names.methods, changing=any(map(self._changes, calls)))
 
-    def read(self) -> None:  # noqa: C901  # one case for each kind of node
+    def read(self) -> None:
         imports = EffectCollector(self._effects.scope)
         for node in self._nodes:
             match node:
@@ -94,8 +94,6 @@ class _PythonReader:
                     self._effects.add_unknown(f"contains {hidden[0]} in a string")
                 case _:
                     read_import(node, imports)
-        if self._values.exhausted:
-            self._effects.add_unknown("is too long to be read")
         # If the code uses an imported module, the effects of the use replace the effect of the import.
         self._effects.add_vague(imports.effects)
 

@@ -17,10 +17,10 @@ _KINDS = {
 _AWK = re.compile(r"-f.*|--file.*|.*(system\s*\(|print[^;}]*[>|]).*", re.DOTALL)
 _DANGEROUS = {
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls)"),
-    "sed": re.compile(r"-\w*i.*|--in.*|-f.*|--fi.*"),
+    "sed": re.compile(r"-[bEnrsuz]*[if].*|--in.*|--fi.*"),
     "awk": _AWK,
     "gawk": _AWK,
-    "sort": re.compile(r"-\w*o.*|--o.*|--co.*"),
+    "sort": re.compile(r"-[bcCdfghiMmnRrsuVz]*o.*|--o.*|--co.*"),
     "rg": re.compile(r"--pre.*"),
     "tree": re.compile(r"-o.*"),
     "less": re.compile(r"[+-].*"),
@@ -35,6 +35,7 @@ _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
 """Options of an installer that cannot name a package; other options with a value may name one."""
+_ENV_COMMAND = re.compile(r"-\w*S|--split")
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://\S+")
 
 
@@ -88,8 +89,7 @@ class _ShellReader:
         )
         if name in _COMMANDS["text_first"] and not inline:
             paths = paths[1:]
-        if name in ("uniq", "xxd"):
-            paths = [path for path in paths if not path.isdigit()]
+        if name == "uniq":
             for path in paths[1:]:
                 self._add_file("write", path)
             paths = paths[:1]
@@ -103,13 +103,13 @@ class _ShellReader:
         effects, kind = self._effects, _KINDS.get(name)
         if name == "git" and paths and paths[0] in _COMMANDS["remote"]:
             kind = "network"
-        if name == "env" and any("=" not in path for path in paths):
+        if name == "env" and (any("=" not in path for path in paths) or any(map(_ENV_COMMAND.match, arguments))):
             kind = None
         if name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
             effects.add_install(" ".join(_packages(arguments[3:])) or None)
         elif kind == "installs":
-            verbs = paths[1:] if paths[:1] in (["env"], ["config"]) else paths
-            if not verbs or verbs[0] not in _COMMANDS["looking"]:
+            looks = paths[:1] and paths[0] in _COMMANDS["looking"]
+            if not looks or (paths[0] in ("env", "config") and not _COMMANDS["changing"].isdisjoint(arguments)):
                 effects.add_install(" ".join(_packages(arguments)) or None)
         elif kind == "network":
             addresses: list[str | None] = [match[0] for word in arguments if (match := _ADDRESS.search(word))]

@@ -50,8 +50,18 @@ def test_code_that_is_nested_too_deeply_is_asked_about() -> None:
     assert risky("-" * 50_000 + "1")
 
 
-def test_code_with_too_many_expressions_is_asked_about() -> None:
-    assert risky(f"x = [{21_000 * 'a,'}]\nprint(x)")
+def test_many_assignments_of_one_name_hide_nothing() -> None:
+    lines = [f"df = df.assign(a{number}=df['b'] + {number})" for number in range(20)]
+
+    assert not risky("\n".join(lines))
+    assert risky("\n".join([*lines, "open('/x', 'w')"]))
+
+
+@pytest.mark.parametrize("name", ["d0", "(d0,)[0]", "[(d0,)[0]][0]"])
+def test_a_long_chain_of_texts_can_be_read(name: str) -> None:
+    chain = "\n".join(f"d{number} = f'{{d{number + 1}}}'" for number in range(40))
+
+    assert risky(f"{chain}\nopen({name}, 'w')")
 
 
 @given(st.sampled_from(sorted(COMPUTES)), st.sampled_from(["sys", "subprocess", "_os", "__loader__", "builtins"]))
