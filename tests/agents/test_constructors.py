@@ -58,7 +58,7 @@ def test_names_order_and_defaults(cls: type, known: dict[str, Any]) -> None:
             (
                 {name: ScriptedExecutor({}), key: value},
                 ValueError,
-                f"cannot be combined with {key}; configure the executor",
+                f"executor= cannot be combined with {key}; configure the executor",
             )
             for name in ("executor", "code_executor")
             for key, value in {"work_dir": "x", "timeout": 3, "use_docker": "x", "restore": "replay"}.items()

@@ -194,6 +194,7 @@ def test_rules_that_cannot_be_used_are_none(rules: RulesFile) -> None:
     assert given == [ApprovalGiven("run", by="scripted")] * 2
     assert len(told) == 1
     assert told[0].startswith("Your rules cannot be used (")
+    assert told[0].endswith("), so you are asked")
     assert "others may write it" in told[0]
 
 

@@ -108,8 +108,8 @@ class _ShellReader:
         if name.startswith("python") and arguments[:3] == ["-m", "pip", "install"]:
             effects.add_install(" ".join(_packages(arguments[3:])) or None)
         elif kind == "installs":
-            looks = paths[:1] and paths[0] in _COMMANDS["looking"]
-            if not looks or (paths[0] in ("env", "config") and not _COMMANDS["changing"].isdisjoint(arguments)):
+            verb, changes = paths[0] if paths else "", not _COMMANDS["changing"].isdisjoint(arguments)
+            if verb not in _COMMANDS["looking"] or (verb in ("env", "config") and changes):
                 effects.add_install(" ".join(_packages(arguments)) or None)
         elif kind == "network":
             addresses: list[str | None] = [match[0] for word in arguments if (match := _ADDRESS.search(word))]
