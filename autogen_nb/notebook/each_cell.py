@@ -7,6 +7,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Sized
+from contextlib import nullcontext
 from functools import partial
 from html import escape
 from math import isnan
@@ -19,7 +20,8 @@ from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.rendering import chat_html, styles, tables_html
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.plain_cell import PlainCellView
-from autogen_nb.notebook.view.slots import Content
+from autogen_nb.notebook.view.slots import Content, Slot
+from autogen_nb.run import heartbeat
 from autogen_nb.settings import OPTIONS, Settings
 
 if TYPE_CHECKING:
@@ -39,14 +41,27 @@ _END_SECONDS = 15.0
 class RowsTable:
     """The cell's table of the rows that have ended, with a progress bar."""
 
-    def __init__(self, columns: int, total: int) -> None:
+    def __init__(self, columns: int, total: int, slot: Slot | None) -> None:
         self.rows: list[dict[str, Any]] = []
         self._columns = columns
         self.done, self.total = 0, total
+        self._slot = slot
+        self._shown, self._is_current = 0.0, True
 
     def add(self, row: dict[str, Any], done: int, total: int) -> None:
         self.rows.append(row)
-        self.done, self.total = done, total
+        self.done, self.total, self._is_current = done, total, False
+        self.flush()
+
+    def flush(self) -> None:
+        """Shows the rows that are not shown yet, unless the table was shown less than `_INTERVAL` ago."""
+        if not self._is_current and time.monotonic() - self._shown > _INTERVAL:
+            self.show()
+
+    def show(self) -> None:
+        if self._slot is not None:
+            self._slot.show(*self.content())
+        self._shown, self._is_current = time.monotonic(), True
 
     @property
     def summary(self) -> str:
@@ -96,28 +111,31 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     namespace = stage.notebook.namespace
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
     work, name = _work(stage, options, rows), options.outputs[0]
-    shown = RowsTable(columns=_shown_columns(rows), total=len(rows) if isinstance(rows, Sized) else 0)
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.live()
-    if slot is not None:
-        slot.show(*shown.content())
-    updated, ended = 0.0, threading.Event()
+    shown = RowsTable(_shown_columns(rows), len(rows) if isinstance(rows, Sized) else 0, slot)
+    shown.show()
+    ended = threading.Event()
     call = EngineCall[Any](partial(work, ended))
     stopping = stage.person.stopping(f"One chat runs for each row of `{options.each}`, without questions.")
     stop = None if stopping is None else asyncio.ensure_future(stopping)
     if stop is not None:
         stop.add_done_callback(lambda _: call.cancel())
+
+    def tick() -> None:
+        stage.view.tick()
+        shown.flush()
+
     try:
-        while isinstance(item := call.get(stage.view.tick) if stage.waits == "sync" else await call.aget(), tuple):
-            shown.add(*item)
-            if slot is None:
-                stage.view.note(f"{shown.done} of {shown.total}: {item[0]['status']}")
-            elif shown.done == shown.total or time.monotonic() - updated > _INTERVAL:
-                slot.show(*shown.content())
-                updated = time.monotonic()
+        with heartbeat(tick) if stage.waits == "async" else nullcontext():
+            while isinstance(item := call.get(tick) if stage.waits == "sync" else await call.aget(), tuple):
+                shown.add(*item)
+                if slot is None:
+                    stage.view.note(f"{shown.done} of {shown.total}: {item[0]['status']}")
         frame: pd.DataFrame = item
     except BaseException:
         await _end(stage, call, ended)
         if shown.rows:
+            shown.show()
             namespace[name] = _frame(shown.rows)
             stage.view.note(f"`{name}` has the rows that ended. To run the missing rows, run this cell again.")
         raise
@@ -125,10 +143,9 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
         if stop is not None:
             stop.cancel()
             await asyncio.wait([stop])
-    if slot is not None:
-        records: list[Any] = frame.to_dict("records")
-        shown.rows, shown.done, shown.total = records, len(frame), len(frame)
-        slot.show(*shown.content())
+    records: list[Any] = frame.to_dict("records")
+    shown.rows, shown.done, shown.total = records, len(frame), len(frame)
+    shown.show()
     namespace[name] = frame
     stage.view.note(f"`{name}` has the table: {shown.summary}.")
     return frame

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -273,7 +273,7 @@ class MagicHandler:
         channel = self._channel(waits)
         running = running_origin(self._shell)
         if options.each:
-            with self._stage(waits) as stage, run.heartbeat(stage.view.tick) if waits == "async" else nullcontext():
+            with self._stage(waits) as stage:
                 _publish(await run_each(stage, options))
             return
         origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)

@@ -43,12 +43,13 @@ def test_each_row_has_its_chat(front: FrontEnd, model: FakeOpenAI) -> None:
 
 @pytest.mark.slow
 def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOpenAI) -> None:
-    model.add("One.", {"content": "Late. " * 200, "piece_delay": 0.2}, {"content": "Late. " * 200, "piece_delay": 0.2})
+    # Both rows end within the interval between two updates of the table.
+    model.add("One.", "Two.", {"content": "Late. " * 200, "piece_delay": 0.2})
     cell = front.start(EACH, "each")
-    front.wait(lambda: "1 of 3 rows" in cell.text and len(model.requests) > 2, "the first row")
+    front.wait(lambda: "2 of 3 rows" in cell.text and len(model.requests) > 2, "the first two rows")
     front.interrupt("message")
     front.finish(cell)
-    model.add("Two.", "Three.")
+    model.add("Three.")
     again = front.run(EACH, "each")
 
     assert cell.error == "Stopped."
