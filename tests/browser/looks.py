@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from tests.browser.notebook_page import NotebookPage
 
-# What sticks out of the cell's width, and what has a scroll bar within the cell.
+# What sticks out of the cell's width, what has a scroll bar within the cell, and a gap above an output.
 _MISFITS = """area => {
     const edge = area.getBoundingClientRect();
     const seen = [...area.querySelectorAll("*")].filter(node => node.checkVisibility());
@@ -15,7 +15,9 @@ _MISFITS = """area => {
     });
     const barred = seen.filter(node => ["auto", "scroll"].includes(getComputedStyle(node).overflowY)
         && node.scrollHeight > node.clientHeight + 1);
-    return [...out, ...barred].map(node => node.outerHTML.slice(0, 200));
+    const gaps = seen.filter(node => node.matches(".jp-OutputArea-prompt")
+        && node.nextElementSibling.getBoundingClientRect().top > node.getBoundingClientRect().top + 30);
+    return [...out, ...barred, ...gaps].map(node => node.outerHTML.slice(0, 200));
 }"""
 
 

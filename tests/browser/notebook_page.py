@@ -32,7 +32,7 @@ _LISTEN_FOR_RESTART = f"""() => {{
     }});
 }}"""
 _END = re.compile(r"^Done \u00b7")
-_RUN = re.compile(r"\u00b7 run by you, \d\d:\d\d$")
+_RUN = re.compile(r"\u00b7 run by you, \d\d:\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ class NotebookPage:
         assert size is not None
         # What a scrolled panel hides is in no picture, so the window is for a moment as high as the cell.
         self.page.set_viewport_size({"width": before["width"], "height": int(size["height"]) + before["height"]})
-        self.cell(cell).screenshot(path=path, animations="disabled")
+        # In the first picture, frames that were out of sight may be empty.
+        for _ in range(2):
+            self.cell(cell).screenshot(path=path, animations="disabled")
         self.page.set_viewport_size(before)
         return path
 

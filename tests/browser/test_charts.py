@@ -5,6 +5,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
+from tests.browser.looks import misfits_of, width
 from tests.browser.notebook_page import NotebookPage, nbconvert
 
 REDRAWN_SECONDS = 20
@@ -54,6 +55,7 @@ def _charts(area: Locator | Page) -> list[FrameLocator]:
 def _are_alive(area: Locator | Page) -> None:
     """Hovers, brushes and pans; fails where a chart does not answer."""
     plotly, altair, bokeh, folium, page = _charts(area)
+    _await_sight(plotly.locator(".nsewdrag"), area.locator("iframe[data-autogen-nb]").first)
     plotly.locator(".nsewdrag").hover()
     expect(plotly.locator(".hoverlayer .hovertext")).to_contain_text("x=2")
     expect(page.locator("#out")).to_have_text("ran")
@@ -96,8 +98,11 @@ def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, 
         notebook.set_theme(theme)
         for chart in _charts(notebook.output(1)):
             expect(chart.locator(f'meta[name="color-scheme"][content="{theme}"]')).to_be_attached()
-        _are_alive(notebook.output(1))
-        notebook.screenshot(f"charts-{theme}", 1)
+        for pixels in (1400, 700):
+            with width(notebook, pixels):
+                _are_alive(notebook.output(1))
+                assert not misfits_of(notebook)
+                notebook.screenshot(f"charts-{theme}-{pixels}", 1)
     assert "not shown" not in notebook.output(1).inner_text()
 
     notebook.save()

@@ -4,6 +4,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from autogen_nb.testing import FakeOpenAI
 from tests.browser.cells import code, connected
+from tests.browser.looks import width
 from tests.browser.notebook_page import NotebookPage, nbconvert
 from tests.canary import canary
 from tests.notebook.test_widgets import HOSTILE, SLIDER
@@ -63,7 +64,9 @@ def test_bar_and_slider(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) 
     expect(area.get_by_text("power: 3")).to_be_hidden()
     for theme in ("dark", "light"):
         notebook.set_theme(theme)
-        notebook.screenshot(f"widgets-{theme}")
+        for pixels in (1400, 700):
+            with width(notebook, pixels):
+                notebook.screenshot(f"widgets-{theme}-{pixels}", 1)
 
     notebook.save()
     notebook.end_kernels()

@@ -87,7 +87,9 @@ _SIDE_BY_SIDE = (
 )
 PAGE = (
     f'<style class="autogen-nb">{_BOXED} {{max-height:none;overflow-y:visible;resize:none}} '
-    f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}} {_SIDE_BY_SIDE}</style>"
+    f"{_BOXED}::after {{display:none}} {_BOXED} .jp-OutputArea-child {{padding-top:0}} "
+    # Below this width, a prompt is above its output, and the prompt's width in such a box would be its height.
+    f"@media (max-width:760px) {{{_BOXED} .jp-OutputArea-prompt {{flex-basis:auto}}}} {_SIDE_BY_SIDE}</style>"
 )
 
 PARAGRAPH = "margin:0 0 8px"
