@@ -19,6 +19,9 @@ PEERS = {
     "AgentChat 0.7.5": ("agentchat", ["autogen-agentchat==0.7.5", "autogen-ext[jupyter-executor,openai]==0.7.5"]),
 }
 
+KISHU = ["kishu==0.3.4", "pandas"]
+"""`checkpoints` compares with it."""
+
 
 def environment(folder: Path, packages: list[str]) -> Path:
     """The interpreter of an environment that holds these packages."""
@@ -33,15 +36,15 @@ def environment(folder: Path, packages: list[str]) -> Path:
 
 def measured(python: Path, kind: str, cwd: Path) -> dict[str, Any]:
     command = [str(python), str(HERE / "_peer.py"), kind]
-    found = printed(command, kind, cwd)
+    found = found_by(command, kind, cwd)
     # AutoGen 0.2's chats block their thread, so they cannot run beside each other.
     if kind != "embedded":
         with server("```python\nx=1\n```") as url:
-            found |= printed([*command, url], kind, cwd)
+            found |= found_by([*command, url], kind, cwd)
     return found
 
 
-def printed(command: list[str], kind: str, cwd: Path) -> dict[str, Any]:
+def found_by(command: list[str], kind: str, cwd: Path) -> dict[str, Any]:
     ran = subprocess.run(command, cwd=cwd, check=False, capture_output=True, text=True)
     if ran.returncode:
         raise SystemExit(f"{kind} could not be measured:\n{ran.stderr}")
@@ -55,6 +58,7 @@ def main(folder: Path) -> None:
     columns = {"autogen_nb": measured(Path(sys.executable), "ours", folder)}
     for name, (kind, packages) in PEERS.items():
         columns[name] = measured(environment((folder / kind).absolute(), packages), kind, folder)
+    environment((folder / "kishu").absolute(), KISHU)
     rows = [[what, *(_cell(found.get(what, "")) for found in columns.values())] for what in columns["autogen_nb"]]
     print(table(["", *columns], rows))
 

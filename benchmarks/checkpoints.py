@@ -1,4 +1,4 @@
-"""What a checkpoint costs a block, and how soon a chat goes on after undo, beside running its cells again.
+"""What a checkpoint costs a block, and how soon a chat goes on after undo, beside running its cells again and Kishu.
 
 The median of each figure comes first. The rounds of both sides take turns.
 """
@@ -7,13 +7,18 @@ import asyncio
 import statistics
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.outputs import Output, Stream
+from benchmarks._peers import HERE, found_by
 from benchmarks._sizes import sized
 from benchmarks._verdict import Row, judged
 from benchmarks.kernel_roundtrip import seconds
 
+PEER = Path(".venv-peers/kishu/bin/python").absolute()
+"""`make bench-peers` makes it; without it, Kishu is left out."""
 ROUNDS = sized(100, quick=2)
 REPLAYS = sized(5, quick=1)
 LARGE = sized(2**30, quick=2**20)
@@ -103,8 +108,8 @@ async def undos_and_replays() -> tuple[list[float], list[float]]:
     return undos, replays
 
 
-def rows(what: str, times: Sequence[float], floors: Sequence[float] = (), limit: float = 0) -> list[Row]:
-    """The median and the 95th percentile, in ms; the limit is of the latter."""
+def rows(what: str, times: Sequence[float], floors: Sequence[float] = (), limit: float | None = None) -> list[Row]:
+    """The median and the 95th percentile, in ms; the limit, if any, is of the latter."""
     found = []
     for name, rank in (("median", 50), ("p95", 95)):
         value, floor = (_percentile(each, rank) for each in (times, floors))
@@ -116,9 +121,25 @@ def _percentile(times: Sequence[float], rank: int) -> float | None:
     return statistics.quantiles([*times, *times], n=100)[rank - 1] * 1e3 if times else None
 
 
+def kishus() -> dict[str, list[float]]:
+    """Seconds of Kishu's blocks and undos; {} without its environment."""
+    with TemporaryDirectory() as folder:
+        command = [str(PEER), str(HERE / "_peer_undo.py"), str(ROUNDS), *CELLS]
+        return found_by(command, "Kishu", Path(folder)) if PEER.exists() else {}
+
+
 async def measured() -> list[Row]:
     at_once, idle = await round_trips(0), await round_trips(0.1)
     undos, replays = await undos_and_replays()
+    peer = kishus()
+    beside_kishu = (
+        [
+            *rows("block at once; floor: Kishu's", at_once[0], peer["block"]),
+            *rows("undo to first reply; floor: Kishu's", undos, peer["undo"]),
+        ]
+        if peer
+        else []
+    )
     return [
         *rows("take a checkpoint", await takes(), limit=20),
         *rows(f"with an array of {LARGE / 2**30:.3g} GB", await takes(f"numpy.ones({LARGE}, 'u1')"), limit=20),
@@ -126,6 +147,7 @@ async def measured() -> list[Row]:
         *rows("block at once; floor: no checkpoints", *at_once, limit=round((_percentile(at_once[1], 95) or 0) + 20)),
         *rows("block after 0.1 s; floor: no checkpoints", *idle, limit=round((_percentile(idle[1], 95) or 0) + 20)),
         *rows("undo to first reply; floor: all cells again", undos, replays, limit=250),
+        *beside_kishu,
     ]
 
 

@@ -26,7 +26,7 @@ from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.run import engine
 from autogen_nb.testing import Received
 from benchmarks._notebook import kernel, server
-from benchmarks._peers import printed
+from benchmarks._peers import found_by
 from benchmarks._sizes import sized
 from benchmarks._table import table
 
@@ -117,7 +117,7 @@ def private(processes: list[psutil.Process]) -> float:
 
 def peer(url: str, count: int, kernels: str) -> list[float]:
     command = [str(PEER), str(Path(__file__).with_name("_peer_rows.py")), url, str(count), str(WORKERS), kernels]
-    ended: list[float] = printed(command, "AgentChat", Path.cwd())["ended"]
+    ended: list[float] = found_by(command, "AgentChat", Path.cwd())["ended"]
     return ended
 
 
