@@ -14,7 +14,7 @@ from typing import Any
 
 TIMEOUT = 3
 PATIENCE = 15
-ROUNDS = 30
+ROUNDS = 300
 TURNS = 40
 CHATS, REPLIES = 50, 10
 AT_ONCE = f"{CHATS} chats at once, {REPLIES} replies each (ms)"
