@@ -287,14 +287,7 @@ class Evaluator:
             kind: Callable[[str], Any] = str if name == "os.path.join" else PathText
             return self._combined(node.args, lambda *parts: kind(posixpath.join("" if parts else ".", *parts)))
         if name == "dict" and not node.args:
-            keys = (None if item.arg is None else ast.Constant(item.arg) for item in node.keywords)
-            return (
-                DictItems(
-                    tuple(
-                        p for key, item in zip(keys, node.keywords, strict=True) for p in self._pairs(key, item.value)
-                    )
-                ),
-            )
+            return (DictItems(tuple(pair for item in node.keywords for pair in self._keyword_pairs(item))),)
         if name in _CALLS["same"] and node.args:
             return self.of(node.args[0])
         return self._iterated(name, node)
@@ -329,6 +322,11 @@ class Evaluator:
             except TypeError:
                 results.append(UNKNOWN)
         return results
+
+    def _keyword_pairs(self, keyword: ast.keyword) -> Iterable[tuple[Any, Any]]:
+        if keyword.arg is None:
+            return self._pairs(None, keyword.value)
+        return ((OneOf((keyword.arg,)), OneOf(self.of(keyword.value))),)
 
     def _pairs(self, key: ast.expr | None, value: ast.expr) -> Iterable[tuple[Any, Any]]:
         if key is not None:
