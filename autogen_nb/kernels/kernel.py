@@ -388,6 +388,7 @@ class Kernel(VariableExchange):
     async def _launch(self) -> KernelHandle:
         if self.admit is not None:
             self.admit()
+        self._refusal = ""
         environ = scrub_environment(os.environ) if self._environ is None else self._environ
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits, self._takes_checkpoints)

@@ -224,10 +224,12 @@ def test_no_checkpoint_while_a_library_has_threads(name: str, tmp_path: Path) ->
     told: list[str] = []
     with shared_kernel(tmp_path, checkpoints=True) as agent:
         agent.kernel.tell = told.append
-        printed(agent, before)
+        for times in (1, 2):
+            printed(agent, before)
 
-        assert agent.do(agent.kernel.take_checkpoint()) == 0
-        assert [thread in each for each in told] == [True]
+            assert agent.do(agent.kernel.take_checkpoint()) == 0
+            assert [thread in each for each in told] == [True] * times
+            agent.do(agent.kernel.restart())
 
 
 @pytest.mark.slow
