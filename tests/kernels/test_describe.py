@@ -76,6 +76,13 @@ def test_told_rows_are_bounded() -> None:
     assert len(describe("v", frame, share="rows")) < 2_200
 
 
+def test_columns_beyond_the_first_40_are_counted() -> None:
+    wide = pd.DataFrame({f"c{number}": [1] for number in range(42)})
+
+    assert describe("v", wide.iloc[:, :41]).split(";")[0].endswith("c39 (int64) and 1 more column")
+    assert describe("v", wide).split(";")[0].endswith("c39 (int64) and 2 more columns")
+
+
 def test_a_value_whose_rows_cannot_be_had_is_still_described() -> None:
     class Hostile:
         def __repr__(self) -> str:

@@ -67,7 +67,7 @@ def _parse_size(text: str) -> float | None:
 
 
 def readable(number: float) -> str:
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if number >= size:
             return f"{number / size:.3g} {unit}"
     return f"{number:g} bytes"

@@ -132,7 +132,8 @@ def _first_rows(value: Any) -> str:
 
 def _columns(pairs: list[tuple[Any, Any]], count: int) -> str:
     column_list = ", ".join(f"{_one_line(name)} ({_dtype_text(dtype)})" for name, dtype in pairs)
-    more = f" and {count - len(pairs)} more columns" if count > len(pairs) else ""
+    left = count - len(pairs)
+    more = f" and {left} more column{'s' * (left > 1)}" if left > 0 else ""
     return f": {column_list}{more}" if column_list else ""
 
 

@@ -70,16 +70,17 @@ def pack(values: Mapping[str, Any], into: Path, *, limit: float = LIMIT, cluster
     if cluster is not None:
         dump((cluster.address, cluster.security), str(into / CLUSTER))
     estimated = {name: size_of(value) for name, value in values.items()}
-    available = min(limit, shutil.disk_usage(into).free)
-    if sum(size or 0 for size in estimated.values()) > available:
-        raise _too_large(estimated, available)
+    total, free = sum(size or 0 for size in estimated.values()), shutil.disk_usage(into).free
+    limit_text = f"the limit for one transfer is {in_units(int(limit))}"
+    if total > min(limit, free):
+        raise _too_large(estimated, limit_text if total > limit else f"the disk has {in_units(free)} left")
     stems = packed_files(values, into)
     remaining = limit
     for name, value in values.items():
         try:
             remaining -= dump(value, stems[name], limit=remaining, available=values)
         except TooLarge:
-            raise _too_large(estimated, limit) from None
+            raise _too_large(estimated, limit_text) from None
         except Exception as error:
             # A class's own code may raise any exception.
             raise TransferError(
@@ -118,13 +119,12 @@ def printable(value: Any) -> str:
     return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
 
 
-def _too_large(sizes: Mapping[str, int | None], limit: float) -> TransferError:
+def _too_large(sizes: Mapping[str, int | None], reason: str) -> TransferError:
     largest = sorted(sizes, key=lambda name: -(sizes[name] or 0))
     named = " and ".join(f"`{name}` ({in_units(sizes[name])})" for name in largest[:3])
     more = f" and {len(largest) - 3} more" if len(largest) > 3 else ""  # noqa: PLR2004 - as many as are named
     return TransferError(
-        f"{named}{more} cannot be handed over: the limit for one transfer is {in_units(int(limit))}; "
-        "hand over a part, or a file's name; nothing was handed over"
+        f"{named}{more} cannot be handed over: {reason}; hand over a part, or a file's name; nothing was handed over"
     )
 
 
