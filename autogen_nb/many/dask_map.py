@@ -145,11 +145,13 @@ def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
         raise ConfigError(f"map: there is no option {unknown[0]!r}; the options are {', '.join(OPTIONS)}")
     if not isinstance(values.get("model") or "", str):
         raise ConfigError("map: model must be a name; put a configuration, which may have a key, into OAI_CONFIG_LIST")
-    options = Settings.from_options("", "map: ", **values).unattended()
+    options = Settings.from_options("", "map: ", **values)
     wall = options.target(Settings().where).kind.wall
+    if options.confirm != "risky" and not wall:
+        way_out = "confirm='risky' (code that is not clearly harmless fails its row), or sandbox='bwrap' or 'docker'"
+        raise ConfigError(f"map: nobody is there to approve code: choose {way_out}")
+    options = options.unattended()
     settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
-    if options.confirm == "never" and not wall:
-        raise ConfigError("map: confirm='never' needs a sandbox (sandbox='bwrap' or 'docker'), or choose 'risky'")
     for_workers = {name: value for name, value in options.options.items() if name != "budget"}
     return for_workers | ({"model": settings.model} if settings.model else {}), settings
 

@@ -102,7 +102,7 @@ def branched(notebook: Notebook, chat: NotebookConversation, name: str, count: i
     if not 0 < count <= len(chat.runs):
         raise ConfigError(f"chat {chat.name!r} has {status_line.counted(len(chat.runs), 'cell', 'cells') or 'no cell'}")
     if chat.runs[count - 1].resumable:
-        way = f"--at {count - 1} branches before it" if count > 1 else "run it to its end first"
+        way = f"--at {count - 1} branches before it" if count > 1 else "run it to its end, or resume it, first"
         raise ConfigError(f"cell {count} of chat {chat.name!r} has not ended; {way}")
     session = notebook.sessions.branch(chat.session, name)
     if count < len(chat.runs):
