@@ -2,6 +2,7 @@
 
 import ast
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
@@ -33,6 +34,9 @@ from autogen_nb.core.analysis.known_names import ALIASES, BUILTINS, word_lists
 _DEEP = 30
 _STEPS = 10_000
 _LATER_STEPS = 20
+_PATHS = 64
+"""The maximum number of ways through the assignments of a name that its own value depends on."""
+
 
 _FIXED: Mapping[str, Any] = {
     "pathlib.Path.home": PathText("~"),
@@ -57,28 +61,33 @@ class Evaluator:
         self._names = names
         self._fixed = {**_FIXED, "tempfile.gettempdir": TEMPORARY} if private_temporary else _FIXED
         self._busy: set[int] = set()
-        self._cache: dict[int, Values] = {}
+        self._open_names = Counter[str]()
+        self._cache: dict[int | str, Values] = {}
         self._steps = 0
         self._limit = _STEPS
         self._cuts = 0
 
     def of(self, node: ast.expr) -> Values:
-        key = id(node)
+        # The values of a name do not depend on its place.
+        key = node.id if isinstance(node, ast.Name) else id(node)
         if key in self._cache:
             return self._cache[key]
         if not self._busy:
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Name) and inner is not node:
+                    self.of(inner)
             # Names in cycles can use up all steps, but later calls must not lose their effects.
             self._limit = max(_STEPS, self._steps + _LATER_STEPS)
         self._steps += 1
-        if key in self._busy or len(self._busy) > _DEEP or self._steps > self._limit:
+        if id(node) in self._busy or len(self._busy) > _DEEP or self._steps > self._limit:
             self._cuts += 1
             return (UNKNOWN,)
         cuts = self._cuts
-        self._busy.add(key)
+        self._busy.add(id(node))
         try:
             values = deduplicated(self._evaluate(node))
         finally:
-            self._busy.discard(key)
+            self._busy.discard(id(node))
         # If a cycle of names or a limit has cut the evaluation short, only the outermost call caches the result.
         if self._cuts == cuts or not self._busy:
             self._cache[key] = values
@@ -152,7 +161,13 @@ class Evaluator:
         if name not in names:
             return (Ref(ALIASES[name]),) if name in ALIASES else (Ref(name),) if name in BUILTINS else (UNKNOWN,)
         values: list[Any] = [Ref(path) for path in sorted(names.imports.get(name, ()))]
-        values += [item for bound in names.bound.get(name, ()) for item in self._bound_values(bound)]
+        bound = names.bound.get(name, ())
+        if len(bound) ** self._open_names[name] > _PATHS:
+            self._cuts += 1
+            return (UNKNOWN,)
+        self._open_names[name] += 1
+        values += [item for expression in bound for item in self._bound_values(expression)]
+        self._open_names[name] -= 1
         if name in names.stored:
             values = [new for item in values or (UNKNOWN,) for new in self._with_stored(item, names.stored[name])]
         if name in names.functions or name in names.classes:
