@@ -392,15 +392,17 @@ def test_code_of_a_waiting_block_scrolls_within_itself(page: Page) -> None:
     assert page.html[0].count("max-height:max(calc(60vh / 2)") == 2
 
 
+@pytest.mark.parametrize("line", ["line {}\n", "\x1b[31mline {}\x1b[0m\n"], ids=["plain", "red"])
 @pytest.mark.parametrize(("lines", "folded"), [(40, False), (60, True)])
-def test_long_prints_show_their_ends(page: Page, lines: int, folded: bool) -> None:
+def test_long_prints_show_their_ends(page: Page, lines: int, folded: bool, line: str) -> None:
     page.show(CodeAsked("user", (CodeBlock("python", "print()"),)))
-    page.show(OutputAdded("user", Stream("stdout", "".join(f"line {number}\n" for number in range(lines)))))
+    page.show(OutputAdded("user", Stream("stdout", "".join(map(line.format, range(lines))))))
     page.show(CodeRan(0))
 
     assert page.texts[0].count("line") == lines
     html = "".join(output["data"].get("text/html", "") for output in page.published)
     assert ("30 more lines" in html) is folded
+    assert "\x1b" not in html
 
 
 BAR = [Stream("stderr", "\r0%"), Stream("stderr", "\r100%")]

@@ -112,11 +112,12 @@ class RunOutputs:
             return
         # `TerminalText` limits only the number of lines, not their length.
         text = shorten(self._text.text, LIMIT + _REMARK)
-        # Folded text is HTML, which would lose the colours.
-        is_folded = final and text.count("\n") > _LONG_TEXT and "\x1b[" not in text
+        data = {"text/plain": text}
+        if is_folded := final and text.count("\n") > _LONG_TEXT:
+            # In HTML, the text has no colours, as in a folded traceback.
+            data["text/html"] = folded_text(without_colours(text), _HEAD, _TAIL, opened=self._unfolded)
         if self._dirty or is_folded:
-            html = {"text/html": folded_text(text, _HEAD, _TAIL, opened=self._unfolded)} if is_folded else {}
-            self._text_slot.show({"text/plain": text, **html}, _STREAM)
+            self._text_slot.show(data, _STREAM)
         self._dirty, self._flushed, self._sent = False, now, len(text)
 
     def end_text(self) -> None:
