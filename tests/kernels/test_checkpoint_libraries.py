@@ -47,6 +47,14 @@ WORK = {
             "    boosting.score(x, y) == Boosting(max_iter=2).fit(x, y).score(x, y))"
         ),
     ),
+    "altair": (
+        "altair",
+        (
+            "import altair, pandas as pd\n"
+            "chart = altair.Chart(pd.DataFrame({'a': [1, 2]})).mark_point().encode(x='a')\nchart.show()"
+        ),
+        "print('image/png' in get_ipython().display_formatter.format(chart)[0])",
+    ),
     "torch": (
         "torch",
         (

@@ -12,6 +12,8 @@ USED = """
 import json, os, pathlib, shutil, socket, sqlite3, subprocess, sys, tempfile
 number = lambda name: os.open(name, os.O_RDONLY)
 database = lambda address: sqlite3.connect(address, uri=True)
+bundles = get_ipython().display_formatter.mimebundle_formatter
+draw = bundles.lookup_by_type("altair.vegalite.v5.api.TopLevelMixin").args[0]
 """
 """What an earlier block has run."""
 

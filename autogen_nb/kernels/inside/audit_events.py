@@ -53,6 +53,17 @@ _PIP = f"{sys.executable} -m pip "
 _FLAG = re.compile(
     r"-[A-Za-z]|-[qvUIynh]+|--[\w-]+|--(progress-bar|timeout|retries|upgrade-strategy|root-user-action)=.*"
 )
+DRAW = (
+    sys.executable,
+    "-I",
+    "-c",
+    (
+        "import json, sys, vl_convert\n"
+        "sys.stdout.buffer.write(vl_convert.vegalite_to_png(json.load(sys.stdin), allowed_base_urls=[]))"
+    ),
+)
+"""Draws an Altair chart for `service.py`, in a process of its own: vl-convert's threads would prevent checkpoints."""
+
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-fA-F:.%]*:[0-9a-zA-Z:.%]*")
 _ESCAPED = re.compile(rb"%([0-9a-fA-F]{2})")
 _LOOKUP_PROGRAMS = frozenset(
@@ -216,6 +227,13 @@ def _actions_of_start(command: str, view: "ProcessView") -> Iterator[Action]:
         yield "process", command, f"starts {_short(command)}" if command else "starts a process"
 
 
+def _on_popen(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
+    program, words, _, environ = arguments
+    line = (_text(program), *map(_text, words if type(words) in (list, tuple) else ()))
+    if line != (DRAW[0], *DRAW) or environ is not None:
+        yield from _actions_of_start(_command(words), view)
+
+
 def _on_exec(arguments: tuple[Any, ...], view: "ProcessView") -> Iterator[Action]:
     return _actions_of_start(_command(arguments[1]) or _text(arguments[0]), view)
 
@@ -318,7 +336,7 @@ _ROWS: tuple[tuple[str, Reader], ...] = (
     ("socket.connect socket.sendto", _on_connect),
     ("socket.sendmsg", lambda arguments, view: _on_connect(arguments, view) if arguments[1] else iter(())),
     ("socket.bind", _on_bind),
-    ("subprocess.Popen", lambda arguments, view: _actions_of_start(_command(arguments[1]), view)),
+    ("subprocess.Popen", _on_popen),
     ("os.system os.startfile", lambda arguments, view: _actions_of_start(_text(arguments[0]), view)),
     ("os.exec os.posix_spawn", _on_exec),
     ("os.spawn", lambda arguments, view: _actions_of_start(_command(arguments[2]), view)),

@@ -18,10 +18,9 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str, superv
     exec(guard.pop("guard"), own)  # noqa: S102  # the package's code
     secret = bytes.fromhex(shell.kernel.get_parent("shell")["content"].pop(field)["secret"])
     folders = (modules["overlay_env"].private(overlay), modules["overlay_env"].packages(overlay))
-    service = modules["service"]
-    own["install"](
-        shell.kernel, secret, own["load"](guard), *folders, supervisor, lambda: service.connect(shell.kernel)
-    )
+    service, parts = modules["service"], own["load"](guard)
+    service.show_charts(shell.display_formatter, parts["audit_events"].DRAW)
+    own["install"](shell.kernel, secret, parts, *folders, supervisor, lambda: service.connect(shell.kernel))
 
 
 def _make_module(name: str, code: CodeType) -> Any:

@@ -13,6 +13,8 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 _FLUSH_SECONDS = 0.02
@@ -20,6 +22,7 @@ _FLUSH_TIMEOUT = 60
 _PIECE_LENGTH = 2**18
 _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
+_DRAW_SECONDS = 10
 _NOT_CARRIED = (
     ("sqlite3", "Connection"),
     ("socket", "socket"),
@@ -65,11 +68,14 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
     _keep_kernel_on_exit(shell)
     # Choosing a tip for each reply to a `kernel_info_request` would change the state of `random`.
     shell.enable_tip = False
-    formatter = shell.display_formatter
+
+
+def show_charts(formatter: Any, draw: tuple[str, ...]) -> None:
+    """Shows local pages, and Altair's charts with a picture that the command `draw` makes of a specification."""
     formatter.formatters["text/html"].for_type_by_name("IPython.lib.display", "IFrame", _local_page)
     for version in ("v5", "v6"):
         bundles = formatter.mimebundle_formatter
-        bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", _with_picture)
+        bundles.for_type_by_name(f"altair.vegalite.{version}.api", "TopLevelMixin", partial(_with_picture, draw))
 
 
 def connect(kernel: Any) -> None:
@@ -258,23 +264,24 @@ def _local_page(iframe: Any) -> str:
         return file.read()
 
 
-def _with_picture(chart: Any, **options: Any) -> Any:
+def _with_picture(draw: tuple[str, ...], chart: Any, **options: Any) -> Any:
     bundle = chart._repr_mimebundle_(**options)
-    if not isinstance(bundle, dict):
+    if not isinstance(bundle, dict) or find_spec("vl_convert") is None:
         return bundle
     try:
+        import subprocess
         from base64 import b64encode
-
-        from vl_convert import vegalite_to_png
 
         specification = chart.to_dict()
         # vl-convert would load addresses without the guard's notice.
         if "://" in json.dumps({**specification, "$schema": ""}):
             return bundle
-        picture = vegalite_to_png(specification, allowed_base_urls=[])
+        drawn = subprocess.run(  # noqa: S603  # the guard knows this command
+            draw, input=json.dumps(specification).encode(), capture_output=True, check=True, timeout=_DRAW_SECONDS
+        )
     except Exception:  # noqa: BLE001  # a chart does not need its picture
         return bundle
-    return {**bundle, "image/png": b64encode(picture).decode()}
+    return {**bundle, "image/png": b64encode(drawn.stdout).decode()}
 
 
 def _wake_on_signals() -> None:
