@@ -7,16 +7,19 @@
 
 import ast
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _INTERACTIVE = ("show", "resume", "export", "undo", "redo", "branch", "retry")
+_LINE_CALL = "get_ipython().run_line_magic('autogen', "
 _CALLS = (
     "get_ipython().run_cell_magic('autogen', ",
-    *(f"get_ipython().run_line_magic('autogen', '{name}" for name in (*_INTERACTIVE, "model")),
+    *(f"{_LINE_CALL}'{name}" for name in (*_INTERACTIVE, "model")),
 )
+TASK_BELOW = "a task needs two percent signs: %%autogen, and the task on the lines below"
 HELP = ("-h", "--help", "help")
 _MAGICS = "get_ipython().magics_manager.registry['AutogenMagics']"
 _HANDLER = f"{_MAGICS}.handler()"
@@ -47,6 +50,8 @@ class Transformer:
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Rewrites the lines of a call of the magic; returns other lines unchanged."""
+        if lines[1:] and lines[0].startswith(_LINE_CALL) and not _is_python("".join(lines[1:])):
+            raise SyntaxError(TASK_BELOW)
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
@@ -71,6 +76,12 @@ class Transformer:
 
     def _on_cell_end(self, *_: Any) -> None:
         self._depth.cells = max(0, self._depth.cells - 1)
+
+
+def _is_python(code: str) -> bool:
+    with suppress(SyntaxError):
+        return bool(ast.parse(code))
+    return False
 
 
 def _magic_words(call: str) -> list[str]:

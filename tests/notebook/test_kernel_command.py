@@ -62,6 +62,15 @@ def test_invalid_arguments_are_refused(fresh: FrontEnd) -> None:
     assert {words: error for words, error in errors.items() if REFUSED[words] not in error} == {}
 
 
+def test_a_task_below_one_percent_sign_is_told_of_two(fresh: FrontEnd) -> None:
+    task = fresh.run("%autogen -m offline\nHow many rows are there?")
+    code = fresh.run("%autogen help\nprint(6 * 7)")
+
+    assert "a task needs two percent signs: %%autogen" in task.error
+    assert "a task needs two percent signs: %%autogen" in fresh.run("%autogen Count the rows.").error
+    assert "42" in code.text
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -29,7 +29,7 @@ from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellView, Notebook
 from autogen_nb.notebook.rendering import tables_html
 from autogen_nb.notebook.rendering.tables_html import DisplayData
-from autogen_nb.notebook.transformer import HELP
+from autogen_nb.notebook.transformer import HELP, TASK_BELOW
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.sessions import script
@@ -119,8 +119,8 @@ class Commands:
             print(_usage())  # noqa: T201  # the command's output
         elif command is None:
             near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean {near[0]!r}? There" if near else "there"
-            known_names = f"{hint} are {', '.join(COMMANDS)}; %autogen without arguments explains them"
+            hint = f"did you mean {near[0]!r}?" if near else f"{TASK_BELOW}."
+            known_names = f"{hint} The commands are {', '.join(COMMANDS)}; %autogen without arguments explains them"
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known_names}")
         elif command.needs_words and not words:
             raise ConfigError(f"%autogen {name} needs arguments: %autogen {name} {command.arguments}")
