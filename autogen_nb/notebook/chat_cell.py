@@ -230,20 +230,19 @@ class ChatCell:
             except ContentFiltered:
                 raise
             except ContextTooLong as error:
-                raise ContextTooLong(f"{error} {_SHORTER}", model=error.model) from error
+                raise _with_way_out(error, _SHORTER) from error
             except (ModelUnavailable, ModelRefused) as error:
                 model = self._limit_by_budgets(await self._choose_other(error), chat)
                 skipped = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        error_with_hint = type(error)(f"{error} {_WAY_OUT}", model=error.model)
         if not self._uses_entered_model or self._reply_begun or isinstance(self._person, AbsentPerson):
-            raise error_with_hint from error
+            raise _with_way_out(error, _WAY_OUT) from error
         self._notebook.model_setting.failed = str(error)
         try:
             return await self._choose_model(again=True)
         except ChatUnfinished:
-            raise error_with_hint from error
+            raise _with_way_out(error, _WAY_OUT) from error
 
     async def _run_chat(
         self, conversation: NotebookConversation, cell_run: CellRun, model: Model, skipped: int
@@ -388,6 +387,11 @@ async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:
     with interruptible():
         answer = ask()
     return await answer if isinstance(answer, Awaitable) else answer
+
+
+def _with_way_out(error: ModelError, sentence: str) -> ModelError:
+    end = "" if str(error).endswith((".", "!", "?")) else "."
+    return type(error)(f"{error}{end} {sentence}", model=error.model)
 
 
 def _later_runs(runs: Sequence[CellRun]) -> str:

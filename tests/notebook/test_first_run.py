@@ -134,7 +134,10 @@ def test_a_model_is_chosen_from_the_servers_list(unset: FrontEnd) -> None:
     ("reply", "said"),
     [
         (FakeReply("Half of", finish_reason="content_filter"), "stopped the reply by its content filter"),
-        (FakeReply(status=400, error="prompt is too long: 9 tokens > 8 maximum"), "A new chat (--new) or fewer inputs"),
+        (
+            FakeReply(status=400, error="prompt is too long: 9 tokens > 8 maximum"),
+            "8 maximum. A new chat (--new) or fewer",
+        ),
     ],
     ids=["filtered", "long"],
 )
