@@ -108,6 +108,9 @@ class Settings(Configurable):
     each = Unicode("", help="a table of the notebook: run the task once for each row, with {column} filled in").tag(
         flags=("--each",), metavar="NAME", check=_one_name
     )
+    retry_failed = Bool(False, help="with --each: run the failed rows of an earlier run again").tag(
+        flags=("--retry-failed",)
+    )
     new = Bool(False, help="begin a new chat; the old one is kept under another name").tag(flags=("--new",))
     template = Bool(False, help="fill {name} in the task with the notebook's variables").tag(
         flags=("--template",), team=True

@@ -27,7 +27,7 @@ from autogen_nb.settings import OPTIONS, Settings
 if TYPE_CHECKING:
     import pandas as pd
 
-_CELL_OPTIONS = ("each", "inputs", "outputs")
+_CELL_OPTIONS = ("each", "retry_failed", "inputs", "outputs")
 _LATEST = 8
 _MOST_FAILED = 100
 _MOST_COLUMNS = 4
@@ -147,7 +147,8 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     shown.rows, shown.done, shown.total = records, len(frame), len(frame)
     shown.show()
     namespace[name] = frame
-    stage.view.note(f"`{name}` has the table: {shown.summary}.")
+    hint = " `--retry-failed` runs the failed rows again." if "failed" in set(frame.status) else ""
+    stage.view.note(f"`{name}` has the table: {shown.summary}.{hint}")
     return frame
 
 
@@ -185,6 +186,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
                     rows,
                     inputs=inputs,
                     outputs=options.outputs[1:],
+                    retry_failed=options.retry_failed,
                     on_row=lambda *row: put(row),
                     on_start=start,
                     **values,

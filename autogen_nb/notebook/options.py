@@ -73,6 +73,8 @@ def read_options(line: str, cell: str | None) -> Settings:
     if re.fullmatch(r"[\d.,_]+", options.budget) and re.match(r"tokens?\b", text, re.IGNORECASE):
         budget = options.budget
         raise ConfigError(f"%%autogen: --budget {budget} is in dollars; tokens need a unit: --budget {budget}tokens")
+    if options.retry_failed and not options.each:
+        raise ConfigError("%%autogen: --retry-failed needs --each; %autogen retry runs the last cell again")
     if not task:
         raise ConfigError("%%autogen: there is no task; write it below, or after the options")
     return options

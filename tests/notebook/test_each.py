@@ -42,6 +42,23 @@ def test_each_row_has_its_chat(front: FrontEnd, model: FakeOpenAI) -> None:
 
 
 @pytest.mark.slow
+def test_failed_rows_run_again_when_asked(front: FrontEnd, model: FakeOpenAI) -> None:
+    refused = "```python\nopen('/tmp/file', 'w')\n```"
+    model.add(refused, refused, refused, "In Europe.", "In Europe.", "In Europe.")
+    cell = front.run(EACH, "each")
+    kept = front.run(EACH, "each")
+    asked = len(model.requests)
+    again = front.run(EACH.replace(" -o", " --retry-failed -o"), "each")
+
+    assert "3 failed" in cell.text
+    assert "--retry-failed runs the failed rows again" in kept.text.replace("`", "")
+    assert asked == 3
+    assert again.status == "ok", again.error
+    assert "--retry-failed" not in again.text
+    assert front.value("list(results.answer)") == str(["In Europe."] * 3)
+
+
+@pytest.mark.slow
 def test_a_stopped_cell_keeps_the_rows_that_ended(front: FrontEnd, model: FakeOpenAI) -> None:
     # Both rows end within the interval between two updates of the table.
     model.add("One.", "Two.", {"content": "Late. " * 200, "piece_delay": 0.2})
