@@ -61,7 +61,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     task
         The task of each row; ``{column}`` is replaced by the row's value.
     rows
-        A DataFrame, dicts, or the path of a CSV file.
+        A DataFrame of pandas or polars, an Arrow table, dicts, or the path of a CSV file.
     client
         A Dask client, or the address of a Dask scheduler. The workers need `autogen_nb`, and environment variables with
         the models' keys. By default, a cluster on this machine runs until the call ends.

@@ -14,9 +14,11 @@ from autogen_nb.errors import ConfigError
 
 Row: TypeAlias = Mapping[str, Any]
 
+_TABLES = "give a DataFrame, an Arrow table, dicts or a CSV file's path"
+
 
 def read_rows(rows: Any) -> list[dict[str, Any]]:
-    """The rows of a DataFrame, of an iterable of mappings, or of a CSV file, given by its path."""
+    """The rows of a table of pandas, polars or Arrow, of an iterable of mappings, or of a CSV file at a path."""
     if isinstance(rows, str | PathLike):
         import pandas as pd
 
@@ -24,15 +26,36 @@ def read_rows(rows: Any) -> list[dict[str, Any]]:
             rows = pd.read_csv(Path(rows).expanduser())
         except (OSError, ValueError) as error:
             raise ConfigError(f"the rows cannot be read from {str(rows)!r}: {error}") from error
-    if hasattr(rows, "columns") and hasattr(rows, "to_dict"):
-        rows = rows.to_dict("records")
-    table = list(rows)
+    table = _records(rows)
     for number, row in enumerate(table):
         if not isinstance(row, Mapping):
-            raise ConfigError(f"row {number} is a {type(row).__name__}; give a DataFrame, dicts or a CSV file's path")
+            raise ConfigError(f"row {number} is of type {type(row).__name__}; {_TABLES}")
+        _check_names(row)
     if not table:
         raise ConfigError("there are no rows")
     return [{str(name): value for name, value in row.items()} for row in table]
+
+
+def _records(rows: Any) -> list[Any]:
+    # A table of pandas has its columns as attributes, so only its type tells what it is.
+    table = type(rows)
+    if hasattr(table, "to_dicts"):
+        return list(rows.to_dicts())
+    if hasattr(table, "to_pylist") and hasattr(table, "column_names"):
+        _check_names(rows.column_names)
+        return list(rows.to_pylist())
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):
+        _check_names(rows.columns)
+        return list(rows.to_dict("records"))
+    if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
+        raise ConfigError(f"the rows are of type {table.__name__}, which is no table; {_TABLES}")
+    return list(rows)
+
+
+def _check_names(names: Iterable[Any]) -> None:
+    name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
+    if count > 1:
+        raise ConfigError(f"{count} columns have the name {name!r}; rename them")
 
 
 def fill_task(task: str, row: Row) -> str:

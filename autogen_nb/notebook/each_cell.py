@@ -10,6 +10,7 @@ from collections.abc import Callable, Sized
 from contextlib import nullcontext
 from functools import partial
 from html import escape
+from itertools import takewhile
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +42,8 @@ _END_SECONDS = 15.0
 class RowsTable:
     """The cell's table of the rows that have ended, with a progress bar."""
 
-    def __init__(self, columns: int, total: int, slot: Slot | None) -> None:
+    def __init__(self, total: int, slot: Slot | None) -> None:
         self.rows: list[dict[str, Any]] = []
-        self._columns = columns
         self.done, self.total = 0, total
         self._slot = slot
         self._shown, self._is_current = 0.0, True
@@ -95,10 +95,12 @@ class RowsTable:
     def _table(self, rows: list[dict[str, Any]]) -> Content:
         if not rows:
             return chat_html.bundle("", "", kind="each")
-        names = [*list(rows[0])[: self._columns], "status", "answer"]
+        # The row's own columns come before its status.
+        columns = list(takewhile(lambda name: name != "status", rows[0]))[:_MOST_COLUMNS]
+        names = [*columns, "status", "answer"]
         cells = [
             [
-                *(status_line.shortened(str(row[name])) for name in names[:-1]),
+                *(status_line.shortened(str(row.get(name, ""))) for name in names[:-1]),
                 status_line.shortened(str(row["error"] or row["answer"])),
             ]
             for row in rows
@@ -112,7 +114,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
     work, name = _work(stage, options, rows), options.outputs[0]
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.live()
-    shown = RowsTable(_shown_columns(rows), len(rows) if isinstance(rows, Sized) else 0, slot)
+    shown = RowsTable(len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 0, slot)
     shown.show()
     ended = threading.Event()
     call = EngineCall[Any](partial(work, ended))
@@ -219,8 +221,3 @@ def _frame(rows: list[dict[str, Any]]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame(rows)
-
-
-def _shown_columns(rows: Any) -> int:
-    first: Any = next(iter(rows), {}) if isinstance(rows, list) else getattr(rows, "columns", ())
-    return min(len(first), _MOST_COLUMNS)

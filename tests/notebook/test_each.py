@@ -1,5 +1,6 @@
 """``%%autogen --each``: one chat for each row of a table, in one cell."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,17 @@ def test_failed_rows_run_again_when_asked(front: FrontEnd, model: FakeOpenAI) ->
     assert again.status == "ok", again.error
     assert "--retry-failed" not in again.text
     assert front.value("list(results.answer)") == str(["In Europe."] * 3)
+
+
+@pytest.mark.slow
+def test_the_rows_of_a_file_show_their_columns(front: FrontEnd, model: FakeOpenAI) -> None:
+    model.add("In Europe.")
+    front.run("table = 'cities.csv'\nwith open(table, 'w') as file:\n    file.write('city,land\\nRom,Italy\\n')")
+    cell = front.run(EACH, "each")
+
+    assert "1 of 1 rows" in cell.text
+    assert re.search("city +land +status +answer", cell.text)
+    assert "of 10 rows" not in cell.text
 
 
 @pytest.mark.slow
