@@ -100,13 +100,13 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     SessionError
         If the journal is damaged, or another call uses the journal.
     """
+    _check_installed()
     table = read_rows(rows)
-    tasks = [fill_task(task, row) for row in table]
+    tasks = [fill_task(task, row, number) for number, row in enumerate(table)]
     names = checked("outputs", list(outputs), "map: ")
     for_workers, settings = _options(options)
     _check_columns(table, names)
     path = None if out is None else _checked_out(Path(out).expanduser())
-    _check_dask()
     if client is None:
         _check_local_workers(settings)
     from autogen_nb.many.row_chat import RowCall
@@ -186,12 +186,13 @@ def _journal_path(out: Path) -> Path:
     return out.with_name(f"{out.name}.rows.jsonl")
 
 
-def _check_dask() -> None:
+def _check_installed() -> None:
     try:
         import cryptography  # noqa: F401  # for the certificates of our own cluster
         import distributed  # noqa: F401  # checks only that it is installed
+        import pandas as pd  # noqa: F401  # see above
     except ImportError as error:
-        raise ConfigError("map needs Dask: pip install 'autogen-nb[many]'") from error
+        raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[many]'") from error
 
 
 def _token(values: Mapping[str, Any]) -> str:

@@ -58,17 +58,30 @@ def _check_names(names: Iterable[Any]) -> None:
         raise ConfigError(f"{count} columns have the name {name!r}; rename them")
 
 
-def fill_task(task: str, row: Row) -> str:
+def fill_task(task: str, row: Row, number: int) -> str:
     """Replaces each ``{column}`` in the task with the row's value."""
+    missing = []
 
     def value(name: str) -> Any:
         if name in row:
+            if _is_missing(row[name]):
+                missing.append(name)
             return row[name]
         near = difflib.get_close_matches(name, row, n=1)
         hint = f"did you mean {{{near[0]}}}?" if near else f"the columns are {', '.join(map(repr, row))}"
-        raise ConfigError(f"the task has '{{{name}}}', and a row has no such column; {hint}")
+        raise ConfigError(f"the task has '{{{name}}}', and row {number} has no such column; {hint}")
 
-    return fill_template(task, value)
+    filled = fill_template(task, value)
+    if missing:
+        way_out = "drop such rows (`dropna`), or fill them"
+        raise ConfigError(f"row {number} has no value for {{{missing[0]}}}: {way_out}")
+    return filled
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def row_keys(tasks: Sequence[str], rows: Iterable[Row], options: Any) -> list[str]:

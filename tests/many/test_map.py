@@ -232,6 +232,7 @@ def _graph(dask_scheduler: Any) -> bytes:
     [
         ({"task": "Double {m}."}, r"the task has '{m}', .* did you mean {n}?|the columns are 'n'"),
         ({"rows": []}, "there are no rows"),
+        ({"rows": pd.DataFrame({"n": [1, None]})}, "row 1 has no value for {n}"),
         ({"rows": [{"n": 1, "status": 2}]}, "'status' is the name of a column of the results"),
         ({"rows": "missing.csv"}, "cannot be read from 'missing.csv'"),
         *(({"confirm": confirm}, "choose confirm='risky' .* or sandbox=") for confirm in (None, "always", "never")),
