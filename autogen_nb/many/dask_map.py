@@ -148,8 +148,8 @@ def _options(values: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     options = Settings.from_options("", "map: ", **values)
     wall = options.target(Settings().where).kind.wall
     if options.confirm != "risky" and not wall:
-        way_out = "confirm='risky' (code that is not clearly harmless fails its row), or sandbox='bwrap' or 'docker'"
-        raise ConfigError(f"map: nobody is there to approve code: choose {way_out}")
+        way_out = "set `confirm` to risky (code that is not clearly harmless fails its row), or use a sandbox"
+        raise ConfigError(f"map: nobody is there to approve code: {way_out} (bwrap or docker)")
     options = options.unattended()
     settings = Settings().for_cell(options, attended=False, sandboxed=wall, policy=run.policy())
     for_workers = {name: value for name, value in options.options.items() if name != "budget"}

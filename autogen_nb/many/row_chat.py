@@ -40,7 +40,9 @@ from autogen_nb.trusted.held_folder import HeldFolder
 
 FILES = "autogen_files"
 _REACHED = "the budget is reached: {} are spent"
-_REFUSED = "the code needs a person's approval, and nobody is there ({}); use a sandbox and confirm='never' to run it"
+_REFUSED = (
+    "the code needs a person's approval, and nobody is there ({}); to run it, use a sandbox, and set `confirm` to never"
+)
 
 
 @dataclass(frozen=True, slots=True)

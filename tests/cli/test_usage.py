@@ -37,7 +37,7 @@ NEVER = ["--confirm", "never"]
         ([*MAP, "--data", "none.csv", *NEVER], "there is no file none.csv"),
         (
             ["map", "Add.", "--out", "a.csv", "--data", "example"],
-            "nobody is here to read the code before it runs: choose a sandbox",
+            "nobody is there to approve code: set `confirm` to risky",
         ),
         ([*MAP, "--data", "example", "--confirm", "risky"], "the task has '{n}'"),
         (["run", " ", "--out", "a.ipynb", *NEVER], "the task is empty"),

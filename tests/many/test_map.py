@@ -142,6 +142,7 @@ def test_a_failed_row_says_why(client: Client, server: Server) -> None:
 
     assert list(table.status) == ["failed", "done"]
     assert "needs a person's approval, and nobody is there (writes /tmp/1" in table.error[0]
+    assert table.error[0].endswith("; to run it, use a sandbox, and set `confirm` to never")
     assert (kept, sum(server.asked.values())) == (asked, asked + 1)
 
 
@@ -235,7 +236,10 @@ def _graph(dask_scheduler: Any) -> bytes:
         ({"rows": pd.DataFrame({"n": [1, None]})}, "row 1 has no value for {n}"),
         ({"rows": [{"n": 1, "status": 2}]}, "'status' is the name of a column of the results"),
         ({"rows": "missing.csv"}, "cannot be read from 'missing.csv'"),
-        *(({"confirm": confirm}, "choose confirm='risky' .* or sandbox=") for confirm in (None, "always", "never")),
+        *(
+            ({"confirm": confirm}, r"set `confirm` to risky \(.*\), or use a sandbox \(")
+            for confirm in (None, "always", "never")
+        ),
         ({"budget": "much"}, "the budget is 'much'"),
         ({"out": "table.txt"}, "must end in .csv or .parquet"),
         ({"model": {"model": "x", "api_key": KEY}}, "model must be a name"),
