@@ -24,13 +24,20 @@ from autogen_nb.views.plain_view import PlainView
 def sessions(context: click.Context) -> None:
     """Lists the stored chats of all notebooks, the latest first."""
     if context.invoked_subcommand is None:
-        context.invoke(list_sessions)
+        context.invoke(list_sessions, is_all=False)
 
 
 @sessions.command("list")
-def list_sessions() -> None:
-    """Lists all sessions, the latest first."""
-    _print([listing.HEADS, *listing.rows(SessionStore())])
+@click.option("--all", "is_all", is_flag=True, help="List each session. [the latest, and one line for a map]")
+def list_sessions(*, is_all: bool) -> None:
+    """Lists sessions, the latest first."""
+    if is_all:
+        _print([listing.HEADS, *listing.rows(SessionStore())])
+        return
+    rows, note = listing.latest_rows(SessionStore(), "autogen-nb sessions list --all")
+    _print([listing.HEADS, *rows])
+    if note:
+        click.echo(note, err=True)
 
 
 @sessions.command()

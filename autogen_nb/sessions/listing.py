@@ -1,7 +1,9 @@
 """Lists and searches sessions, as rows of text."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 
 from autogen_nb.errors import SessionError
 from autogen_nb.events import ApprovalAsked, CodeAsked, CodeRan, Ended, HumanInputAsked, ModelAsked, Recorded, Said
@@ -20,18 +22,47 @@ _STATES: dict[type[Recorded], str] = {
     CodeAsked: "code was running",
 }
 _LENGTH = 80
+_LATEST = 50
+_OF_MAP = re.compile(r"(map-[0-9a-f]{8}-)\d+-\d{8}-\d{6}(?:-\d+)?")
+"""The name of a session of `autogen_nb.map`: its call, the number of its row, and the time as in every name."""
 
 
 def rows(store: SessionStore) -> Iterator[tuple[str, ...]]:
     """A row for each session, the latest first."""
     for name, changed in store.changes().items():
-        try:
-            session = store.read(name)
-        except SessionError as error:
-            yield name, time_of(changed), "", str(error), ""
-        else:
-            task = session.runs[0].task if session.runs else ""
-            yield name, time_of(changed), str(len(session.runs)), state(session), _shortened(task, "")
+        yield _row(store, name, changed)
+
+
+def latest_rows(store: SessionStore, command: str) -> tuple[list[tuple[str, ...]], str]:
+    """The latest rows, with one row for all sessions of a call of `map`.
+
+    The second value says how many rows are left out, and which command lists each session; it is empty if no session
+    is hidden.
+    """
+    changes = store.changes()
+    groups: dict[str, list[str]] = {}
+    for name in changes:
+        of_map = _OF_MAP.fullmatch(name)
+        groups.setdefault(of_map[1] if of_map else name, []).append(name)
+    latest = list(islice(groups.items(), _LATEST))
+    rows = [_group_row(store, group, names, changes[names[0]]) for group, names in latest]
+    left_out = len(groups) - len(rows)
+    more = [f"and {left_out:,} more"] if left_out else []
+    return rows, "; ".join([*more, f"`{command}` lists each session"]) if len(rows) < len(changes) else ""
+
+
+def _group_row(store: SessionStore, group: str, names: Sequence[str], changed: float) -> tuple[str, ...]:
+    row = _row(store, names[0], changed)
+    return row if len(names) == 1 else (f"{group}*", row[1], "", f"{len(names)} sessions", row[4])
+
+
+def _row(store: SessionStore, name: str, changed: float) -> tuple[str, ...]:
+    try:
+        session = store.read(name)
+    except SessionError as error:
+        return name, time_of(changed), "", str(error), ""
+    task = session.runs[0].task if session.runs else ""
+    return name, time_of(changed), str(len(session.runs)), state(session), _shortened(task, "")
 
 
 def state(session: Session) -> str:

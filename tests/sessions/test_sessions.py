@@ -263,6 +263,32 @@ def test_list_says_how_each_session_ended(store: SessionStore) -> None:
     assert "damaged at line 1" in rows[""]
 
 
+def test_list_has_one_line_for_a_map_and_the_latest_fifty(store: SessionStore) -> None:
+    def changed(title: str, at: int) -> str:
+        session = store.create(title, chat=title)
+        session.begin(f"Task {at}.", f"Task {at}.", {}, {})
+        session.close()
+        os.utime(session.folder / LOG, (at, at))
+        return session.name
+
+    lone = changed("map-0a1b2c3d-7", 0)
+    chats = [changed("map", at) for at in range(1, 4)]
+    for at in range(60):
+        changed(f"map-21ad7d24-{at}", 10 + at)
+
+    rows, note = listing.latest_rows(store, "list")
+    for at in range(100, 147):
+        changed("main", at)
+    more, more_note = listing.latest_rows(store, "list")
+
+    assert [row[0] for row in rows] == ["map-21ad7d24-*", *reversed(chats), lone]
+    assert rows[0][2:] == ("", "60 sessions", "Task 69.")
+    assert note == "`list` lists each session"
+    assert (len(more), more_note) == (50, "and 2 more; `list` lists each session")
+    assert len(list(listing.rows(store))) == 111
+    assert listing.latest_rows(SessionStore(store.folder / "none"), "list") == ([], "")
+
+
 def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
     session = begun(store, Said("user", "assistant", Message("Where is the RAIN?")), ASKED)
     session.runs[0].log.append(CodeRan(0, (Stream("stdout", f"{'.' * 100}rain\nsun\n"),)))

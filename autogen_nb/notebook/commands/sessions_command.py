@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 from autogen_nb.sessions import listing
 from autogen_nb.sessions.store import SessionStore
 
-ARGUMENTS = "[list | show NAME | search TEXT | rm NAME ...]"
+ARGUMENTS = "[list [--all] | show NAME | search TEXT | rm NAME ...]"
 _NUMBERS = frozenset({"cells"})
 
 
 def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
     match words:
         case [] | ["list"]:
-            if not (rows := list(listing.rows(store))):
-                return line("No sessions are stored.")
-            return table(listing.HEADS, rows, kind="sessions", numbers=_NUMBERS)
+            return _listed(*listing.latest_rows(store, "%autogen sessions list --all"))
+        case ["list", "--all"]:
+            return _listed(list(listing.rows(store)))
         case ["search", *text] if text:
             if not (rows := list(listing.matches(store, " ".join(text)))):
                 return line(f"No session contains {' '.join(text)!r}.")
@@ -28,3 +28,10 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
             return line(f"Removed: {', '.join(removed)}.")
         case _:
             raise ConfigError(f"the command is %autogen sessions {ARGUMENTS}")
+
+
+def _listed(rows: Sequence[Sequence[str]], note: str = "") -> DisplayData:
+    if not rows:
+        return line("No sessions are stored.")
+    shown = table(listing.HEADS, rows, kind="sessions", numbers=_NUMBERS)
+    return stacked(shown, line(note)) if note else shown
