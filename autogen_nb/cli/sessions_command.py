@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autogen_nb.agents.chats.export import Export, writable_path
+from autogen_nb.agents.chats.export import Export, check_companions, writable_path
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.human.rule_based_approver import NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
@@ -73,7 +73,7 @@ def rm(names: Sequence[str]) -> None:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Run the code without a question.")
 @click.option("--unchecked", is_flag=True, help="Do not run the code.")
-@click.option("--force", is_flag=True, help="Overwrite the file.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) -> None:
     """Writes a session as a notebook, script or page.
 
@@ -81,6 +81,7 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
     """
     store, path = SessionStore(), writable_path(file, force=force)
     session = store.read(store.find(name))
+    check_companions(path, session, force=force)
     if not (yes or unchecked):
         click.confirm(f"Run the code of {session.name} in a new kernel, to check {path.name}?", abort=True)
     settings = [Settings.from_json(run.task, run.settings) for run in session.runs[-1:]]
@@ -100,7 +101,8 @@ def export(name: str, file: Path, *, yes: bool, unchecked: bool, force: bool) ->
     run_to_completion(document.write())
     for difference in (*document.differences, *document.times):
         click.echo(difference)
-    click.echo(f"written: {path}")
+    for each in (path.name, *document.data_files):
+        click.echo(f"written: {path.with_name(each)}")
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

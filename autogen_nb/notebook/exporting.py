@@ -31,4 +31,5 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         view.note(difference, tone="warning")
     outcome = "marked as different" if document.differences else "checked: the same results"
     result = "not checked" if document.unchecked else outcome
-    view.note(f"Written: `{path.name}` ({result}).")
+    names = ", ".join(f"`{name}`" for name in (path.name, *document.data_files))
+    view.note(f"Written: {names} ({result}).")

@@ -15,7 +15,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
 from autogen_nb.agents.chats.chat_result import ChatResult
-from autogen_nb.agents.chats.export import writable_path
+from autogen_nb.agents.chats.export import check_companions, writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
@@ -194,6 +194,7 @@ class MagicHandler:
         if not chat.runs:
             self._commands.say_why_empty(chat)
             return
+        check_companions(path, chat.session, force="--force" in options)
         with self._stage(waits) as stage:
             await exporting.export(stage, chat, path, options)
 

@@ -49,6 +49,11 @@ def html_page(notebook: Any, title: str) -> str:
     return str(exporter.from_notebook_node(notebook, {"metadata": {"name": title}})[0])
 
 
+def pictures_folder(path: Path) -> str:
+    """The name of the folder for the pictures of a Markdown file, beside the file."""
+    return f"{path.stem}_files"
+
+
 class Document:
     def __init__(self) -> None:
         from nbformat import v4
@@ -82,7 +87,7 @@ class Document:
             from nbconvert import MarkdownExporter
         except ImportError as error:
             raise ConfigError(f"{path.suffix} files need nbconvert: pip install nbconvert") from error
-        text, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": f"{path.stem}_files"})
+        text, resources = MarkdownExporter().from_notebook_node(notebook, {"output_files_dir": pictures_folder(path)})
         return {path.name: text.encode(), **resources["outputs"]}
 
     def _script(self) -> str:

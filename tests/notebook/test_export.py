@@ -15,6 +15,7 @@ from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
+DATA = "out.ipynb-inputs-1.pickle"
 SAME = " (checked: the same results)."
 WITHOUT_PACKAGE = "import runpy, sys; sys.modules['autogen_nb'] = None; runpy.run_path(sys.argv[1])"
 
@@ -44,10 +45,10 @@ def test_notebook_has_the_blocks_that_count_and_their_outputs(fresh: FrontEnd, m
     dead_end = python("import json\nx = table['a'].sum()\nnowhere", words="Dead end.")
     chat(fresh, model, dead_end, python("print(x)", words="Print it."), "It is 6.", options="-i table")
 
-    assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`{SAME}")
+    assert export(fresh, "out.ipynb").endswith(f"Written: `out.ipynb`, `{DATA}`{SAME}")
 
     cells = nbformat.read(folder / "out.ipynb", 4).cells
-    load = "import pickle\n\nwith open('out-inputs-1.pickle', 'rb') as file:\n    table, = pickle.load(file)"
+    load = f"import pickle\n\nwith open('{DATA}', 'rb') as file:\n    table, = pickle.load(file)"
     sources = [cell.source for cell in cells]
     part = "import json\nx = table['a'].sum()"
     assert sources[:-1] == ["> Go on.", load, part, "Print it.", "print(x)", "It is 6."]
@@ -119,7 +120,35 @@ def test_variable_of_a_cell_that_ran_twice_is_in_the_export(fresh: FrontEnd, mod
     fresh.run_clicking(cell, "chat", click=["Copy"])
     fresh.run(cell, "chat")
 
-    assert export(fresh, "out.py").endswith(f"`out.py`{SAME}")
+    assert export(fresh, "out.py").endswith(f"`out.py`, `out.py-inputs-1.pickle`{SAME}")
+
+
+def test_exports_beside_each_other_keep_their_data(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    for number, file in enumerate(("out.py", "out.ipynb")):
+        fresh.run(f"table = [{number}, 6]", "table")
+        chat(fresh, model, python("print(sum(table))"), "Summed.", options=f"-i table -c chat-{number}")
+        fresh.run(f"%autogen export {file} -c chat-{number} --unchecked", "export")
+
+    # In another folder.
+    printed = subprocess.run([sys.executable, folder / "out.py"], cwd=folder.parent, check=True, capture_output=True)
+
+    assert printed.stdout.split()[0] == b"6"
+
+
+def test_export_overwrites_no_other_file_without_force(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    fresh.run("table = [1, 2, 3]", "table")
+    chat(fresh, model, python("print(sum(table))"), "It is 6.", options="-i table")
+    data = folder / "out.md-inputs-1.pickle"
+    data.write_text("mine")
+    (folder / "out_files").mkdir()
+
+    refused = fresh.run("%autogen export out.md --yes", "export").error
+    kept = data.read_text()
+    export(fresh, "out.md", "--force")
+
+    assert "would overwrite 'out.md-inputs-1.pickle', 'out_files'; --force allows it" in refused
+    assert kept == "mine"
+    assert data.read_bytes() != b"mine"
 
 
 def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(

@@ -16,7 +16,7 @@ from autogen_nb.events import CodeAsked, CodeRan, Event
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
 from autogen_nb.sessions.comparison import difference
-from autogen_nb.sessions.document import FORMATS, Document, versions_code
+from autogen_nb.sessions.document import FORMATS, Document, pictures_folder, versions_code
 from autogen_nb.sessions.script import Code, Words, code_of, parts
 from autogen_nb.sessions.session import InputsStep, Session, SessionRun
 from autogen_nb.trusted.held_folder import HeldFolder
@@ -34,6 +34,21 @@ def writable_path(file: str | Path, *, force: bool) -> Path:
     return path
 
 
+def check_companions(path: Path, session: Session, *, force: bool) -> None:
+    """Raises ConfigError if files exist that an export to the path would write beside its document."""
+    steps = [step for stored in session.runs for step in stored.inputs]
+    companions = [_data_name(path, step.folder) for step in steps if step.folder]
+    companions += [pictures_folder(path)] if path.suffix == ".md" else []
+    existing = [name for name in companions if (path.parent / name).exists()]
+    if existing and not force:
+        raise ConfigError(f"the export would overwrite {', '.join(map(repr, existing))}; --force allows it")
+
+
+def _data_name(path: Path, inputs: Path) -> str:
+    # With the suffix, because the exports of a notebook and of a script may lie beside each other.
+    return f"{path.name}-{inputs.name}.pickle"
+
+
 @dataclass(slots=True)
 class Export:
     """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs."""
@@ -48,6 +63,7 @@ class Export:
     unchecked: bool = False
     differences: list[str] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
+    data_files: dict[str, bytes] = field(default_factory=dict)
     _cells: list[tuple[SessionRun, list[Words | Code]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,7 +75,10 @@ class Export:
         return [part for _, cell in self._cells for part in cell if isinstance(part, Code)]
 
     async def write(self) -> None:
-        """Writes the document; `differences` and `times` get a sentence for each block with other results or times."""
+        """Writes the document and its data files.
+
+        `differences` and `times` get a sentence for each block with other results or times.
+        """
         document, number, failed = Document(), 0, self.unchecked
         try:
             for stored, cell in self._cells:
@@ -79,7 +98,7 @@ class Export:
             await self._add_footer(document)
         finally:
             await self._on_engine(self.executor.stop())
-        for name, content in document.files(self.path).items():
+        for name, content in {**self.data_files, **document.files(self.path)}.items():
             self._save(name, content)
 
     async def _run(self, part: Code) -> CodeRan:
@@ -109,10 +128,14 @@ class Export:
             values = [await self._on_engine(self.executor.get(name)) for name in step.names]
         except TransferError as error:
             raise ConfigError(f"the chat cannot be exported, because a file cannot hold {names}: {error}") from error
-        file = f"{self.path.stem}-{step.folder.name}.pickle"
-        self._save(file, pickle.dumps(tuple(values)))
+        name = _data_name(self.path, step.folder)
+        self.data_files[name] = pickle.dumps(tuple(values))
+        imports, place = "import pickle", repr(name)
+        if self.path.suffix == ".py":
+            # A script may run in another folder.
+            imports, place = f"{imports}\nfrom pathlib import Path", f"Path(__file__).with_name({name!r})"
         load = f"{', '.join(step.names)}, = pickle.load(file)"
-        document.add_code(f"import pickle\n\nwith open({file!r}, 'rb') as file:\n    {load}")
+        document.add_code(f"{imports}\n\nwith open({place}, 'rb') as file:\n    {load}")
 
     async def _add_footer(self, document: Document) -> None:
         request = CodeAsked("user", (CodeBlock("python", versions_code(self.code)),))
