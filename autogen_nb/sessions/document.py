@@ -91,15 +91,19 @@ class Document:
         return {path.name: text.encode(), **resources["outputs"]}
 
     def _script(self) -> str:
-        code = "\n".join(cell.source for cell in self._cells if cell.cell_type == "code")
+        cells = [
+            (True, _as_python(cell.source)) if cell.cell_type == "code" else (False, cell.source)
+            for cell in self._cells
+        ]
+        code = "\n".join(source for is_code, source in cells if is_code)
         parts = ["# %%\nfrom IPython.display import display"] if "display(" in code else []
-        if code_blocks.parse_python(code) is None or "get_ipython()" in code:
-            parts.insert(0, "# Run this file with ipython, because it uses IPython's syntax.")
-        for cell in self._cells:
-            if cell.cell_type == "code":
-                parts.append(f"# %%\n{cell.source}")
+        if "get_ipython()" in code:
+            parts.insert(0, "# Run this file with ipython, because it uses IPython's functions.")
+        for is_code, source in cells:
+            if is_code:
+                parts.append(f"# %%\n{source}")
             else:
-                lines = (f"# {line}".rstrip() for line in cell.source.splitlines())
+                lines = (f"# {line}".rstrip() for line in source.splitlines())
                 parts.append("\n".join(["# %% [markdown]", *lines]))
         return "\n\n".join(parts) + "\n"
 
@@ -114,3 +118,12 @@ class Document:
             case Failure(ename=ename, evalue=evalue, traceback=traceback):
                 return self._v4.new_output("error", ename=ename, evalue=evalue, traceback=list(traceback))
         return None
+
+
+def _as_python(code: str) -> str:
+    """The code with calls in place of IPython's syntax, which IPython does not accept in a `.py` file."""
+    if code_blocks.parse_python(code) is not None:
+        return code
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager().transform_cell(code).rstrip("\n")

@@ -12,6 +12,7 @@ import pytest
 
 from autogen_nb import EXAMPLE
 from autogen_nb.testing import FakeOpenAI
+from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
 from tests.notebook.scripts import python
 
@@ -149,6 +150,20 @@ def test_export_overwrites_no_other_file_without_force(fresh: FrontEnd, model: F
     assert "would overwrite 'out.md-inputs-1.pickle', 'out_files'; --force allows it" in refused
     assert kept == "mine"
     assert data.read_bytes() != b"mine"
+
+
+def test_script_with_syntax_of_ipython_runs_in_ipython(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path, tmp_path: Path
+) -> None:
+    chat(fresh, model, python("total = 6\n!echo {total}"), python("%%capture\nprint(total)"), "Done.")
+
+    export(fresh, "out.py")
+    script = [sys.executable, "-m", "IPython", "out.py"]
+    ran = subprocess.run(script, cwd=folder, env=environment(tmp_path), check=True, capture_output=True, text=True)
+
+    assert ran.stdout.split()[0] == "6"
+    assert "Error" not in ran.stdout + ran.stderr
+    assert (folder / "out.py").read_text().startswith("# Run this file with ipython")
 
 
 def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(
