@@ -74,7 +74,9 @@ class Document:
         Raises ConfigError if the format needs nbconvert, and nbconvert is missing.
         """
         kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-        notebook = self._v4.new_notebook(cells=self._cells, metadata={"kernelspec": kernel})
+        # Markdown names the language of each block.
+        metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+        notebook = self._v4.new_notebook(cells=self._cells, metadata=metadata)
         if path.suffix == ".ipynb":
             from nbformat import writes
 

@@ -166,6 +166,19 @@ def test_script_with_syntax_of_ipython_runs_in_ipython(
     assert (folder / "out.py").read_text().startswith("# Run this file with ipython")
 
 
+def test_markdown_has_the_language_of_code_and_the_whole_task_as_a_quote(
+    fresh: FrontEnd, model: FakeOpenAI, folder: Path
+) -> None:
+    model.add(python("x = 6"), "Set.")
+    fresh.run("%%autogen --confirm never\nSet x.\n\nIt is 6.", "chat")
+
+    export(fresh, "out.md")
+
+    lines = (folder / "out.md").read_text().splitlines()
+    assert lines[:3] == ["> Set x.", ">", "> It is 6."]
+    assert lines[lines.index("x = 6") - 1] == "```python"
+
+
 def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(
     fresh: FrontEnd, model: FakeOpenAI, folder: Path
 ) -> None:

@@ -44,6 +44,10 @@ def check_companions(path: Path, session: Session, *, force: bool) -> None:
         raise ConfigError(f"the export would overwrite {', '.join(map(repr, existing))}; --force allows it")
 
 
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
 def _data_name(path: Path, inputs: Path) -> str:
     # With the suffix, because the exports of a notebook and of a script may lie beside each other.
     return f"{path.name}-{inputs.name}.pickle"
@@ -84,7 +88,7 @@ class Export:
             for stored, cell in self._cells:
                 for part in cell:
                     if isinstance(part, Words):
-                        document.add_words(part.text if part.author else f"> {part.text}")
+                        document.add_words(part.text if part.author else _quoted(part.text))
                         for step in () if part.author else stored.inputs:
                             await self._add_inputs(document, step)
                         continue
