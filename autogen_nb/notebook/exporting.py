@@ -1,19 +1,43 @@
 """``%autogen export``: writes a chat to a file, by default after a run of its code in a new kernel."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 from autogen_nb.agents.chats.export import Export
+from autogen_nb.core.text.chart_outputs import is_preparation, static
+from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
+from autogen_nb.notebook.rendering.chat_html import picture
+from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html
+from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.resuming import agrees
+from autogen_nb.outputs import Bundle
+
+
+def framed_charts() -> Callable[[Bundle], dict[str, Any]]:
+    """A function that puts a page's charts into frames, and each library before its first chart."""
+    published = set[str]()
+
+    def framed(data: Bundle) -> dict[str, Any]:
+        page = None if is_preparation(data) else document(data)
+        if page is None:
+            return static(data)
+        new = [name for name in page.libraries if name not in published and LIBRARIES[name].version]
+        published.update(new)
+        checked, _ = safe({mime: data[mime] for mime in MAGIC.keys() & data.keys()})
+        pictures = "".join(picture(mime, checked[mime]) for mime in sorted(MAGIC.keys() & checked.keys())[:1])
+        return {"text/html": "".join((*map(library_html, new), frame_html(page, pictures)))}
+
+    return framed
 
 
 async def export(stage: CellStage, chat: NotebookConversation, path: Path, options: Collection[str]) -> None:
     """Writes the file; the person may decide not to run the code."""
     view = stage.view
-    document = Export(
+    exported = Export(
         session=chat.session,
         path=path,
         executor=chat.where.executor(cwd=path.parent, writable=writable(path.parent, lambda: chat.folder)),
@@ -21,15 +45,16 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
         show=view.show,
         progress=view.set_status,
         waits=stage.waits,
+        in_page=framed_charts(),
     )
-    blocks = [block for code in document.code for block in code.asked.blocks]
-    document.unchecked = "--unchecked" in options or not (
+    blocks = [block for code in exported.code for block in code.asked.blocks]
+    exported.unchecked = "--unchecked" in options or not (
         "--yes" in options or await agrees(stage.person, chat.name, blocks, f"check {path.name!r}")
     )
-    await document.write()
-    for difference in (*document.differences, *document.times):
+    await exported.write()
+    for difference in (*exported.differences, *exported.times):
         view.note(difference, tone="warning")
-    outcome = "marked as different" if document.differences else "checked: the same results"
-    result = "not checked" if document.unchecked else outcome
-    names = ", ".join(f"`{name}`" for name in (path.name, *document.data_files))
+    outcome = "marked as different" if exported.differences else "checked: the same results"
+    result = "not checked" if exported.unchecked else outcome
+    names = ", ".join(f"`{name}`" for name in (path.name, *exported.data_files))
     view.note(f"Written: {names} ({result}).")

@@ -1,13 +1,13 @@
 """Writes a chat as a notebook, a script, Markdown or HTML; the chat's code runs without this package."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from autogen_nb.core.text import code_blocks
 from autogen_nb.errors import ConfigError
-from autogen_nb.outputs import Display, Failure, Output, Result, Stream
+from autogen_nb.outputs import Bundle, Display, Failure, Output, Result, Stream
 from autogen_nb.sessions.script import Code, Words, code_of
 
 FORMATS = (".ipynb", ".py", ".md", ".html")
@@ -55,10 +55,13 @@ def pictures_folder(path: Path) -> str:
 
 
 class Document:
-    def __init__(self) -> None:
+    """The cells of a document; `shown` gives the form of a MIME bundle in it, which is empty if it shows nothing."""
+
+    def __init__(self, shown: Callable[[Bundle], dict[str, Any]] = dict) -> None:
         from nbformat import v4
 
         self._v4 = v4
+        self._shown = shown
         self._cells: list[Any] = []
 
     def add_words(self, text: str, *, first: bool = False) -> None:
@@ -113,10 +116,10 @@ class Document:
         match output:
             case Stream(name=name, text=text):
                 return self._v4.new_output("stream", name=name, text=text)
-            case Display(data=data, metadata=metadata, update=False):
-                return self._v4.new_output("display_data", dict(data), metadata=dict(metadata))
-            case Result(data=data, metadata=metadata):
-                return self._v4.new_output("execute_result", dict(data), metadata=dict(metadata))
+            case Display(metadata=metadata, update=False) if data := self._shown(output.data):
+                return self._v4.new_output("display_data", data, metadata=dict(metadata))
+            case Result(metadata=metadata) if data := self._shown(output.data):
+                return self._v4.new_output("execute_result", data, metadata=dict(metadata))
             case Failure(ename=ename, evalue=evalue, traceback=traceback):
                 return self._v4.new_output("error", ename=ename, evalue=evalue, traceback=list(traceback))
         return None

@@ -114,3 +114,15 @@ def test_charts_are_alive_and_stay_so(notebook: NotebookPage, fake: FakeOpenAI, 
     with notebook.page.context.new_page() as page:
         page.goto(html.as_uri())
         _are_alive(page)
+
+
+def test_charts_are_alive_in_an_exported_page(notebook: NotebookPage, fake: FakeOpenAI, folder: Path) -> None:
+    fake.add(code(*(program.strip() for program in PROGRAMS)), "There they are.")
+    task = "%%autogen --confirm never\nDraw."
+    notebook.create(connected(fake), task, "%autogen export charts.html --yes")
+    notebook.run_all()
+    notebook.await_idle()
+
+    with notebook.page.context.new_page() as page:
+        page.goto((folder / "charts.html").as_uri())
+        _are_alive(page)

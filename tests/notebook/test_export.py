@@ -1,5 +1,6 @@
 """``%autogen export``: the file runs without the package, to the results of the chat."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -177,6 +178,34 @@ def test_markdown_has_the_language_of_code_and_the_whole_task_as_a_quote(
     lines = (folder / "out.md").read_text().splitlines()
     assert lines[:3] == ["> Set x.", ">", "> It is 6."]
     assert lines[lines.index("x = 6") - 1] == "```python"
+
+
+CHARTS = """
+from IPython.display import display
+for number in (1, 2):
+    plotly = {"data": [{"y": [number]}], "layout": {}}
+    display({"application/vnd.plotly.v1+json": plotly}, raw=True)
+display({"text/html": '<div class="bk-notebook-logo">Loading</div>'}, raw=True)
+display({"text/html": "<p>a<script>draw()</script>", "text/plain": "a chart in words"}, raw=True)
+display({"text/html": "<b>bold</b>"}, raw=True)
+"""
+
+
+def test_page_has_live_charts_and_markdown_has_their_text(fresh: FrontEnd, model: FakeOpenAI, folder: Path) -> None:
+    chat(fresh, model, python(CHARTS.strip()), "Drawn.")
+
+    export(fresh, "out.html")
+    export(fresh, "out.md")
+
+    page, text = (folder / "out.html").read_text(), (folder / "out.md").read_text()
+    assert page.count("<iframe data-autogen-nb") == 3
+    assert re.findall('data-autogen-nb-library="([a-z]+)-', page) == ["plotly"]
+    outputs = text.rpartition("```\n")[2]
+    assert outputs.count("[an interactive chart]") == 2
+    assert "a chart in words" in outputs
+    assert "<b>bold</b>" in outputs
+    assert "script>" not in outputs
+    assert "Loading" not in outputs
 
 
 def test_export_asks_about_the_code_that_it_runs_and_unchecked_runs_nothing(

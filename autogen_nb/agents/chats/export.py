@@ -10,11 +10,13 @@ from autogen_nb import run
 from autogen_nb.agents.chats.rerun import error_of, run_again
 from autogen_nb.core.people import Human
 from autogen_nb.core.policy.path_scope import PathScope
+from autogen_nb.core.text.chart_outputs import static
 from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.events import CodeAsked, CodeRan, Event
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.messages import CodeBlock
+from autogen_nb.outputs import Bundle
 from autogen_nb.sessions.comparison import difference
 from autogen_nb.sessions.document import FORMATS, Document, pictures_folder, versions_code
 from autogen_nb.sessions.script import Code, Words, code_of, parts
@@ -55,7 +57,10 @@ def _data_name(path: Path, inputs: Path) -> str:
 
 @dataclass(slots=True)
 class Export:
-    """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs."""
+    """One export; `show` gets the questions that the code asks, and `progress` gets a line before each block runs.
+
+    `in_page` gives the form of a MIME bundle in a page (``.html``), which by default shows no interactive charts.
+    """
 
     session: Session
     path: Path
@@ -65,6 +70,7 @@ class Export:
     progress: Callable[[str], None]
     waits: run.Waits
     unchecked: bool = False
+    in_page: Callable[[Bundle], dict[str, Any]] = static
     differences: list[str] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
     data_files: dict[str, bytes] = field(default_factory=dict)
@@ -83,7 +89,8 @@ class Export:
 
         `differences` and `times` get a sentence for each block with other results or times.
         """
-        document, number, failed = Document(), 0, self.unchecked
+        shown = {".html": self.in_page, ".md": static}.get(self.path.suffix, dict)
+        document, number, failed = Document(shown), 0, self.unchecked
         try:
             for stored, cell in self._cells:
                 for part in cell:

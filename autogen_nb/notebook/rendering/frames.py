@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from autogen_nb.core.text.chart_outputs import EXECUTES
 from autogen_nb.core.text.execution_report import joined_text
 from autogen_nb.notebook.rendering.chat_html import line, script
 
@@ -37,20 +38,12 @@ _LIMIT = 2_000_000
 _PLOTLY = "application/vnd.plotly.v1+json"
 _VEGA = re.compile(r"application/vnd\.(vega|vegalite)\.v\d+\+json\Z")
 _JAVASCRIPT = "application/javascript"
-_EXECUTES = frozenset({"application/vnd.bokehjs_exec.v0+json", "application/vnd.holoviews_exec.v0+json"})
-_LOADS = frozenset({"application/vnd.bokehjs_load.v0+json", "application/vnd.holoviews_load.v0+json"})
 _ACTIVE = re.compile(
     r"<(?:script|style|iframe|canvas|svg|video|audio|object|embed|button|input|select)\b|<\w[^<>]*\son\w+\s*=",
     re.IGNORECASE,
 )
 _PANDAS = re.compile(r"<style(?: scoped)?(?: type=\"text/css\")?>\s*(?:\.dataframe|#T_)")
 """The style sheet of a pandas table. Such a table needs no frame: `clean_html` keeps its colours."""
-
-_PREPARATION = re.compile(
-    r'class="bk-notebook-logo"|<div class="logo-block">\s*<a href="https://(?:holoviews|panel|bokeh)\.'
-    r'|\A\s*<script type="esms-options">|\A\s*<div id="[\w-]+" data-root-id="[^<>]*>\s*</div>\s*\Z'
-)
-"""HTML of `output_notebook()` and `hv.extension()`, and the empty element of a Bokeh plot whose script comes next."""
 
 # The bounds save time: without them, a search would read from each unfinished tag to the end of the text.
 _IFRAME = re.compile(r'<iframe\b[^<>]{0,1000}?\bsrcdoc="([^"]*)"', re.IGNORECASE)
@@ -101,15 +94,7 @@ def document(data: Mapping[str, Any]) -> Document | None:
         return _script_document(script)
     if not _ACTIVE.search(text) or (_PANDAS.search(text) and "<script" not in text):
         return None
-    return _html_document(text, ("bokeh", "panel") if _EXECUTES & data.keys() else None)
-
-
-def is_preparation(data: Mapping[str, Any]) -> bool:
-    """Returns whether a bundle only prepares a page for later charts, and shows nothing."""
-    if _EXECUTES & data.keys():
-        return False
-    text = joined_text(data.get("text/html")) or ""
-    return bool(_LOADS & data.keys() or _PREPARATION.search(text))
+    return _html_document(text, ("bokeh", "panel") if EXECUTES & data.keys() else None)
 
 
 def _plotly_document(figure: Mapping[str, Any]) -> Document:
