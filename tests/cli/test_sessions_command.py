@@ -3,8 +3,45 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.cli.main import main
+from autogen_nb.events import CodeAsked, CodeRan
+from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.commands import sessions_command
+from autogen_nb.outputs import Display
 from autogen_nb.sessions.store import SessionStore
+from autogen_nb.settings import Settings
+
+CHART = Display({"text/html": "<p>a<script>draw()</script>", "text/plain": "a chart in words"})
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    session = SessionStore().create("main", chat="main")
+    log = session.begin("Draw.", "Draw.", {"cell": "a", "request": "1"}, Settings().to_json()).log
+    log.append(CodeAsked("user", (CodeBlock("python", "draw()"),)))
+    log.append(CodeRan(0, (CHART,), ran=1))
+    session.close()
+    return session.name
+
+
+def test_export_refuses_to_overwrite_pictures(session: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out_files").mkdir()
+
+    code = main(["sessions", "export", session, "out.md", "--unchecked"])
+
+    assert code == 2
+    assert "would overwrite 'out_files'; --force allows it" in capsys.readouterr().err
+    assert not Path("out.md").exists()
+
+
+def test_exported_page_has_the_text_of_a_chart(session: str) -> None:
+    code = main(["sessions", "export", session, "out.html", "--unchecked"])
+
+    page = Path("out.html").read_text()
+    assert code == 0
+    assert "a chart in words" in page
+    assert "draw()</script>" not in page
 
 
 def test_sessions_of_a_map_are_one_line_until_all_are_asked_for(
