@@ -142,6 +142,15 @@ def test_tools_that_cannot_be_registered(register: Callable[[], Any], said: str)
         register()
 
 
+@pytest.mark.parametrize("function", [add, slow_add])
+def test_registered_function_can_be_found(function: Callable[..., Any]) -> None:
+    proxy = user()
+
+    proxy.register_for_execution()(function)
+
+    assert proxy.function_map[function.__name__]._origin is function
+
+
 def test_register_function_by_name() -> None:
     proxy = user(function_map={"old": add})
 

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from autogen_nb.errors import ConfigError
 
@@ -70,7 +70,9 @@ def with_typed_arguments(function: F) -> F:
         return await typed(**keywords)
 
     # Callers may test for async functions with `iscoroutinefunction`, so the wrapper must be async, too.
-    return typed_async if inspect.iscoroutinefunction(function) else typed  # type: ignore[return-value]
+    wrapper: Any = typed_async if inspect.iscoroutinefunction(function) else typed
+    wrapper._origin = function  # AutoGen 0.2's name for it  # noqa: SLF001
+    return cast("F", wrapper)
 
 
 def _model(function: Callable[..., Any]) -> "type[BaseModel]":
