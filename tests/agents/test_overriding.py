@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from autogen_nb.agents.conversable import ConversableAgent
+from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.errors import CallbackError, ConfigError
 from autogen_nb.events import Kept, MessagesGiven
@@ -97,6 +98,17 @@ def test_usage_of_an_overridden_reply_is_counted() -> None:
     included = result.cost["usage_including_cached_inference"]
     assert included == helper.get_total_usage() == helper.get_actual_usage()
     assert len(included) > 1
+
+
+def test_reply_function_reads_the_history_by_autogens_private_names() -> None:
+    class Echo(ConversableAgent):
+        def echo(self, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
+            return True, self._message_to_dict(self._oai_messages[sender][-1]["content"].upper())
+
+    echo = Echo("echo")
+    echo.register_reply([Agent, None], Echo.echo)
+
+    assert contents(chat("sync", user(), echo, message="hi", max_turns=1)) == ["hi", "HI"]
 
 
 def test_wrong_reply_is_named() -> None:

@@ -37,6 +37,13 @@ class MessageHistory(Agent):
         """The messages exchanged with each peer, as this agent stores them."""
         return self._messages
 
+    # Agents that subclass AutoGen 0.2's read the history, and add to it, by its private names.
+    _oai_messages = chat_messages
+
+    @staticmethod
+    def _message_to_dict(message: str | Mapping[str, Any]) -> dict[str, Any]:
+        return {"content": message} if isinstance(message, str) else dict(message)
+
     def chat_messages_for_summary(self, agent: Agent) -> list[dict[str, Any]]:
         """The messages for a summary of the chat with a peer."""
         return self._messages.get(agent, [])
