@@ -40,7 +40,7 @@ _EXPORTS = {
     "cache": ":Cache,AbstractCache=Cache",
     "cache.cache": ":Cache",
     "code_utils": "core.text.fenced_code:CODE_BLOCK_PATTERN,UNKNOWN,content_str,extract_code,infer_lang "
-    "executors.execute_code:DEFAULT_TIMEOUT,execute_code",
+    "executors.execute_code:DEFAULT_TIMEOUT,create_virtual_env,execute_code",
     "exception_utils": (
         "errors:AgentNameConflict,InvalidCarryOverType,NoEligibleSpeaker,SenderRequired,UndefinedNextAgent"
     ),

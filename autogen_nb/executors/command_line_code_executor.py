@@ -91,7 +91,8 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
     Parameters
     ----------
     virtual_env_context
-        A virtual environment whose interpreter runs the blocks: the result of `venv.EnvBuilder.ensure_directories`.
+        A virtual environment whose interpreter runs the blocks: the result of `create_virtual_env` in `code_utils`,
+        or of `venv.EnvBuilder.ensure_directories`.
     """
 
     def __init__(

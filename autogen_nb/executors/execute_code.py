@@ -47,6 +47,21 @@ def execute_code(
     return (1, "Timeout", image) if result.exit_code == _TIMED_OUT else (result.exit_code, result.output, image)
 
 
+def create_virtual_env(dir_path: str | Path, **env_args: Any) -> Any:
+    """Creates a virtual environment, by default with pip, for `LocalCommandLineCodeExecutor`.
+
+    Parameters
+    ----------
+    env_args
+        The parameters of `venv.EnvBuilder`.
+    """
+    import venv
+
+    builder = venv.EnvBuilder(**env_args or {"with_pip": True})
+    builder.create(dir_path)
+    return builder.ensure_directories(dir_path)
+
+
 class CodeExecutorFactory:
     @staticmethod
     def create(code_execution_config: Mapping[str, Any]) -> Any:

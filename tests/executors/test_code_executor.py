@@ -3,7 +3,6 @@ import sys
 import tempfile
 import threading
 import time
-import venv
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ import autogen_nb
 from autogen_nb.coding import CodeBlock, DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
+from autogen_nb.executors.execute_code import create_virtual_env
 from autogen_nb.executors.functions_module import with_requirements
 from autogen_nb.executors.jupyter_code_executor import JupyterConnectionInfo, LocalJupyterServer
 from autogen_nb.run import CancellationToken
@@ -206,9 +206,7 @@ def temporary_is_private(executor: Any) -> bool:
 
 
 def test_a_virtual_environment(tmp_path: Path) -> None:
-    builder = venv.EnvBuilder(with_pip=False)
-    builder.create(tmp_path / "env")
-    context = builder.ensure_directories(tmp_path / "env")
+    context = create_virtual_env(tmp_path / "env", with_pip=False)
     executor = LocalCommandLineCodeExecutor(virtual_env_context=context, work_dir=tmp_path)
     code = "import sys; print(sys.prefix)"
     found = executor.execute_code_blocks([block(code), block(f"python -c '{code}'", "sh")])
