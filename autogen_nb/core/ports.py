@@ -12,9 +12,12 @@ from autogen_nb.outputs import Output
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
+    """What a model is asked; if `may_call` is False, the model sees the tools, but must answer in words."""
+
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
     functions: Sequence[Mapping[str, Any]] = ()
+    may_call: bool = True
 
 
 @dataclass(frozen=True, slots=True)

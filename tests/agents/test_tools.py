@@ -142,6 +142,19 @@ def test_tools_that_cannot_be_registered(register: Callable[[], Any], said: str)
         register()
 
 
+def test_model_that_summarises_sees_its_tools() -> None:
+    teacher = assistant(calling("add", '{"a": 1}'), "It is 3.", "A sum.")
+    proxy = user()
+    register_function(add, caller=teacher, executor=proxy, description="Adds.")
+
+    result = chat("sync", proxy, teacher, message="1 + 2?", max_turns=2, summary_method="reflection_with_llm")
+
+    *_, request, asked = model_of(teacher).requests
+    assert result.summary == "A sum."
+    assert (request.may_call, asked.may_call) == (True, False)
+    assert list(asked.tools) == list(request.tools) == teacher.api_definitions("tool")
+
+
 @pytest.mark.parametrize("function", [add, slow_add])
 def test_registered_function_can_be_found(function: Callable[..., Any]) -> None:
     proxy = user()

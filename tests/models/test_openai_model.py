@@ -43,6 +43,22 @@ def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
     }
 
 
+def test_tools_that_the_model_may_not_call(server: FakeOpenAI) -> None:
+    server.add("ok")
+    function = {"name": "f", "parameters": {}}
+    tool = {"type": "function", "function": function}
+    model = OpenAIModel(model="m", base_url=server.base_url, api_key=KEY, tool_choice="required")
+
+    async def run() -> None:
+        async for _ in model.reply(ModelRequest((HELLO,), tools=(tool,), functions=(function,), may_call=False)):
+            pass
+
+    asyncio.run(run())
+
+    body = server.requests[0].body
+    assert (body["tools"], body["tool_choice"], body["function_call"]) == ([tool], "none", "none")
+
+
 def test_a_password_in_an_address_is_sent_and_told_nowhere(
     server: FakeOpenAI, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -170,11 +170,14 @@ class TwoAgentChat:
         if callable(method):
             work = partial(method, self.initiator, self.recipient, args)
             return run.OnCaller(lambda: call_user_code(work, "summary_method", lambda text: SummaryGiven(str(text))))
-        model = self.recipient.model or self.initiator.model
-        if model is None:
+        agent = self.recipient if self.recipient.model is not None else self.initiator
+        if agent.model is None:
             raise ConfigError("summary_method='reflection_with_llm' needs an agent with a model")
         messages = self.recipient.chat_messages_for_summary(self.initiator)
         prompt = args.get("summary_prompt", self.initiator.DEFAULT_SUMMARY_PROMPT)
         instruction = {"role": args.get("summary_role", "system"), "content": prompt}
-        wrapped, request = self._with_cache(model), ModelRequest((*wire(messages), instruction))
+        # Some servers refuse a conversation that has calls of tools without definitions.
+        definitions = agent.api_definitions("tool"), agent.api_definitions("function")
+        request = ModelRequest((*wire(messages), instruction), *definitions, may_call=False)
+        wrapped = self._with_cache(agent.model)
         return run.OnEngine(lambda _: ask_for_words(wrapped, request, SummaryGiven))

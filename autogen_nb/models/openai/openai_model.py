@@ -195,6 +195,9 @@ class OpenAIModel:
             body["tools"] = list(request.tools)
         if request.functions:
             body["functions"] = list(request.functions)
+        if not request.may_call:
+            body |= {"tool_choice": "none"} if request.tools else {}
+            body |= {"function_call": "none"} if request.functions else {}
         return body
 
 
