@@ -50,6 +50,9 @@ _EXPORTS = {
     "graph_utils": "agents.chats.speaker_graph:check_graph_validity,invert_disallowed_to_allowed,"
     "visualize_speaker_transitions_dict",
     "io": "run.io_stream:IOConsole,IOStream,InputStream,OutputStream",
+    "io.base": "run.io_stream:IOStream,InputStream,OutputStream",
+    "io.console": "run.io_stream:IOConsole",
+    "io.websockets": "run.io_stream:IOStream",
     "math_utils": "core.text.boxed_answers:get_answer,is_equiv,is_equiv_chain_of_thought,last_boxed_only_string,"
     "remove_boxed",
     "oai": f":Cache,OpenAIWrapper {_CONFIG_LISTS}",
@@ -70,10 +73,13 @@ _MISSING = {
         ".llamaindex_conversable_agent:LLamaIndexConversableAgent .retrieve_user_proxy_agent:RetrieveUserProxyAgent "
         ".qdrant_retrieve_user_proxy_agent:QdrantRetrieveUserProxyAgent,create_qdrant_from_dir,query_qdrant "
         ".vectordb.base:Document,VectorDB,VectorDBFactory .vectordb.chromadb:ChromaVectorDB "
-        "retrieve_utils:create_vector_db_from_dir,query_vector_db,split_files_to_chunks"
+        ".graph_rag.document:Document,DocumentType .graph_rag.falkor_graph_query_engine:FalkorGraphQueryEngine "
+        ".graph_rag.falkor_graph_rag_capability:FalkorGraphRagCapability "
+        "retrieve_utils:TEXT_FORMATS,create_vector_db_from_dir,query_vector_db,split_files_to_chunks"
     ),
     "shorten messages with transforms.MessageTokenLimiter, or with a transform of your own": (
-        ".capabilities.text_compressors:LLMLingua,TextCompressor .capabilities.transforms:TextMessageCompressor"
+        ".capabilities.text_compressors:LLMLingua,TextCompressor "
+        ".capabilities.transforms:LLMLingua,TextMessageCompressor"
     ),
     "use a MultimodalConversableAgent whose model accepts images": (
         ".llava_agent:LLaVAAgent,llava_call .capabilities.vision_capability:VisionCapability"
@@ -92,6 +98,11 @@ _MISSING = {
     "create the agents yourself and put them into a GroupChat": ".agent_builder:AgentBuilder",
     "register the functions yourself with register_function": ".agent_optimizer:AgentOptimizer",
     "use an AssistantAgent with tools, or with code execution": ".gpt_assistant_agent:GPTAssistantAgent",
+    "use a subclass of IOStream, which prints to and reads from the connection, with IOStream.set_default": (
+        "io:IOWebsockets io.websockets:IOWebsockets"
+    ),
+    "use Cache.disk(cache_seed=42)": "cache.in_memory_cache:InMemoryCache",
+    "give the base_url of the server in the config_list": "oai.cerebras:CerebrasClient,calculate_cerebras_cost",
     "use an AssistantAgent": ".retrieve_assistant_agent:RetrieveAssistantAgent",
     "ask an AssistantAgent, with the text in the message": ".text_analyzer_agent:TextAnalyzerAgent",
 }

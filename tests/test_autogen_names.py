@@ -47,7 +47,6 @@ WHY: dict[str, tuple[str, ...]] = {
 """Why names are not here, with patterns of these names after ``autogen``; the first pattern counts."""
 
 ELSEWHERE = (
-    (r"autogen\.io\.(base|console):", "autogen_nb.io:"),
     (r"autogen\.coding\.jupyter\.\w+:", "autogen_nb.coding.jupyter:"),
     (r"autogen\.coding\.(local|docker)_commandline_code_executor:", "autogen_nb.coding:"),
 )

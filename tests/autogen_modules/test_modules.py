@@ -27,6 +27,9 @@ def test_its_modules_load_no_large_library() -> None:
         ("agentchat.contrib.retrieve_user_proxy_agent", "RetrieveUserProxyAgent", "a function tool that searches"),
         ("agentchat.contrib.capabilities.teachability", "Teachability", "update_system_message"),
         ("agentchat.contrib.capabilities.transforms", "TextMessageCompressor", "MessageTokenLimiter"),
+        ("io.websockets", "IOWebsockets", "a subclass of IOStream"),
+        ("cache.in_memory_cache", "InMemoryCache", "Cache.disk"),
+        ("oai.cerebras", "CerebrasClient", "base_url"),
         ("retrieve_utils", "query_vector_db", "a function tool that searches"),
     ],
 )
