@@ -4,7 +4,7 @@ import importlib
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from autogen_nb.errors import ConfigError
 
@@ -139,7 +139,9 @@ def add_modules() -> None:
     for advice, modules in _MISSING.items():
         for module_name, names in (each.split(":") for each in modules.split()):
             module = _module(module_name)
-            vars(module).update({name: _stand_in(name, advice) for name in names.split(",")})
+            for name in names.split(","):
+                text = f"{name} is not available in autogen_nb; {advice}"
+                setattr(module, name, _StandIn(name, (), {"__doc__": text, "advice": text}))
             module.__all__ += names.split(",")
 
 
@@ -153,13 +155,16 @@ def _module(name: str) -> Any:
     return sys.modules[full_name]
 
 
-def _stand_in(name: str, advice: str) -> type:
-    """Stands for a class or function that only AutoGen has; a call raises ConfigError."""
+class _StandIn(type):
+    """Stands for a class or function that only AutoGen has; each use of it or of a subclass raises `advice`."""
 
-    def fail(*_args: Any, **_kwargs: Any) -> None:
-        raise ConfigError(f"{name} is not available in autogen_nb; {advice}")
+    advice: str
 
-    return type(name, (), {"__init__": fail, "__doc__": f"Not available; {advice}."})
+    def __call__(cls, *_args: Any, **_kwargs: Any) -> NoReturn:
+        raise ConfigError(cls.advice)
+
+    def __getattr__(cls, _name: str) -> NoReturn:
+        raise AttributeError(cls.advice)
 
 
 class _AliasFinder:

@@ -38,6 +38,10 @@ def test_the_use_of_what_is_missing_says_what_to_use(module: str, name: str, adv
 
     with pytest.raises(ValueError, match=f"{name} is not available in autogen_nb; .*{advice}") as caught:
         missing("agent", llm_config=False)
+    with pytest.raises(ValueError, match=advice):
+        type("Own", (missing,), {})()
+    with pytest.raises(AttributeError, match=f"{name} is not available in autogen_nb; .*{advice}"):
+        missing.run_server_in_thread()
     assert "\n" not in str(caught.value)
 
 
