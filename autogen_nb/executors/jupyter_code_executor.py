@@ -11,7 +11,7 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, OwnedResource, one_directory
 from autogen_nb.executors.command_line_code_executor import container_settings
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace
-from autogen_nb.kernels.places.container_engine import build_kernel_image
+from autogen_nb.kernels.places.container_engine import build_kernel_image, kernel_dockerfile
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.run import in_background
@@ -80,6 +80,8 @@ class DockerJupyterServer(_ManagedServer):
     expose_port, token
         Accepted for compatibility: no port is opened, and no token is needed.
     """
+
+    DEFAULT_DOCKERFILE = kernel_dockerfile(IMAGE)
 
     def __init__(
         self,

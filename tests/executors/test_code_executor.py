@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,7 +17,9 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.executors.code_executor import CodeResult
 from autogen_nb.executors.execute_code import create_virtual_env
 from autogen_nb.executors.functions_module import with_requirements
-from autogen_nb.executors.jupyter_code_executor import JupyterConnectionInfo, LocalJupyterServer
+from autogen_nb.executors.jupyter_code_executor import DockerJupyterServer, JupyterConnectionInfo, LocalJupyterServer
+from autogen_nb.kernels.places.container import IMAGE
+from autogen_nb.kernels.places.container_engine import build_kernel_image
 from autogen_nb.run import CancellationToken
 from tests.contract.servers import serving
 from tests.executors.wheels import wheel
@@ -296,6 +298,22 @@ def test_on_a_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_dockerfile_is_that_of_the_image_which_is_built() -> None:
+    errors = pytest.importorskip("docker.errors")
+    built: list[str] = []
+
+    class Images:
+        def get(self, name: str) -> None:
+            raise errors.ImageNotFound(name)
+
+        def build(self, *, fileobj: IO[bytes], **_options: Any) -> None:
+            built.append(fileobj.read().decode())
+
+    build_kernel_image(SimpleNamespace(images=Images()), "kernel", IMAGE)
+
+    assert built == [DockerJupyterServer.DEFAULT_DOCKERFILE]
+
+
 def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
     async def awaited() -> autogen_nb.JupyterCodeExecutor:
         async with LocalJupyterServer() as server:

@@ -61,15 +61,18 @@ def find_image(client: Any, names: Sequence[str]) -> str:
     )
 
 
+def kernel_dockerfile(base: str) -> str:
+    return f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
+
+
 def build_kernel_image(client: Any, name: str, base: str) -> None:
     """Builds the image `name` from `base` and ipykernel, unless `name` exists."""
     errors = import_module("docker.errors")
-    recipe = f"FROM {base}\nRUN python3 -c 'import ipykernel' || python3 -m pip install --no-cache-dir ipykernel\n"
     try:
         try:
             client.images.get(name)
         except errors.ImageNotFound:
-            client.images.build(fileobj=io.BytesIO(recipe.encode()), tag=name, rm=True)
+            client.images.build(fileobj=io.BytesIO(kernel_dockerfile(base).encode()), tag=name, rm=True)
     except errors.DockerException as error:
         raise ExecutionError(
             f"no image with ipykernel can be built from {base!r} ({error}): build one where the network is available, "
