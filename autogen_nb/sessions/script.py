@@ -69,9 +69,10 @@ def parts(task: str, log: Sequence[Recorded]) -> list[Words | Code]:
 
 def blocks_that_ran(asked: CodeAsked, ran: CodeRan) -> tuple[CodeBlock, ...]:
     """The blocks that ran without an error, and the statements of a failed block that ran before the error."""
-    if not ran.exit_code:
-        return asked.blocks[: ran.ran]
-    *done, failed = asked.blocks[: ran.ran]
+    blocks = asked.blocks[: ran.ran]
+    if not ran.exit_code or not blocks:
+        return blocks
+    *done, failed = blocks
     part = "" if BACK in ran.note else _statements_that_ran(failed, ran.outputs)
     return (*done, *([replace(failed, code=part)] if part else []))
 

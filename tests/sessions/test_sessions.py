@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from autogen_nb import AssistantAgent, RoundRobinGroupChat, UserProxyAgent, sessions
@@ -72,6 +72,7 @@ def test_long_output_is_stored_once(store: SessionStore) -> None:
 
 
 @settings(max_examples=50)
+@example(events=[CodeAsked("user", ()), CodeRan(1)], cut=0)
 @given(events=EVENTS, cut=st.integers(0, 1000))
 def test_file_that_ends_anywhere_has_the_events_before(
     tmp_path_factory: pytest.TempPathFactory, events: list[Recorded], cut: int
