@@ -97,6 +97,8 @@ class BlockExecutor:
         self._only_saved = frozenset(only_saved)
         self._in_kernel = in_kernel
         self._no_kernel = "" if in_kernel else "the executor runs each block as a program"
+        self.notice = ""
+        """A sentence that the model reads with the result of the next block."""
         # The note about a missing kernel or Python: None before the first block, "" once a run has reported it.
         self._limitation = None if in_kernel else ""
         self._history = History() if restore == "replay" else None
@@ -174,7 +176,8 @@ class BlockExecutor:
         }
         async with self._turn:
             await self._prepare()
-        ran, code, notes, changes, tail = 0, 0, list[str](), list[str](), ""
+        ran, code, notes, changes, tail = 0, 0, [self.notice], list[str](), ""
+        self.notice = ""
 
         def emit_and_note(output: Output) -> Awaitable[object] | None:
             nonlocal tail

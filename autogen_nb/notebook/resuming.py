@@ -17,6 +17,7 @@ from autogen_nb.notebook.view import status_line
 from autogen_nb.sessions.session import CodeStep, InputsStep, Session, Step
 
 _FRESH = "The notebook's kernel was restarted; the variables of the earlier blocks are lost."
+_RAN_AGAIN = "The kernel was restarted, and the earlier blocks ran again."
 _LISTED = 12
 
 
@@ -117,6 +118,8 @@ async def _compare(stage: CellStage, chat: NotebookConversation) -> None:
         changed = [name for name, digest in stored.items() if digest and digests.get(name, digest) not in ("", digest)]
         if digests:
             stage.view.note(f"Restored: {variable_choice.quoted(sorted(digests))}.")
-        for what, names in (("Different from before", changed), ("Could not be restored", missing)):
-            if names:
-                stage.view.note(f"{what}: {variable_choice.quoted(names)}.", tone="warning")
+        found = (("Different from before", changed), ("Could not be restored", missing))
+        lines = [f"{what}: {variable_choice.quoted(names)}." for what, names in found if names]
+        for line in lines:
+            stage.view.note(line, tone="warning")
+        chat.executor.notice = " ".join([_RAN_AGAIN, *lines]) if lines else ""

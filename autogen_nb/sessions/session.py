@@ -80,6 +80,8 @@ class SessionRun:
     step: int = 0
     # The variables that were copied to the kernel between the previous run and this run.
     inputs: list[InputsStep] = field(default_factory=list)
+    # The digests of the variables at the end of this run.
+    fingerprints: Mapping[str, str | None] | None = None
 
     @property
     def times(self) -> list[float]:
@@ -115,7 +117,6 @@ class Session:
         self.taken_back: list[TakenBack] = []
         self._replaced: list[ModelReplied] = []
         self.steps: list[Step] = []
-        self.fingerprints: Mapping[str, str | None] = {}
         self._file: LogFile | None = None
         self._last_kernel: object = None
         self._new_inputs: list[InputsStep] = []
@@ -209,6 +210,11 @@ class Session:
         self.note_kernel()
         self.add({"inputs": list(names), "folder": folder and folder.name})
 
+    @property
+    def fingerprints(self) -> Mapping[str, str | None]:
+        """The digests of the variables at the end of the latest run that ended."""
+        return next((run.fingerprints for run in reversed(self.runs) if run.fingerprints is not None), {})
+
     def set_fingerprints(self, fingerprints: Mapping[str, str | None]) -> None:
         self.add({"fingerprints": dict(fingerprints)})
 
@@ -249,10 +255,10 @@ class Session:
             case {"kernel": "new"}:
                 self.steps.clear()
                 for run in self.runs:
-                    run.step = 0
-                self.fingerprints = {}
+                    run.step, run.fingerprints = 0, None
             case {"fingerprints": dict(fingerprints)}:
-                self.fingerprints = fingerprints
+                if self.runs:
+                    self.runs[-1].fingerprints = fingerprints
             case _:
                 self._apply_to_runs(record)
 
@@ -285,7 +291,6 @@ class Session:
             # The kernel keeps the variables that were copied before the first of these runs.
             self._new_inputs = [*runs[0].inputs, *self._new_inputs]
             del self.runs[index:], self.steps[step:]
-            self.fingerprints = {}
 
     def _bring_back(self, earlier: TakenBack) -> None:
         self._take_back(earlier.index)

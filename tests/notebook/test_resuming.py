@@ -46,6 +46,28 @@ def test_chat_continues_with_its_variables_after_a_restart(front: FrontEnd, mode
     assert len(model.requests) == 4
 
 
+def test_lost_variables_are_named_to_the_person_and_the_model(
+    front: FrontEnd, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    (tmp_path / "x.txt").write_text("x")
+    model.add(python("b = open('x.txt').read()"), "Read.", python("c = 2"), "Set.")
+    front.run("%%autogen --confirm never\nRead x.", "one")
+    front.run("%%autogen --confirm never\nSet c.", "two")
+    front.run("%autogen undo --yes", "undo")
+    (tmp_path / "x.txt").unlink()
+    restart(front)
+
+    resumed = front.run("%autogen resume --yes", "resume")
+    again = front.run("%autogen resume --yes", "again")
+    model.add(python("print(1)"), "Over.")
+    front.run("%%autogen --confirm never\nGo on.", "three")
+
+    lost = "Could not be restored: `b`."
+    assert lost in resumed.text
+    assert lost in str(model.requests[-1].body["messages"][-1]["content"])
+    assert "restart this notebook's kernel to resume it again" in again.error
+
+
 def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> None:
     model.add(python("x = 41"), python("print(x + 1)"), "It is 42.")
     front.start("%%autogen\nGo on.", "one")
