@@ -162,7 +162,7 @@ class MagicHandler:
             await self._run(open_run.settings.for_resume(chat.name), waits, resumed_cell=open_run.origin.cell or "")
 
     async def _branch(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_chat_option(words)
+        rest, chat = self._commands.split_started_chat(words)
         rest, at = take_option(rest, "--at")
         name, options = name_and_options("branch", rest)
         count = len(chat.runs) if at is None else whole_number("branch --at", at)
@@ -176,7 +176,7 @@ class MagicHandler:
             raise
 
     async def _retry(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_chat_option(words)
+        rest, chat = self._commands.split_started_chat(words)
         rest, model = take_option(rest, "-m", "--model")
         name_and_options("retry", rest)
         changes = {} if model is None else {"model": checked("model", model)}
@@ -188,18 +188,17 @@ class MagicHandler:
             undoing.compare(stage, earlier, chat.runs[-1])
 
     async def _export(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_chat_option(words)
+        rest, chat = self._commands.split_started_chat(words)
         file, options = name_and_options("export", rest)
         path = writable_path(file, force="--force" in options)
         if not chat.runs:
-            self._commands.say_why_empty(chat)
-            return
+            raise ConfigError(f"chat {chat.name!r} has no cell to export")
         check_companions(path, chat.session, force="--force" in options)
         with self._stage(waits) as stage:
             await exporting.export(stage, chat, path, options)
 
     async def _undo(self, words: Sequence[str], waits: run.Waits) -> None:
-        rest, chat = self._commands.split_chat_option(words)
+        rest, chat = self._commands.split_started_chat(words)
         rest, first = take_option(rest, "--from")
         number, options = name_and_options("undo", rest)
         last = max(0, len(chat.runs) - whole_number("undo", number or "1"))

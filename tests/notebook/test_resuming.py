@@ -56,12 +56,15 @@ def test_lost_variables_are_named_to_the_person_and_the_model(
     front.run("%autogen undo --yes", "undo")
     (tmp_path / "x.txt").unlink()
     restart(front)
+    commands = ("history", "usage", "undo --yes", "code", "retry", "branch other", "export out.py")
+    denied = {command: front.run(f"%autogen {command}", command).error for command in commands}
 
     resumed = front.run("%autogen resume --yes", "resume")
     again = front.run("%autogen resume --yes", "again")
     model.add(python("print(1)"), "Over.")
     front.run("%%autogen --confirm never\nGo on.", "three")
 
+    assert {command for command in denied if "`%autogen resume` brings it back" not in denied[command]} == set()
     lost = "Could not be restored: `b`."
     assert lost in resumed.text
     assert lost in str(model.requests[-1].body["messages"][-1]["content"])

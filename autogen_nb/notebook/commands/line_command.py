@@ -180,11 +180,14 @@ class Commands:
 
     @_command("history", "[CHAT]", "lists the messages of a chat, with their times")
     def _history(self, words: Sequence[str]) -> None:
-        self._show(history_command.history(self.chat_and_options("history", words)[0]))
+        chat, _ = self.chat_and_options("history", words)
+        self._check_restart(chat)
+        self._show(history_command.history(chat))
 
     @_command("usage", "", "lists the tokens and the cost of the chats by cell and model")
     def _usage(self, words: Sequence[str]) -> None:
         del words
+        self._check_restart(self._chats.named())
         self._show(history_command.usage(self._chats))
 
     @_command(
@@ -267,7 +270,7 @@ class Commands:
         "puts the code of the chat, or of its last N cells, into a new cell, without the blocks that failed",
     )
     def _code(self, words: Sequence[str]) -> None:
-        rest, chat = self.split_chat_option(words)
+        rest, chat = self.split_started_chat(words)
         number, _ = name_and_options("code", rest)
         runs = chat.runs[-whole_number("code", number) :] if number else chat.runs
         if not (code := script.code_of_parts(part for each in runs for part in script.parts(each.task, each.log))):
@@ -322,6 +325,16 @@ class Commands:
     def split_chat_option(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
         names, chat = take_option(words, "-c", "--chat")
         return names, self._chat_named(chat)
+
+    def split_started_chat(self, words: Sequence[str]) -> tuple[list[str], NotebookConversation]:
+        """Like `split_chat_option`; raises ConfigError if a restart of the notebook's kernel has ended the chat."""
+        rest, chat = self.split_chat_option(words)
+        self._check_restart(chat)
+        return rest, chat
+
+    def _check_restart(self, chat: NotebookConversation) -> None:
+        if not chat.runs and (notice := self._notebook.sessions.remark(chat)):
+            raise ConfigError(notice)
 
     def _chat_named(self, chat: str | None) -> NotebookConversation:
         known_names = {conversation.name for conversation in self._chats}
