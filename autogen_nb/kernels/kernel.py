@@ -26,7 +26,7 @@ from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
 from autogen_nb.kernels.limits.block_limits import Limits, readable
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
-from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, not_carried, size
+from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, changes, not_carried, size
 from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
@@ -345,6 +345,11 @@ class Kernel(VariableExchange):
         outcome = classify(request, self._ending, reached, is_back=is_back)
         if is_back and self.not_carried:
             outcome = replace(outcome, note=f"{outcome.note} {self.not_carried}")
+        elif request.expressions and request.exit_code and request.end == "idle" and not is_back:
+            # After an error, ipykernel does not evaluate the expressions of a request.
+            later = ExecuteRequest(request.handle, "", grace=self._grace, silent=True, expressions=CHANGES)
+            await later.wait()
+            outcome = replace(outcome, changes=changes(later.reply))
         if request.end == "stuck" and not is_back:
             await self._life.end(grace=0)
         return outcome

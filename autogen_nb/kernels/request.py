@@ -66,6 +66,7 @@ class ExecuteRequest:
         self.handle = handle
         # The numbers of the checkpoints before this request and after it, or 0.
         self.checkpoints = checkpoints
+        self.expressions = expressions
         self.emit = emit
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None

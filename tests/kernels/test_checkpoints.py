@@ -505,6 +505,14 @@ def test_the_variables_that_a_block_changed_are_named(agent: SharedKernel) -> No
         assert (code, agent.execute(code).finished.changes) == (code, changes)
 
 
+def test_changes_of_a_failed_block_are_its_own(agent: SharedKernel) -> None:
+    failed = agent.execute("x = 1\n1 / 0")
+    stopped = agent.execute("y = 1\nimport time\ntime.sleep(99)", timeout=0.3)
+
+    assert (failed.finished.changes, stopped.finished.changes) == ("new `x`", "new `y`")
+    assert agent.execute("print(x, y)").finished.changes == ""
+
+
 def test_copied_variables_are_no_changes_of_the_next_block(agent: SharedKernel) -> None:
     agent.do(agent.kernel.put({"given": [1]}))
 
