@@ -120,8 +120,9 @@ def session_size(home: Path) -> int:
     return sum(file.stat().st_size for file in home.glob(".local/share/autogen_nb/sessions/*/events.jsonl"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", range(50))
+@pytest.mark.parametrize(
+    "moment", [pytest.param(number, marks=[pytest.mark.slow] * (number > 1)) for number in range(50)]
+)
 def test_chat_killed_at_any_moment_resumes_to_the_same_end(
     tmp_path: Path, undisturbed: tuple[str, int, int], moment: int
 ) -> None:
