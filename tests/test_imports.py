@@ -31,12 +31,10 @@ ROOMS = {
     **dict.fromkeys(("click", "nbclient"), ("cli.",)),
     **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(
-        ("ipywidgets", "comm", "ipykernel"),
+        ("IPython", "ipywidgets", "comm", "ipykernel"),
         # The two modules run inside the agent's kernel, which is an IPython.
         ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main"),
     ),
-    # `sessions.document` writes IPython's syntax as Python.
-    "IPython": ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main", "sessions.document"),
     **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.")),
     "traitlets": ("notebook.", "cli.task_options", "settings"),
 }

@@ -347,7 +347,7 @@ class Kernel(VariableExchange):
             outcome = replace(outcome, note=f"{outcome.note} {self.not_carried}")
         elif request.expressions and request.exit_code and request.end == "idle" and not is_back:
             # After an error, ipykernel does not evaluate the expressions of a request.
-            later = ExecuteRequest(request.handle, "", grace=self._grace, silent=True, expressions=CHANGES)
+            later = ExecuteRequest(request.handle, "", grace=self._grace, silent=True, expressions=request.expressions)
             await later.wait()
             outcome = replace(outcome, changes=changes(later.reply))
         if request.end == "stuck" and not is_back:

@@ -190,7 +190,7 @@ def _check_installed() -> None:
     try:
         import cryptography  # noqa: F401  # for the certificates of our own cluster
         import distributed  # noqa: F401  # checks only that it is installed
-        import pandas as pd  # noqa: F401  # see above
+        import pandas as pd  # noqa: F401  # checks only that it is installed
     except ImportError as error:
         raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[many]'") from error
 

@@ -1,7 +1,7 @@
 """The sessions of a notebook's chats, and the earlier sessions that the notebook can resume."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
@@ -94,13 +94,21 @@ class ChatSessions:
         for session in self._teams.values():
             session.close()
 
-    def reopen(self, name: str) -> Session:
-        """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`."""
+    def reopen(self, name: str, in_use: Collection[str]) -> Session:
+        """Opens this notebook's latest session of the chat `name` ("" for any chat), or else the session `name`.
+
+        Raises ConfigError for the sessions `in_use`, which chats of this notebook continue.
+        """
         earlier = self.earlier
         if not name and not earlier:
             raise ConfigError("no earlier chat of this notebook is stored; `%autogen sessions` lists all sessions")
         found = earlier.get(name) or (None if name else next(iter(earlier.values())))
-        session = self.store.open(found.name if found else self.store.find(name))
+        full_name = found.name if found else self.store.find(name)
+        if full_name in in_use:
+            raise ConfigError(
+                f"this notebook continues the session {full_name!r}; to resume it again, restart the notebook's kernel"
+            )
+        session = self.store.open(full_name)
         if session.head.get("team"):
             session.close()
             raise ConfigError(f"{session.name!r} is a team's chat: run the cell of the team again to continue it")

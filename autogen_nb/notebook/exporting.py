@@ -10,7 +10,7 @@ from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.notebook.chat_folders import writable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
-from autogen_nb.notebook.rendering.chat_html import picture
+from autogen_nb.notebook.rendering.chat_html import first_picture
 from autogen_nb.notebook.rendering.frames import LIBRARIES, document, frame_html, library_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.resuming import agrees
@@ -28,8 +28,7 @@ def framed_charts() -> Callable[[Bundle], dict[str, Any]]:
         new = [name for name in page.libraries if name not in published and LIBRARIES[name].version]
         published.update(new)
         checked, _ = safe({mime: data[mime] for mime in MAGIC.keys() & data.keys()})
-        pictures = "".join(picture(mime, checked[mime]) for mime in sorted(MAGIC.keys() & checked.keys())[:1])
-        return {"text/html": "".join((*map(library_html, new), frame_html(page, pictures)))}
+        return {"text/html": "".join((*map(library_html, new), frame_html(page, first_picture(checked))))}
 
     return framed
 

@@ -153,7 +153,7 @@ class MagicHandler:
         name, options = name_and_options("resume", words)
         if len(options) > 1:
             raise ConfigError("%autogen resume takes --yes or --fresh, not both")
-        session = self._sessions.reopen(name)
+        session = self._sessions.reopen(name, {chat.session.name for chat in self.conversations if chat.runs})
         async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
             open_run = chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
             if open_run is None:

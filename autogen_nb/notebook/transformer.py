@@ -7,7 +7,6 @@
 
 import ast
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,8 +49,12 @@ class Transformer:
 
     def __call__(self, lines: list[str]) -> list[str]:
         """Rewrites the lines of a call of the magic; returns other lines unchanged."""
-        if lines[1:] and lines[0].startswith(_LINE_CALL) and not _is_python("".join(lines[1:])):
-            raise SyntaxError(TASK_BELOW)
+        if lines[1:] and lines[0].startswith(_LINE_CALL):
+            # `%load_ext` must stay quick.
+            from autogen_nb.core.text.code_blocks import parse_python
+
+            if parse_python("".join(lines[1:])) is None:
+                raise SyntaxError(TASK_BELOW)
         if not lines or not lines[0].startswith(_CALLS):
             return lines
         match _magic_words("".join(lines)):
@@ -76,12 +79,6 @@ class Transformer:
 
     def _on_cell_end(self, *_: Any) -> None:
         self._depth.cells = max(0, self._depth.cells - 1)
-
-
-def _is_python(code: str) -> bool:
-    with suppress(SyntaxError):
-        return bool(ast.parse(code))
-    return False
 
 
 def _magic_words(call: str) -> list[str]:

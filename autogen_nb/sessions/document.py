@@ -129,6 +129,8 @@ def _as_python(code: str) -> str:
     """The code with calls in place of IPython's syntax, which IPython does not accept in a `.py` file."""
     if code_blocks.parse_python(code) is not None:
         return code
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    return TransformerManager().transform_cell(code).rstrip("\n")
+    try:
+        from nbconvert.filters import ipython2python
+    except ImportError as error:
+        raise ConfigError("scripts with IPython's syntax need nbconvert: pip install nbconvert") from error
+    return str(ipython2python(code)).rstrip("\n")

@@ -101,10 +101,8 @@ def open_locked(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        is_own = any(file.path == path and file.is_open for file in _open_files)
-        way_out = "restart this notebook's kernel to resume it again" if is_own else "end it there first"
-        owner = "this" if is_own else "another"
-        raise SessionError(f"{owner} notebook uses the session {path.parent.name!r}: {way_out}") from None
+        owner = "this" if any(file.path == path and file.is_open for file in _open_files) else "another"
+        raise SessionError(f"{owner} notebook uses the session {path.parent.name!r}: end it there first") from None
     except OSError:
         # Some network file systems have no locks.
         pass

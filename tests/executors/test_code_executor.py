@@ -297,7 +297,6 @@ def test_on_a_server(tmp_path: Path) -> None:
     assert (plain.output, connectable.output) == ("1", "2")
 
 
-@pytest.mark.slow
 def test_the_dockerfile_is_that_of_the_image_which_is_built() -> None:
     errors = pytest.importorskip("docker.errors")
     built: list[str] = []
@@ -314,6 +313,7 @@ def test_the_dockerfile_is_that_of_the_image_which_is_built() -> None:
     assert built == [DockerJupyterServer.DEFAULT_DOCKERFILE]
 
 
+@pytest.mark.slow
 def test_a_server_of_ours_ends_its_kernels(tmp_path: Path) -> None:
     async def awaited() -> autogen_nb.JupyterCodeExecutor:
         async with LocalJupyterServer() as server:

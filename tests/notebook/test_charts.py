@@ -2,13 +2,16 @@ import base64
 import gzip
 import json
 import re
+import subprocess
 from html import unescape
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from autogen_nb.events import CodeAsked, CodeRan, OutputAdded
+from autogen_nb.kernels.inside.audit_events import DRAW
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering.frames import LIBRARIES, Document, Library, frame_html
 from autogen_nb.notebook.rendering.widget_state import VIEW
@@ -176,6 +179,26 @@ def test_altair_chart_has_a_picture_that_loads_nothing(notebook: FrontEnd, model
     assert message.count("[shown to the person as an interactive chart or page: image/png, alt.Chart(...)]") == 1
     assert cell.html().count('</iframe><div><img src="data:image/png;base64,') == 1
     assert paths == []
+
+
+def test_the_command_that_draws_an_altair_chart_reads_no_file(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("a,b\nhello,1\nworld,2\n")
+    encoding = {"text": {"field": "a"}, "y": {"field": "b", "type": "quantitative"}}
+
+    def drawn(address: str) -> bytes:
+        data = {"url": address, "format": {"type": "csv"}}
+        chart = json.dumps(
+            {
+                "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+                "data": data,
+                "mark": "text",
+                "encoding": encoding,
+            }
+        )
+        return subprocess.run(DRAW, input=chart.encode(), capture_output=True, check=False, cwd=tmp_path).stdout
+
+    assert drawn((tmp_path / "secret.csv").as_uri()) == drawn((tmp_path / "missing.csv").as_uri())
+    assert drawn("secret.csv") == b""
 
 
 @pytest.mark.parametrize("text", ["</script><img src=x>", "\"'></iframe><img src=x>", "&quot;<img src=x>"])

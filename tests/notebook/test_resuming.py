@@ -59,16 +59,20 @@ def test_lost_variables_are_named_to_the_person_and_the_model(
     commands = ("history", "usage", "undo --yes", "code", "retry", "branch other", "export out.py")
     denied = {command: front.run(f"%autogen {command}", command).error for command in commands}
 
+    model.add("Hello.")
+    front.run("%%autogen -c other\nGreet.", "other")
+    usage = front.run("%autogen usage", "usage")
     resumed = front.run("%autogen resume --yes", "resume")
     again = front.run("%autogen resume --yes", "again")
     model.add(python("print(1)"), "Over.")
     front.run("%%autogen --confirm never\nGo on.", "three")
 
     assert {command for command in denied if "`%autogen resume` brings it back" not in denied[command]} == set()
+    assert "other" in usage.text, usage.error
     lost = "Could not be restored: `b`."
     assert lost in resumed.text
     assert lost in str(model.requests[-1].body["messages"][-1]["content"])
-    assert "restart this notebook's kernel to resume it again" in again.error
+    assert "to resume it again, restart the notebook's kernel" in again.error
 
 
 def test_open_question_is_asked_again(front: FrontEnd, model: FakeOpenAI) -> None:

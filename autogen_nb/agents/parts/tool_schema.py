@@ -71,7 +71,7 @@ def with_typed_arguments(function: F) -> F:
 
     # Callers may test for async functions with `iscoroutinefunction`, so the wrapper must be async, too.
     wrapper: Any = typed_async if inspect.iscoroutinefunction(function) else typed
-    wrapper._origin = function  # AutoGen 0.2's name for it  # noqa: SLF001
+    wrapper._origin = function  # noqa: SLF001  # AutoGen 0.2 has the function under this name
     return cast("F", wrapper)
 
 

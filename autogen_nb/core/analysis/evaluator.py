@@ -37,7 +37,6 @@ _LATER_STEPS = 20
 _PATHS = 64
 """The maximum number of ways through the assignments of a name that its own value depends on."""
 
-
 _FIXED: Mapping[str, Any] = {
     "pathlib.Path.home": PathText("~"),
     "pathlib.Path.cwd": PathText("."),

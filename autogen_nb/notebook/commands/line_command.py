@@ -187,7 +187,8 @@ class Commands:
     @_command("usage", "", "lists the tokens and the cost of the chats by cell and model")
     def _usage(self, words: Sequence[str]) -> None:
         del words
-        self._check_restart(self._chats.named())
+        if not any(chat.runs for chat in self._chats):
+            self._check_restart(self._chats.named())
         self._show(history_command.usage(self._chats))
 
     @_command(

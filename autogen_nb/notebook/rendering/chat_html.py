@@ -140,6 +140,11 @@ def sign(tone: Tone) -> str:
     return f'<strong style="color:{colour}">{mark}</strong>'
 
 
+def first_picture(checked: Mapping[str, Any]) -> str:
+    """Returns one image of a MIME bundle that has been checked; "" if it has none."""
+    return "".join(picture(mime, checked[mime]) for mime in sorted(MAGIC.keys() & checked.keys())[:1])
+
+
 def picture(mime: str, base64_text: str) -> str:
     """Returns an image; the base64 text must have been checked."""
     return f'<div><img src="data:{mime};base64,{base64_text}" alt="" style="max-width:100%"></div>'

@@ -10,7 +10,7 @@ from autogen_nb.core.text.chart_outputs import is_preparation
 from autogen_nb.core.text.execution_report import shorten
 from autogen_nb.core.text.output_images import MAGIC
 from autogen_nb.kernels.widget_comms import WidgetComms
-from autogen_nb.notebook.rendering.chat_html import bundle, folded, folded_text, linked, picture
+from autogen_nb.notebook.rendering.chat_html import bundle, first_picture, folded, folded_text, linked
 from autogen_nb.notebook.rendering.frames import document, frame_html
 from autogen_nb.notebook.rendering.mime import safe
 from autogen_nb.notebook.rendering.terminal_text import TerminalText, only_colours, without_colours
@@ -190,7 +190,7 @@ class RunOutputs:
             return safe(output.data, output.metadata)
         static = safe({mime: output.data[mime] for mime in _STATIC & output.data.keys()})[0]
         text = static["text/plain"]
-        pictures = "".join(picture(mime, static[mime]) for mime in sorted(MAGIC.keys() & static.keys())[:1])
+        pictures = first_picture(static)
         if page is not None:
             self._libraries.require(page.libraries)
         html = pictures + linked(text, repr(output.file), output.file) if page is None else frame_html(page, pictures)
