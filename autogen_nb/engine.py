@@ -129,11 +129,11 @@ class EngineCall(Generic[T]):
     def get(self, tick: Callable[[], None]) -> T:
         """The next item, or the result; calls `tick` while it waits."""
         self._begin()
-        return self._value(wait_interruptibly(self._entries, tick))
+        return unwrap(wait_interruptibly(self._entries, tick))
 
     async def aget(self) -> T:
         self._begin()
-        return self._value(await self._next())
+        return unwrap(await self._next())
 
     def cancel(self) -> None:
         """Cancels the work; callable from any thread."""
@@ -159,10 +159,6 @@ class EngineCall(Generic[T]):
             self._begun = self._runs = True
             engine.call_soon(self._start)
 
-    def _value(self, entry: Entry[T]) -> T:
-        self._runs = entry[0] == "item"
-        return unwrap(entry)
-
     def _start(self) -> None:
         self._task = asyncio.ensure_future(self._run())
 
@@ -178,6 +174,7 @@ class EngineCall(Generic[T]):
             self._put("error", error)
 
     def _put(self, kind: Literal["item", "result", "error"], value: T | BaseException) -> None:
+        self._runs = kind == "item"
         self._entries.put((kind, value))
         if self._wake is not None and not self._awake:
             self._awake = True

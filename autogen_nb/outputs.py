@@ -70,3 +70,16 @@ class Cleared:
 
 
 Output: TypeAlias = Stream | Display | Result | Failure | Cleared
+
+
+def size(output: Output) -> int:
+    """The number of characters of an output."""
+    match output:
+        case Stream(text=text):
+            return len(text)
+        case Display(data=data, metadata=metadata) | Result(data=data, metadata=metadata):
+            parts = [*data, *data.values(), *metadata, *metadata.values()]
+            return sum([len(part if isinstance(part, str) else str(part)) for part in parts])
+        case Failure(ename=ename, evalue=evalue, traceback=lines):
+            return len(ename) + len(evalue) + sum(map(len, lines))
+    return 0

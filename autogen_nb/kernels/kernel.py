@@ -13,7 +13,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +23,10 @@ from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus
 from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
-from autogen_nb.kernels.limits.block_limits import Limits, readable
+from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
-from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, changes, not_carried, size
+from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, changes, not_carried
 from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
@@ -35,7 +35,7 @@ from autogen_nb.kernels.preparation import import_ahead, pack_modules, prepare, 
 from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.widget_comms import WidgetComms
-from autogen_nb.outputs import Failure, Output
+from autogen_nb.outputs import Output
 
 __all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
@@ -145,22 +145,15 @@ class Kernel(VariableExchange):
         changes_state: bool = True,
         permissions: BlockPermissions = None,
     ) -> BlockOutcome:
-        remaining = float("inf") if silent or self.limits.output is None else self.limits.output
-
-        def emit_within_limit(output: Output) -> Awaitable[object] | None:
-            nonlocal remaining
-            if remaining >= 0 and (remaining := remaining - size(output)) < 0:
-                request.exceed(f"output limit of {readable(self.limits.output or 0)}", "interrupt")
-            return emit(output) if remaining >= 0 or isinstance(output, Failure) else None
-
         request = await self._open(
             code,
-            emit_within_limit,
+            emit,
             timeout=timeout,
             ask=ask,
             silent=silent,
             changes_state=changes_state,
             permissions=permissions,
+            output_limit=None if silent else self.limits.output,
         )
         outcome = None
         try:
@@ -305,7 +298,7 @@ class Kernel(VariableExchange):
         if not self.alive and self._ending is None:
             await self.start()
         self._end_turn()
-        return replace(outcome, note=" ".join(note for note in (lost, outcome.note) if note))
+        return replace(outcome, note=" ".join(filter(None, (lost, outcome.note))))
 
     async def _finish_abandoned(self, request: ExecuteRequest) -> None:
         try:

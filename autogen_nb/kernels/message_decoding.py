@@ -49,19 +49,17 @@ def _sizes(before: str, after: str) -> str:
 
 
 def output(kind: str, content: Mapping[str, Any]) -> Output | None:
+    bundles: dict[str, dict[str, Any]] = {name: value for name, value in content.items() if isinstance(value, dict)}
+    data, metadata = bundles.get("data", {}), bundles.get("metadata", {})
     match kind:
         case "stream":
             return Stream("stderr" if content.get("name") == "stderr" else "stdout", _text(content.get("text")))
         case "display_data" | "update_display_data":
-            display_id = _bundle(content.get("transient")).get("display_id")
-            return Display(
-                data=_bundle(content.get("data")),
-                metadata=_bundle(content.get("metadata")),
-                display_id=display_id if isinstance(display_id, str) else None,
-                update=kind == "update_display_data",
-            )
+            display_id = bundles.get("transient", {}).get("display_id")
+            display_id = display_id if isinstance(display_id, str) else None
+            return Display(data, metadata, display_id, update=kind == "update_display_data")
         case "execute_result":
-            return Result(data=_bundle(content.get("data")), metadata=_bundle(content.get("metadata")))
+            return Result(data, metadata)
         case "error":
             return failure(content)
         case "clear_output":
@@ -90,22 +88,5 @@ def exit_code(evalue: str) -> int | None:
         return None
 
 
-def size(output: Output) -> int:
-    """The approximate size of an output in bytes."""
-    match output:
-        case Stream(text=text):
-            return len(text)
-        case Display(data=data, metadata=metadata) | Result(data=data, metadata=metadata):
-            values = [*data.values(), *metadata.values()]
-            return sum([len(value if isinstance(value, str) else str(value)) for value in values])
-        case Failure(ename=ename, evalue=evalue, traceback=lines):
-            return len(ename) + len(evalue) + sum(map(len, lines))
-    return 0
-
-
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _bundle(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -30,9 +30,10 @@ from autogen_nb.effects import EffectJudged
 from autogen_nb.engine import Emit
 from autogen_nb.kernels.guard_client import BlockPermissions, GuardClient, Guarded, GuardQuestion
 from autogen_nb.kernels.inside.checkpoint import FIELD as CHECKPOINT
+from autogen_nb.kernels.limits.block_limits import readable
 from autogen_nb.kernels.message_decoding import exit_code, output
 from autogen_nb.kernels.places.place import KernelHandle
-from autogen_nb.outputs import Failure, Output, Stream
+from autogen_nb.outputs import Failure, Output, Stream, size
 
 Ask: TypeAlias = Callable[[str, bool], Awaitable[str]]
 """Asks a person for input; takes the prompt, and True for a password. EOFError means the end of the input."""
@@ -62,12 +63,15 @@ class ExecuteRequest:
         fields: Mapping[str, Any] | None = None,
         checkpoints: tuple[int, int] = (0, 0),
         expressions: Mapping[str, str] = MappingProxyType({}),
+        output_limit: float | None = None,
     ) -> None:
         self.handle = handle
         # The numbers of the checkpoints before this request and after it, or 0.
         self.checkpoints = checkpoints
         self.expressions = expressions
         self.emit = emit
+        self._output_limit = float("inf") if output_limit is None else output_limit
+        self._output_size = 0
         self._ask = ask
         self._guarded = permissions if isinstance(permissions, Guarded) else None
         self._loop = asyncio.get_running_loop()
@@ -238,6 +242,12 @@ class ExecuteRequest:
     def _take_output(self, item: Output | None) -> Awaitable[object] | None:
         if isinstance(item, Failure) and item.ename == "SystemExit":
             item = self._exit_output(item)
+        if item is not None and self._output_size <= self._output_limit:
+            self._output_size += size(item)
+            if self._output_size > self._output_limit:
+                self.exceed(f"output limit of {readable(self._output_limit)}", "interrupt")
+        if self._output_size > self._output_limit and not isinstance(item, Failure):
+            item = None
         try:
             return None if item is None else self.emit(item)
         except Exception as error:  # noqa: BLE001  # `wait` raises the error

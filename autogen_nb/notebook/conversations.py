@@ -237,11 +237,11 @@ class NotebookConversation:
 
     @property
     def alive(self) -> bool:
-        return self.executor.alive
+        return self.executor.kernel.alive
 
     @property
     def busy(self) -> bool:
-        return self.executor.busy
+        return self.executor.kernel.busy
 
     async def stop(self, note: str = "") -> None:
         """Ends the agent's kernel; the next block reports `note` to the model."""

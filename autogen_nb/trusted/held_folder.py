@@ -33,7 +33,7 @@ class HeldFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._close()
 
     def __deepcopy__(self, _: object) -> Self:
         # A copy would share the descriptor, and lose it when the original closes it.

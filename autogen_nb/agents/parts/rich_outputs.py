@@ -15,7 +15,7 @@ from typing import TypeAlias
 from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.core.text.execution_report import joined_text, shorten
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
-from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream
+from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
 
 LARGEST = 3_000_000
 """The maximum number of characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
@@ -85,12 +85,36 @@ class RichOutputs:
                 if not wait:
                     self._clear()
                 return output
-            case Display() | Result():
-                return self._fit(output)
             case Failure():
                 return _shorten_failure(output)
             case Stream():
                 return output
+        is_update = isinstance(output, Display) and output.update
+        display_id = output.display_id if isinstance(output, Display) else None
+        previous_length = self._by_id.get(display_id or "") if is_update else 0
+        if previous_length is None:
+            # Jupyter ignores updates of unknown displays.
+            return None
+        if self._clear_next and not is_update:
+            self._clear()
+        length = size(output)
+        if (
+            length > LARGEST
+            or max([pixels(mime, image_bytes(mime, output.data.get(mime))) for mime in MAGIC]) > MOST_PIXELS
+        ):
+            output, length = self._replace_large(output, length)
+        growth = length - previous_length
+        if reason := self._reason_to_omit(growth, is_update=is_update):
+            self._omit(output, reason)
+            return None
+        self._count += not is_update
+        self._size += growth
+        self._chat.total += growth
+        if display_id is not None:
+            self._by_id[display_id] = length
+        form = self._shown_as(output.data)
+        form = self._form_as_text(output) if form is None else form
+        return replace(output, shown=form) if form else output
 
     def note(self) -> str:
         """Returns a line about the outputs that are not shown; "" if there are none."""
@@ -103,35 +127,14 @@ class RichOutputs:
             files = f"; those that are not plain text are in {' to '.join(map(repr, dict.fromkeys(ends)))}"
         return f"[{subject} not shown: {self._reason}{files}.]\n"
 
-    def _fit(self, output: _Rich) -> Output | None:
-        is_update = isinstance(output, Display) and output.update
-        display_id = output.display_id if isinstance(output, Display) else None
-        previous_size = self._by_id.get(display_id or "") if is_update else 0
-        if previous_size is None:
-            # Jupyter ignores updates of unknown displays.
-            return None
-        if self._clear_next and not is_update:
-            self._clear()
-        output, size = self._shrink(output)
-        growth, reason = size - previous_size, ""
+    def _reason_to_omit(self, growth: int, *, is_update: bool) -> str:
         if self._count >= MOST and not is_update:
-            reason = f"one run shows {MOST} outputs at most"
-        elif growth > 0 and self._size + growth > RUN_LIMIT:
-            reason = f"one run shows {RUN_LIMIT:,} characters of outputs at most"
-        elif growth > 0 and self._chat.total + growth > CHAT_LIMIT:
-            reason = f"one chat shows {CHAT_LIMIT:,} characters of outputs at most"
-        if reason:
-            self._omit(output, reason)
-            return None
-        self._count += not is_update
-        self._size += growth
-        self._chat.total += growth
-        if display_id is not None:
-            self._by_id[display_id] = size
-        form = self._shown_as(output.data)
-        if form is None:
-            form = self._form_as_text(output)
-        return replace(output, shown=form) if form else output
+            return f"one run shows {MOST} outputs at most"
+        if growth > 0 and self._size + growth > RUN_LIMIT:
+            return f"one run shows {RUN_LIMIT:,} characters of outputs at most"
+        if growth > 0 and self._chat.total + growth > CHAT_LIMIT:
+            return f"one chat shows {CHAT_LIMIT:,} characters of outputs at most"
+        return ""
 
     def _form_as_text(self, output: _Rich) -> str:
         has_page = "<script" in (joined_text(output.data.get("text/html")) or "")
@@ -149,23 +152,17 @@ class RichOutputs:
         if mime != "text/plain" and (file := self._save_as(mime, output.data)):
             self._files.append(file)
 
-    def _shrink(self, output: _Rich) -> tuple[_Rich, int]:
-        size = _length(output.data) + _length(output.metadata)
-        if size > LARGEST:
-            reason = f"it has more than {LARGEST:,} characters"
-        elif max([pixels(mime, image_bytes(mime, output.data.get(mime))) for mime in MAGIC]) > MOST_PIXELS:
-            reason = f"it has more than {MOST_PIXELS:,} pixels"
-        else:
-            return output, size
+    def _replace_large(self, output: _Rich, length: int) -> tuple[_Rich, int]:
+        exceeded = f"{LARGEST:,} characters" if length > LARGEST else f"{MOST_PIXELS:,} pixels"
         mimes = [mime for mime in _ENDINGS if output.data.get(mime)]
-        mime = max(mimes, key=lambda mime: _length({mime: output.data[mime]}), default="")
+        mime = max(mimes, key=lambda mime: size(Result({mime: output.data[mime]})), default="")
         file = self._save_as(mime, output.data) if mime else ""
         what = f"An output of type {mime}" if mime else "An output"
-        line = f"[{what} is {f'in {file!r}' if file else 'left out'}: {reason}.]"
+        line = f"[{what} is {f'in {file!r}' if file else 'left out'}: it has more than {exceeded}.]"
         # A chart's data may be too large, while a picture of the chart in the same output is small enough.
         pictures = {kind: output.data[kind] for kind in _PICTURES if kind != mime and kind in output.data}
-        data = {"text/plain": line, **(pictures if _length(pictures) <= LARGEST else {})}
-        return replace(output, data=data, metadata={}, file=file), _length(data)
+        data = {"text/plain": line, **(pictures if size(Result(pictures)) <= LARGEST else {})}
+        return replace(output, data=data, metadata={}, file=file), size(Result(data))
 
     def _save_as(self, mime: str, data: Bundle) -> str:
         content = _content(mime, data.get(mime)) if self._file_count < FILE_LIMIT else b""
@@ -185,10 +182,6 @@ def _shorten_failure(failure: Failure) -> Failure:
     if sum(map(len, lines)) > _TRACEBACK:
         lines = tuple(shorten("\n".join(lines), _TRACEBACK).split("\n"))
     return Failure(name, message, lines)
-
-
-def _length(bundle: Bundle) -> int:
-    return sum([len(key) + len(value if isinstance(value, str) else repr(value)) for key, value in bundle.items()])
 
 
 def _content(mime: str, value: object) -> bytes:

@@ -95,10 +95,19 @@ class BoundedOutputs:
             if self._clear_next:
                 self._clear_next = False
                 self._clear()
-            if isinstance(output, Stream):
-                self._add_text(output)
+            last = self._kept[-1] if self._kept else None
+            if not isinstance(output, Stream):
+                self._kept.append(output)
+            elif isinstance(last, _TextRun) and last.name == output.name:
+                last.text.add(output.text)
             else:
-                self._append(output)
+                self._runs += 1
+                run = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
+                run.text.add(output.text)
+                self._kept.append(run)
+            if len(self._kept) > self._most:
+                del self._kept[self._head]
+                self._missing += 1
 
     def all(self, where: str = "") -> tuple[MergedOutput, ...]:
         shown = [
@@ -114,20 +123,6 @@ class BoundedOutputs:
         for index, old in enumerate(self._kept):
             if isinstance(old, Display) and old.display_id is not None and old.display_id == update.display_id:
                 self._kept[index] = Display(update.data, update.metadata, update.display_id)
-
-    def _add_text(self, output: Stream) -> None:
-        last = self._kept[-1] if self._kept else None
-        if not isinstance(last, _TextRun) or last.name != output.name:
-            self._runs += 1
-            last = _TextRun(output.name, HeadAndTail(self._limit // self._runs))
-            self._append(last)
-        last.text.add(output.text)
-
-    def _append(self, kept: Display | Result | Failure | _TextRun) -> None:
-        self._kept.append(kept)
-        if len(self._kept) > self._most:
-            del self._kept[self._head]
-            self._missing += 1
 
     def _clear(self) -> None:
         self._kept.clear()

@@ -84,10 +84,10 @@ class LimitWatch:
 
     def _check(self, usage: ResourceUsage) -> None:
         names, reached = self._limits.names, "" if self._cgroup is None else self._cgroup.reached_limit()
-        memory, processes, cpu = (
-            math.inf if limit is None else limit
-            for limit in (self._limits.memory, self._limits.processes, self._limits.cpu)
-        )
+        limits = self._limits
+        memory, processes, cpu = [
+            math.inf if limit is None else limit for limit in (limits.memory, limits.processes, limits.cpu)
+        ]
         if usage.memory > memory and (used := proportional_memory(usage)) > memory:
             self._too_much_memory(usage, names["memory"], is_far=used > _KILL_FACTOR * memory)
         elif usage.tasks > processes or (reached == names["pids"] and self._exceeded_at is None):

@@ -97,7 +97,8 @@ def _by_proc(root: int) -> ResourceUsage:
             if _CHECKPOINT in stat:
                 # The supervisor limits the memory of checkpoints, so they do not count here.
                 continue
-            own = _anonymous(_read(f"/proc/{pid}/status"))
+            status = _read(f"/proc/{pid}/status").splitlines()
+            own = sum([int(line.split()[1]) for line in status if line.startswith((b"RssAnon:", b"RssShmem:"))]) * _KIB
             times = stat.rpartition(b")")[2].split()[11:15]
             pids.add(pid)
             memory, tasks, cpu_seconds = memory + own, tasks + len(threads), cpu_seconds + sum(map(int, times)) / ticks
@@ -108,12 +109,6 @@ def _by_proc(root: int) -> ResourceUsage:
 def _read(path: str) -> bytes:
     with open(path, "rb") as file:  # noqa: PTH123  # faster than pathlib
         return file.read()
-
-
-def _anonymous(status: bytes) -> int:
-    return sum(
-        int(line.split()[1]) * _KIB for line in status.splitlines() if line.startswith((b"RssAnon:", b"RssShmem:"))
-    )
 
 
 def _proportional(pid: int) -> int:

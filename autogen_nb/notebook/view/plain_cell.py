@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from autogen_nb.core.text.execution_report import plain
-from autogen_nb.events import CodeRan, Ended, Event
+from autogen_nb.events import CodeRan, Ended, Event, Transient
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.view import status_line
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven, decision_text
@@ -23,7 +23,8 @@ class PlainCellView(PlainView):
         self._start = time.monotonic()
 
     def show(self, event: Event) -> None:
-        self._totals.count(event)
+        if not isinstance(event, Transient):
+            self._totals.count(event)
         super().show(event)
         if isinstance(event, CodeRan) and event.note:
             self.note(event.note, tone="warning")
