@@ -84,14 +84,12 @@ def _surface() -> "Surface":
     return Surface(PlainView, TerminalHuman)
 
 
-def _describer() -> "Describer":
-    if _in_a_kernel():
-        from autogen_nb.notebook.view.run_outputs import shown_as
+def _describer() -> "Describer | None":
+    if not _in_a_kernel():
+        return None
+    from autogen_nb.notebook.view.run_outputs import shown_as
 
-        return shown_as
-    from autogen_nb.run.surfaces import as_text_only
-
-    return as_text_only
+    return shown_as
 
 
 def _in_a_kernel() -> bool:

@@ -9,8 +9,8 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.events import Event
 from autogen_nb.outputs import Bundle
 
-Describer: TypeAlias = Callable[[Bundle], str | None]
-"""Tells the model how a surface shows an output; "" if nothing needs saying, None if the surface shows only text."""
+Describer: TypeAlias = Callable[[Bundle], str]
+"""Tells the model how a surface shows an output; "" if nothing needs saying."""
 
 
 class View(Protocol):
@@ -30,20 +30,17 @@ class Surface:
 
 
 _find: Callable[[], Surface] | None = None
-_find_describer: Callable[[], Describer] | None = None
+_find_describer: Callable[[], Describer | None] | None = None
 
 
-def register_surface(find: Callable[[], Surface], find_describer: Callable[[], Describer]) -> None:
+def register_surface(find: Callable[[], Surface], find_describer: Callable[[], Describer | None]) -> None:
     global _find, _find_describer
     _find, _find_describer = find, find_describer
 
 
-def describer() -> Describer:
-    return as_text_only if _find_describer is None else _find_describer()
-
-
-def as_text_only(_: Bundle) -> None:
-    """The `Describer` of a surface that shows only text."""
+def describer() -> Describer | None:
+    """The surface's `Describer`; None if the surface shows only text."""
+    return None if _find_describer is None else _find_describer()
 
 
 def has_surface() -> bool:

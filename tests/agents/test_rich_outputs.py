@@ -100,7 +100,7 @@ def test_picture_of_a_large_chart_is_shown_above_its_file() -> None:
     ],
 )
 def test_surface_of_text_saves_what_it_cannot_show(output: Display, told: str) -> None:
-    run = RichOutputs(Kept().save, ShownSize(), lambda _: None)
+    run = RichOutputs(Kept().save, ShownSize(), None)
 
     assert run.take(output) == replace(output, shown=told)
     assert run.take(replace(output, display_id="unknown", update=True)) is None

@@ -41,7 +41,7 @@ async def run_blocks(
     cwd = getattr(config.executor, "cwd", None)
     describe = describer()
     # Pictures become files if only text can be shown.
-    folder = OutputFolder(config.output_dir or (cwd if describe({}) is None else None), cwd)
+    folder = OutputFolder(config.output_dir or (cwd if describe is None else None), cwd)
     redactor = Redactor({**secret_values(os.environ), **known_secrets.keys()})
     whole, rich, outputs = FullOutputFile(folder), RichOutputs(folder.save, shown, describe), BoundedOutputs()
     inquirer = _Inquirer(request.agent, emit)

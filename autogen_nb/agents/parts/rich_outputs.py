@@ -16,6 +16,7 @@ from autogen_nb.core.text.bounded_output import MOST
 from autogen_nb.core.text.execution_report import joined_text, shorten
 from autogen_nb.core.text.output_images import MAGIC, MOST_PIXELS, image_bytes, pixels
 from autogen_nb.outputs import Bundle, Cleared, Display, Failure, Output, Result, Stream, size
+from autogen_nb.run.surfaces import Describer
 
 LARGEST = 3_000_000
 """The maximum number of characters of one output: a Jupyter server drops messages above a rate of 1 MB/s over 3 s."""
@@ -42,11 +43,9 @@ _ENDINGS = {
 Save: TypeAlias = Callable[[str, bytes], str]
 """Takes a file ending and bytes, writes a file, and returns the file's name; "" on failure."""
 
-ShownAs: TypeAlias = Callable[[Bundle], str | None]
-"""Tells the model how an output is shown; "" if it is shown as it is, None if only text can be shown."""
-
 _Rich: TypeAlias = Display | Result
 _PICTURES = tuple(mime for mime in _ENDINGS if mime.startswith("image/"))
+_STATIC = frozenset((*_PICTURES, "text/plain"))
 _TEXTS = frozenset({"text/plain", "text/html", "text/latex", "text/markdown"})
 
 FILE_LIMIT = 1_000
@@ -64,9 +63,9 @@ class ShownSize:
 
 
 class RichOutputs:
-    def __init__(self, save: Save, chat: ShownSize, shown_as: ShownAs = lambda _: "") -> None:
+    def __init__(self, save: Save, chat: ShownSize, describe: Describer | None = lambda _: "") -> None:
         self._save = save
-        self._shown_as = shown_as
+        self._describe = describe
         self._chat = chat
         self._count = 0
         self._size = 0
@@ -77,7 +76,7 @@ class RichOutputs:
         self._omitted = 0
         self._reason = ""
 
-    def take(self, output: Output) -> Output | None:
+    def take(self, output: Output) -> Output | None:  # noqa: C901  # one rule after the other
         """Returns the output, a line that names the output's file, or None if nothing is shown."""
         match output:
             case Cleared(wait=wait):
@@ -112,8 +111,10 @@ class RichOutputs:
         self._chat.total += growth
         if display_id is not None:
             self._by_id[display_id] = length
-        form = self._shown_as(output.data)
-        form = self._form_as_text(output) if form is None else form
+        if self._describe is None:
+            form = self._form_as_text(output)
+        else:
+            form = "" if _STATIC.issuperset(output.data) else self._describe(output.data)
         return replace(output, shown=form) if form else output
 
     def note(self) -> str:

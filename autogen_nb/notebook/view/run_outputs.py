@@ -41,7 +41,7 @@ def shown_as(data: Bundle) -> str:
     if isinstance(spec := data.get(VIEW), Mapping):
         states = (comms.state(str(spec.get("model_id"))) for comms in list(WidgetComms.instances))
         return "shown to the person as a live widget" if any(map(model_of, states)) else "shown to the person as text"
-    page = None if _STATIC.issuperset(data) else document(data)
+    page = document(data)
     if page is None:
         return ""
     if missing := page.missing:
