@@ -35,7 +35,7 @@ from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.kernels.places.writable import split_path
-from autogen_nb.kernels.request import Ask
+from autogen_nb.kernels.request import Ask, ignore
 from autogen_nb.kernels.shell import Shell
 from autogen_nb.kernels.transfer.variable_transfer import LIMIT, HandedVariable, TransferRecord
 from autogen_nb.messages import CodeBlock
@@ -129,14 +129,6 @@ class BlockExecutor:
         )
 
     @property
-    def alive(self) -> bool:
-        return self.kernel.alive
-
-    @property
-    def busy(self) -> bool:
-        return self.kernel.busy
-
-    @property
     def pid(self) -> int | None:
         """The kernel's process id; None if no process runs."""
         return self.kernel.pid
@@ -148,7 +140,7 @@ class BlockExecutor:
             if not await self._why_no_kernel():
                 await self.kernel.start()
             elif not self._place.is_local:
-                await self._run_to_end(["true"])
+                await self._shell.run(["true"], None, ignore)
 
     def run(self, blocks: Sequence[CodeBlock]) -> AsyncGenerator[Output | RunEnded]:
         """Yields outputs as they arrive, then exactly one `RunEnded`; nobody answers questions of the code."""
@@ -262,7 +254,13 @@ class BlockExecutor:
 
     async def _prepare(self) -> None:
         """Prepares the working directory before each run."""
-        self._make_folders()
+        if self._place.shares_disk:
+            try:
+                self.cwd.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
+        if self._overlay is not None:
+            self._overlay.make()
 
     async def _end_code(self, note: str) -> None:
         await self._shell.stop()
@@ -279,8 +277,8 @@ class BlockExecutor:
 
     async def _check_kernel(self, action: str, error: type[AutogenError]) -> None:
         """Raises an error of this type ("..., so no kernel can `action`") if no kernel is possible."""
-        if not self.kernel.alive:
-            self._make_folders()
+        if self._in_kernel and not self.kernel.alive:
+            await self._prepare()
         if why := await self._why_no_kernel():
             raise error(f"{why}, so no kernel can {action}")
 
@@ -294,7 +292,8 @@ class BlockExecutor:
         is_python = kernel_language == "python"
         if not is_python and self._limitation is None:
             self._limitation = _NO_PYTHON.format(language=kernel_language or "another language")
-        in_kernel = block.language in _languages_of(kernel_language)
+        languages = {block.language, kernel_language}
+        in_kernel = len(languages) == 1 or languages <= PYTHON or languages <= _SHELL
         if not (in_kernel or (block.language in _SHELL and (place.runs_programs or is_python))):
             raise _unknown_language(block.language, kernel_language)
         steps: list[Step] = []
@@ -344,11 +343,6 @@ class BlockExecutor:
             raise BlockRefused(f"{name!r} cannot be saved ({error}); nothing was run") from error
         return parent / relative
 
-    async def _run_to_end(self, argv: Sequence[str]) -> tuple[int, str]:
-        outputs: list[Output] = []
-        outcome = await self._shell.run(argv, None, outputs.append)
-        return outcome.exit_code, "".join(output.text for output in outputs if isinstance(output, Stream))
-
     def _program(self, language: str) -> list[str]:
         if language in PYTHON:
             # Unbuffered output keeps the order of the two streams.
@@ -356,15 +350,6 @@ class BlockExecutor:
         if language in _SHELL:
             return [self._shell.program(language)]
         raise _unknown_language(language)
-
-    def _make_folders(self) -> None:
-        if self._place.shares_disk:
-            try:
-                self.cwd.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise ExecutionError(f"the working directory {str(self.cwd)!r} cannot be made: {error}") from error
-        if self._overlay is not None:
-            self._overlay.make()
 
 
 def file_name(block: CodeBlock) -> str:
@@ -384,10 +369,6 @@ def _unknown_language(language: str, known: str = "python") -> BlockRefused:
     """The error for an unsupported language; a Python kernel also supports shell blocks."""
     known = "python, sh and bash" if known == "python" else known or "those of the kernel"
     return BlockRefused(f"{language!r} blocks cannot be run here; known languages are {known}")
-
-
-def _languages_of(language: str) -> frozenset[str] | set[str]:
-    return next((family for family in (PYTHON, _SHELL) if language in family), {language})
 
 
 def _input_function(inquirer: Inquirer) -> Ask:

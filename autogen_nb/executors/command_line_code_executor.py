@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from autogen_nb.core.text.execution_report import text_of
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.executors.code_executor import OwnedExecutor, one_directory
 from autogen_nb.executors.functions_module import PROMPT, FunctionsModule
 from autogen_nb.kernels.places.container import IMAGE, ContainerPlace, Leaves
+from autogen_nb.outputs import Output
 
 
 class CommandLineCodeExecutor(OwnedExecutor):
@@ -74,9 +76,9 @@ class CommandLineCodeExecutor(OwnedExecutor):
 
     async def _check_run(self, argv: Sequence[str], failure: str) -> None:
         """Runs a program that must succeed; otherwise raises an error with `failure` and the last lines of output."""
-        code, output = await self._run_to_end(argv)
-        if code:
-            raise ExecutionError(f"{failure}: {' '.join(output.strip().splitlines()[-3:])}")
+        outputs: list[Output] = []
+        if not (await self._shell.run(argv, None, outputs.append)).ok:
+            raise ExecutionError(f"{failure}: {' '.join(text_of(outputs).splitlines()[-3:])}")
 
     def _forget(self) -> None:
         self._is_ready = False

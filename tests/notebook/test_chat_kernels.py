@@ -36,6 +36,14 @@ class Named(BlockExecutor):
         super().__init__(cwd=cwd)
         self.name = name
 
+    @property
+    def alive(self) -> bool:
+        return self.kernel.alive
+
+    @property
+    def busy(self) -> bool:
+        return self.kernel.busy
+
 
 @pytest.mark.slow
 def test_a_kernel_that_works_is_not_idle(tmp_path: Path) -> None:

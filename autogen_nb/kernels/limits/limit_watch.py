@@ -42,6 +42,7 @@ class LimitWatch:
         self._cgroup = watched.cgroup
         self._root_pid = watched.root_pid or 0
         self._limits = limits
+        self._names = limits.names
         self._on_exceeded = on_exceeded
         self._wake = asyncio.Event()
         self._busy = False
@@ -83,8 +84,8 @@ class LimitWatch:
             cost = self._loop.time() - started
 
     def _check(self, usage: ResourceUsage) -> None:
-        names, reached = self._limits.names, "" if self._cgroup is None else self._cgroup.reached_limit()
-        limits = self._limits
+        names, limits = self._names, self._limits
+        reached = "" if self._cgroup is None else self._cgroup.reached_limit()
         memory, processes, cpu = [
             math.inf if limit is None else limit for limit in (limits.memory, limits.processes, limits.cpu)
         ]
