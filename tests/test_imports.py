@@ -33,7 +33,7 @@ ROOMS = {
     **dict.fromkeys(
         ("IPython", "ipywidgets", "comm", "ipykernel"),
         # The two modules run inside the agent's kernel, which is an IPython.
-        ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main"),
+        ("notebook.", "kernels.inside.service", "kernels.inside.kernel_main", "kernels.inside.output_stream"),
     ),
     **dict.fromkeys(("dask", "distributed"), ("many.", "kernels.inside.")),
     "traitlets": ("notebook.", "cli.task_options", "settings"),

@@ -19,9 +19,8 @@ from autogen_nb.kernels.request import ExecuteRequest
 
 _INSIDE = Path(__file__).parent / "inside"
 _POLICY = Path(__file__).parent.parent / "core" / "policy"
-_MODULES = {
-    name: _INSIDE / f"{name}.py" for name in ("encode", "fingerprints", "pickles", "service", "repair", "overlay_env")
-}
+_MODULE_NAMES = ("encode", "fingerprints", "output_stream", "overlay_env", "pickles", "repair", "service")
+_MODULES = {name: _INSIDE / f"{name}.py" for name in _MODULE_NAMES}
 _GUARD_MODULES = ("guard", "audit_events", "guard_questions", "guard_process_view", "checkpoint", "lost_threads")
 _GUARD = {
     **{name: _INSIDE / f"{name}.py" for name in _GUARD_MODULES},

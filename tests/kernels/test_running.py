@@ -51,6 +51,16 @@ def test_leaving_with_a_message_prints_it(agent: SharedKernel) -> None:
     assert (ran.outputs, ran.finished) == ([Stream("stderr", "no such file\n")], BlockOutcome(1))
 
 
+def test_output_of_programs_and_libraries_arrives_before_the_end(agent: SharedKernel) -> None:
+    code = "import os\nos.write({}, b'{}\\n')"
+    blocks = [(stream, number) for number in range(50) for stream in (1, 2)]
+
+    outputs = [agent.execute(code.format(stream, number)).outputs for stream, number in blocks]
+
+    written = [(each.name, each.text) for output in outputs for each in output if isinstance(each, Stream)]
+    assert written == [(("stdout", "stderr")[stream - 1], f"{number}\n") for stream, number in blocks]
+
+
 def test_no_more_input_is_the_end_of_file(agent: SharedKernel) -> None:
     async def ask(prompt: str, password: bool) -> str:
         raise EOFError

@@ -12,6 +12,7 @@ def install(shell: Any, path: str, field: str, overlay: str, prefix: str, superv
     inside, guard = _unpack(path)
     modules = {name: _make_module(name, code) for name, code in inside.items()}
     modules["service"].install(modules["encode"], modules["pickles"], modules["fingerprints"].fingerprint)
+    modules["output_stream"].install(shell.kernel)
     modules["repair"].install(shell)
     overlay = modules["overlay_env"].enter(overlay, prefix)
     own: dict[str, Any] = {"__builtins__": dict(vars(builtins))}

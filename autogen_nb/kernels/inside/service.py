@@ -12,14 +12,11 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-_FLUSH_SECONDS = 0.02
-_FLUSH_TIMEOUT = 60
-_PIECE_LENGTH = 2**18
 _DIGEST_SECONDS = 0.2
 _CONNECT_SECONDS = 10
 _DRAW_SECONDS = 10
@@ -62,12 +59,6 @@ def install(encode: Any, pickles: Any, fingerprint: Callable[..., Any]) -> None:
         load=load_variables,
         changes=lambda: _changes(variables(lambda _: False, _digests(fingerprint, _DIGEST_SECONDS_OF_BLOCK))),
     )
-    for stream in (sys.stdout, sys.stderr):
-        _speed_up(stream)
-    # ipykernel sleeps before each reply, for clients that do not wait for the idle status.
-    shell.kernel._execute_sleep = 0
-    # Its logger has the level DEBUG, so ipykernel would format several log records per request that nothing writes.
-    shell.kernel.log.setLevel("WARNING")
     connect(shell.kernel)
     _keep_kernel_on_exit(shell)
     # Choosing a tip for each reply to a `kernel_info_request` would change the state of `random`.
@@ -234,58 +225,6 @@ def _shell() -> Any:
     from IPython.core.getipython import get_ipython
 
     return get_ipython()
-
-
-class _ParentHeader(dict[str, Any]):
-    """A header whose items are frozen once. ipykernel freezes them at each write."""
-
-    def __init__(self, header: dict[str, Any]) -> None:
-        super().__init__(header)
-        self._items = frozenset(header.items())
-
-    def items(self) -> Any:
-        return self._items
-
-
-def _speed_up(stream: Any) -> None:
-    """Makes the output of an ipykernel stream arrive sooner and cost less."""
-    if not hasattr(stream, "_flush_buffers"):
-        return
-    stream.flush_interval = _FLUSH_SECONDS
-    # After its short default timeout, ipykernel would print a warning into the block's output.
-    stream.flush_timeout = _FLUSH_TIMEOUT
-    flush, flush_in_thread, buffers, set_parent = stream.flush, stream._flush, stream._flush_buffers, stream.set_parent
-    is_flushing = False
-
-    def flush_pending() -> None:
-        # ipykernel flushes four times per request, and each flush waits for another thread.
-        if stream._flush_pending or is_flushing:
-            flush()
-
-    def flush_all() -> None:
-        nonlocal is_flushing
-        is_flushing = True
-        try:
-            flush_in_thread()
-        finally:
-            is_flushing = False
-
-    def pieces() -> Iterator[tuple[Any, str]]:
-        for parent, text in buffers():
-            for start in range(0, len(text), _PIECE_LENGTH):
-                yield parent, text[start : start + _PIECE_LENGTH]
-
-    def set_frozen_parent(parent: dict[str, Any]) -> None:
-        set_parent(parent)
-        stream.parent_header = _ParentHeader(stream.parent_header)
-
-    for name, function in (
-        ("flush", flush_pending),
-        ("_flush", flush_all),
-        ("_flush_buffers", pieces),
-        ("set_parent", set_frozen_parent),
-    ):
-        setattr(stream, name, function)
 
 
 def _queue_without_limit(kernel: Any) -> None:

@@ -1,0 +1,108 @@
+"""Makes the output of ipykernel's streams arrive sooner, cost less, and never arrive after the end of its request."""
+
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from ipykernel import iostream
+
+OutStream: Any = iostream.OutStream  # without types
+
+_FLUSH_SECONDS = 0.02
+_FLUSH_TIMEOUT = 60
+_PIECE_LENGTH = 2**18
+_PIPE_BYTES = 2**16  # the capacity of a pipe
+
+
+def install(kernel: Any) -> None:
+    # Its logger has the level DEBUG, so ipykernel would create several log records per request that nothing writes.
+    kernel.log.setLevel("WARNING")
+    streams = [stream for stream in (sys.stdout, sys.stderr) if type(stream) is OutStream]
+    # Releases before 6.26, which a container may have, have other buffers.
+    if len(streams) > 1 and hasattr(OutStream, "_flush_buffers"):
+        for stream in streams:
+            _speed_up(stream)
+        # ipykernel sleeps before each reply, so that earlier output may arrive.
+        kernel._execute_sleep = 0
+
+
+def _speed_up(stream: Any) -> None:
+    watches = stream._should_watch
+    if watches:
+        # The thread reads this byte, and ends.
+        stream._should_watch = False
+        os.write(stream._original_stdstream_fd, b"\0")
+        stream.watch_fd_thread.join()
+    stream.__class__ = FastStream
+    if watches:
+        stream._should_watch = True
+        stream.watch_fd_thread = threading.Thread(target=stream._watch_pipe_fd, daemon=True)
+        stream.watch_fd_thread.start()
+
+
+class FastStream(OutStream):  # type: ignore[misc]  # as above
+    flush_interval = _FLUSH_SECONDS
+    # After its short default timeout, ipykernel would print a warning into the block's output.
+    flush_timeout = _FLUSH_TIMEOUT
+    _is_flushing = False
+
+    def set_parent(self, parent: dict[str, Any]) -> None:
+        super().set_parent(parent)
+        stream: Any = self
+        stream.parent_header = _ParentHeader(stream.parent_header)
+
+    def flush(self) -> None:
+        """Sends all output that was written before the call, also by programs to the file descriptor."""
+        if self._is_master_process():
+            self._read_pipe()
+            if not (self._flush_pending or self._is_flushing):
+                # ipykernel flushes four times per request, and each flush waits for another thread.
+                return
+        super().flush()
+
+    def _flush(self) -> None:
+        self._is_flushing = True
+        try:
+            super()._flush()
+        finally:
+            self._is_flushing = False
+
+    def _flush_buffers(self) -> Iterator[tuple[Any, str]]:
+        for parent, text in super()._flush_buffers():
+            for start in range(0, len(text), _PIECE_LENGTH):
+                yield parent, text[start : start + _PIECE_LENGTH]
+
+    def _watch_pipe_fd(self) -> None:
+        while self._should_watch and _is_readable(self._fid, None):
+            self._read_pipe()
+
+    def _read_pipe(self) -> None:
+        data = b""
+        # A thread that has read a text holds the lock until it has written the text.
+        with self._buffer_lock:
+            if self._should_watch and _is_readable(self._fid, 0):
+                data = os.read(self._fid, _PIPE_BYTES)
+                self.write(data.decode(errors="replace"))
+        if data:
+            # The kernel's log has the last words of a process that dies.
+            os.write(self._original_stdstream_copy, data)
+
+
+class _ParentHeader(dict[str, Any]):
+    """A header whose items are frozen once. ipykernel freezes them at each write."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        super().__init__(header)
+        self._items = frozenset(header.items())
+
+    def items(self) -> Any:
+        return self._items
+
+
+def _is_readable(descriptor: int, milliseconds: int | None) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(milliseconds))
