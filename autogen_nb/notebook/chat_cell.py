@@ -6,7 +6,7 @@ that block the kernel's thread; it then never suspends (see `autogen_nb.run.run_
 
 import os
 import shlex
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,12 +41,12 @@ from autogen_nb.kernels.transfer.describe import describe, in_units, size_of, va
 from autogen_nb.models.config import model_connection
 from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
+from autogen_nb.notebook.asking.person import COPY, NOT_CONFIGURED, OFFER, AbsentPerson, ModelForm, approved_each_block
 from autogen_nb.notebook.chat_folders import remove_empty
 from autogen_nb.notebook.conversations import CellRun, ChatAgents, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
-from autogen_nb.run import heartbeat, interruptible, result
+from autogen_nb.run import heartbeat, result
 from autogen_nb.settings import Settings
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class ChatCell:
         if spec is None or (self._uses_entered_model and setting.failed and (again or not other)):
             head = f"{setting.failed} Your task is kept." if setting.failed else NOT_CONFIGURED
             form = ModelForm(head, setting.proposal(named, os.environ))
-            connection = await _await_answer(lambda: self._person.connection(form))
+            connection = await self._stage.ask(lambda person: person.connection(form))
             if connection.model == "offline":
                 # The choice applies to this task only.
                 spec, self._uses_entered_model = "offline", False
@@ -170,7 +170,7 @@ class ChatCell:
         )
         verb, pronoun = ("lives", "it") if len(unshared) == 1 else ("live", "them")
         question = f"{sizes} {verb} in your notebook; the agent has its own kernel. Copy {pronoun}?"
-        copied = await _await_answer(lambda: self._person.copying(question)) == "copy"
+        copied = await self._stage.ask(lambda person: person.choose(COPY, question))
         what = "Copied to the agent's kernel" if copied else "Not copied"
         self._view.note(f"{what}: {variable_choice.quoted(unshared)}.", kind="decision")
         if copied:
@@ -381,12 +381,6 @@ def _chat_folder(chat: NotebookConversation) -> Iterator[None]:
         # A running sandbox has the old folder mounted; a new folder of the same name would be invisible inside.
         if not (chat.where.kind.wall and chat.alive):
             remove_empty(chat.cwd, chat.folder)
-
-
-async def _await_answer(ask: Callable[[], T | Awaitable[T]]) -> T:
-    with interruptible():
-        answer = ask()
-    return await answer if isinstance(answer, Awaitable) else answer
 
 
 def _with_way_out(error: ModelError, sentence: str) -> ModelError:

@@ -48,7 +48,7 @@ async def export(stage: CellStage, chat: NotebookConversation, path: Path, optio
     )
     blocks = [block for code in exported.code for block in code.asked.blocks]
     exported.unchecked = "--unchecked" in options or not (
-        "--yes" in options or await agrees(stage.person, chat.name, blocks, f"check {path.name!r}")
+        "--yes" in options or await agrees(stage, chat.name, blocks, f"check {path.name!r}")
     )
     await exported.write()
     for difference in (*exported.differences, *exported.times):

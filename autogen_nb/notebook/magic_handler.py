@@ -4,7 +4,7 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from contextvars import copy_context
@@ -226,7 +226,7 @@ class MagicHandler:
                 show_command.show_runs(finished, _new_view(self._channel(waits)))
             with self._stage(waits) as stage:
                 fresh = "--fresh" in options or not (
-                    "--yes" in options or await resuming.agrees_to_restore(stage.person, session)
+                    "--yes" in options or await resuming.agrees_to_restore(stage, session)
                 )
                 chat = self.conversations.restore(session, runs, self._defaults.where)
                 await resuming.restore(stage, chat, fresh=fresh)
@@ -254,8 +254,7 @@ class MagicHandler:
         with self._stage(waits) as stage:
             view = stage.view
             try:
-                answer = stage.person.connection(form)
-                connection = await answer if isinstance(answer, Awaitable) else answer
+                connection = await stage.ask(lambda person: person.connection(form))
             except ChatUnfinished:
                 view.note("Nothing was changed.")
                 return

@@ -1,8 +1,8 @@
 """The state that all cells of a notebook share, and the state of one run of a cell."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
@@ -21,9 +21,10 @@ from autogen_nb.notebook.conversations import Conversations, Origin
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
-from autogen_nb.run import Waits
+from autogen_nb.run import Waits, interruptible
 from autogen_nb.settings import Settings
 
+T = TypeVar("T")
 CellView: TypeAlias = NotebookView | PlainCellView
 
 
@@ -78,6 +79,12 @@ class CellStage:
     view: CellView
     waits: Waits
     every_block: bool = False
+
+    async def ask(self, question: Callable[[Person], T | Awaitable[T]]) -> T:
+        """Asks the person one of the cell's own questions."""
+        with interruptible():
+            answer = question(self.person)
+        return await answer if isinstance(answer, Awaitable) else answer
 
     def approver(self, scope: PathScope | None, *, own_agents: bool = False) -> RuleBasedApprover:
         """Returns an approver that applies the saved rules and "run all from here", and otherwise asks the person.

@@ -1,6 +1,6 @@
 """``%autogen resume``: restores the variables of a chat whose kernel has ended, by running its blocks again."""
 
-from collections.abc import Awaitable, Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +10,7 @@ from autogen_nb.errors import TransferError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeAsked
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook import variable_choice
-from autogen_nb.notebook.asking.person import Person
+from autogen_nb.notebook.asking.person import RESTORE
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.notebook import CellStage
 from autogen_nb.notebook.view import status_line
@@ -25,7 +25,7 @@ def blocks_of(steps: Iterable[Step]) -> list[CodeBlock]:
     return [block for step in steps if isinstance(step, CodeStep) for block in step.asked.blocks]
 
 
-async def agrees(person: Person, chat: str, blocks: Sequence[CodeBlock], purpose: str) -> bool:
+async def agrees(stage: CellStage, chat: str, blocks: Sequence[CodeBlock], purpose: str) -> bool:
     """Asks whether to run the blocks again, and lists their first lines; without blocks, returns True at once."""
     if not blocks:
         return True
@@ -33,15 +33,12 @@ async def agrees(person: Person, chat: str, blocks: Sequence[CodeBlock], purpose
     lines = [f"{number}. {status_line.shortened(first)}" for number, first in enumerate(firsts, 1)]
     lines += [f"and {len(blocks) - _LISTED} more"] if len(blocks) > _LISTED else []
     count = "this block" if len(blocks) == 1 else f"these {len(blocks)} blocks"
-    with run.interruptible():
-        answer = person.restoring(
-            "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
-        )
-    return (await answer if isinstance(answer, Awaitable) else answer) == "run"
+    what = "\n".join([f"Run {count} of the chat {chat!r} in a new kernel, to {purpose}?", *lines])
+    return await stage.ask(lambda person: person.choose(RESTORE, what))
 
 
-async def agrees_to_restore(person: Person, session: Session) -> bool:
-    return await agrees(person, str(session.head.get("chat")), blocks_of(session.steps), "restore its variables")
+async def agrees_to_restore(stage: CellStage, session: Session) -> bool:
+    return await agrees(stage, str(session.head.get("chat")), blocks_of(session.steps), "restore its variables")
 
 
 def take_back_approvals(session: Session) -> None:

@@ -4,13 +4,14 @@ A branch runs the earlier blocks again in a new kernel, if the person agrees. ``
 there is no checkpoint of the variables.
 """
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from autogen_nb import run
 from autogen_nb.effects import EffectJudged
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeRan, EffectAsked, Recorded
 from autogen_nb.notebook import resuming, variable_choice
+from autogen_nb.notebook.asking.person import UNDO
 from autogen_nb.notebook.conversations import CellRun, NotebookConversation
 from autogen_nb.notebook.notebook import CellStage, Notebook
 from autogen_nb.notebook.rendering.tables_html import table
@@ -58,7 +59,7 @@ async def _finish(stage: CellStage, chat: NotebookConversation, note: str, when:
         stage.view.note(" ".join(filter(None, (f"{note} The agent's variables are as they were {when}.", not_carried))))
         return
     stage.view.note(f"{note} There is no checkpoint of the agent's variables.")
-    if ask and not await resuming.agrees_to_restore(stage.person, chat.session):
+    if ask and not await resuming.agrees_to_restore(stage, chat.session):
         stage.view.note("The agent's kernel keeps its present variables.")
         return
     await run.result(chat.executor.restart(), waits=stage.waits)
@@ -155,6 +156,4 @@ def _allowed(log: Iterable[Recorded]) -> list[str]:
 
 async def _agrees(stage: CellStage, runs: Sequence[CellRun], effects: Sequence[str]) -> bool:
     lines = [f"Take back {cell_names(runs)}? These effects stay:", *(f"- {effect}" for effect in effects)]
-    with run.interruptible():
-        answer = stage.person.undoing("\n".join(lines))
-    return (await answer if isinstance(answer, Awaitable) else answer) == "undo"
+    return await stage.ask(lambda person: person.choose(UNDO, "\n".join(lines)))

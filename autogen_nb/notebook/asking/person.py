@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Generator, Iterable
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Literal, NoReturn, Protocol, TextIO, TypeAlias, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, TextIO, cast
 
 from ipykernel.iostream import OutStream
 from IPython.core.interactiveshell import InteractiveShell
@@ -28,10 +28,6 @@ from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
-
-CopyAnswer: TypeAlias = Literal["copy", "leave"]
-RestoreAnswer: TypeAlias = Literal["run", "leave"]
-UndoAnswer: TypeAlias = Literal["undo", "leave"]
 
 _OFFER_AFTER = 3
 """After this many approvals in a row, the cell suggests fewer questions."""
@@ -53,6 +49,51 @@ class ModelForm:
     initial: ModelConnection
     offline: bool = True
     stop: str = "Do not run the task"
+
+
+class ChoiceButton(NamedTuple):
+    text: str
+    answer: bool | None
+    hint: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A question with the answers True and False, and perhaps a stop; if it is `optional`, no answer means False."""
+
+    buttons: tuple[ChoiceButton, ...]
+    typed: str
+    stopped: str = ""
+    optional: bool = False
+
+
+COPY = Choice(
+    (
+        ChoiceButton("Copy", True, "Copy to the agent's kernel", "primary"),
+        ChoiceButton("Do not copy", False, "Run the task without the variables"),
+        ChoiceButton("Stop", None, "Do not run the task"),
+    ),
+    " [y/n] ",
+    stopped="the task was not run",
+    optional=True,
+)
+RESTORE = Choice(
+    (
+        ChoiceButton("Run again", True, "Run the blocks in a new kernel; you approve effects outside it", "primary"),
+        ChoiceButton("Go on without", False, "The agent begins with an empty kernel"),
+        ChoiceButton("Stop", None, "Run nothing"),
+    ),
+    "\n[y]es, [n]o: go on without them, [t] stop: ",
+    stopped="nothing was run",
+)
+UNDO = Choice(
+    (
+        ChoiceButton("Undo", True, "Take back the conversation and the agent's variables", "primary"),
+        ChoiceButton("Keep", False, "Take nothing back"),
+    ),
+    "\n[y]es, [n]o: ",
+)
 
 
 def key_for(url: str, stored: ModelConnection) -> str | None:
@@ -96,14 +137,8 @@ class Person(Human, Protocol):
     def connection(self, form: ModelForm) -> ModelConnection | Awaitable[ModelConnection]:
         """Asks which model to use, and tests its server."""
 
-    def copying(self, what: str) -> CopyAnswer | Awaitable[CopyAnswer]:
-        """Asks whether to copy variables; `what` lists them with their sizes."""
-
-    def restoring(self, what: str) -> RestoreAnswer | Awaitable[RestoreAnswer]:
-        """Asks whether to run the blocks of an ended kernel again; `what` lists them."""
-
-    def undoing(self, what: str) -> UndoAnswer | Awaitable[UndoAnswer]:
-        """Asks whether to take back runs with effects that stay; `what` lists these effects."""
+    def choose(self, choice: Choice, what: str) -> bool | Awaitable[bool]:
+        """Asks for a choice, which `what` describes."""
 
     def stopping(self, what: str) -> Awaitable[object] | None:
         """Shows a stop button, and waits for a click; None for a person without buttons."""
@@ -116,14 +151,10 @@ class AbsentPerson(NobodyToAsk):
         del form
         raise ConfigError(NO_MODEL)
 
-    def copying(self, what: str) -> CopyAnswer:
-        del what
-        return "leave"
-
-    def restoring(self, what: str) -> NoReturn:
+    def choose(self, choice: Choice, what: str) -> bool:
+        if choice.optional:
+            return False
         raise ConfigError(f"nobody is there to answer, and --yes was not given. {what}")
-
-    undoing = restoring
 
     def stopping(self, what: str) -> None:
         """Does nothing."""
@@ -183,20 +214,12 @@ class TypingPerson(TerminalHuman):
                 case _:
                     raise ChatUnfinished("Stopped: no model was chosen, and the task was not run", reason="stopped")
 
-    def copying(self, what: str) -> CopyAnswer:
+    def choose(self, choice: Choice, what: str) -> bool:
         self._announce()
-        return "copy" if _ask_line(f"{what} [y/n] ").strip().lower() in ("y", "yes") else "leave"
-
-    def restoring(self, what: str) -> RestoreAnswer:
-        self._announce()
-        answer = _ask_line(f"{what}\n[y]es, [n]o: go on without them, [t] stop: ").strip().lower()
-        if answer in ("t", ""):
-            raise ChatUnfinished("Stopped: nothing was run", reason="stopped")
-        return "run" if answer in ("y", "yes") else "leave"
-
-    def undoing(self, what: str) -> UndoAnswer:
-        self._announce()
-        return "undo" if _ask_line(f"{what}\n[y]es, [n]o: ").strip().lower() in ("y", "yes") else "leave"
+        answer = _ask_line(f"{what}{choice.typed}").strip().lower()
+        if choice is RESTORE and answer in ("t", ""):
+            raise ChatUnfinished(f"Stopped: {choice.stopped}", reason="stopped")
+        return answer in ("y", "yes")
 
     def stopping(self, what: str) -> None:
         """Does nothing: Ctrl-C stops."""

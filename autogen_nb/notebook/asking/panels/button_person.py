@@ -20,19 +20,12 @@ from autogen_nb.notebook.asking.panels.code_panels import ApprovalPanel, Message
 from autogen_nb.notebook.asking.panels.effect_questions import EffectQuestions
 from autogen_nb.notebook.asking.panels.model_panel import ModelPanel
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel, Unanswered
-from autogen_nb.notebook.asking.panels.word_panels import (
-    COPY,
-    RESTORE,
-    STOP,
-    UNDO,
-    ChoicePanel,
-    CodeInputPanel,
-    MessagePanel,
-)
-from autogen_nb.notebook.asking.person import CopyAnswer, ModelForm, RestoreAnswer, UndoAnswer
+from autogen_nb.notebook.asking.panels.word_panels import ChoicePanel, CodeInputPanel, MessagePanel
+from autogen_nb.notebook.asking.person import Choice, ChoiceButton, ModelForm
 from autogen_nb.notebook.view.notebook_view import NotebookView
 
 NOBODY = "nobody, in time"
+_STOP = ChoiceButton("Stop", None, "Stop; to run the missing rows, run this cell again")
 
 
 class ButtonPerson:
@@ -75,24 +68,19 @@ class ButtonPerson:
             return CodeInputGiven(None, by=NOBODY)
 
     async def connection(self, form: ModelForm) -> ModelConnection:
-        return _not_stopped(await self._ask(ModelPanel(form)))  # type: ignore[no-any-return]  # as above
+        return _not_stopped(await self._ask(ModelPanel(form)), "the task was not run")  # type: ignore[no-any-return]  # as above
 
-    async def copying(self, what: str) -> CopyAnswer:
+    async def choose(self, choice: Choice, what: str) -> bool:
         try:
-            return _not_stopped(await self._ask(ChoicePanel(what, COPY)))  # type: ignore[no-any-return]  # as above
+            answer = await self._ask(ChoicePanel(what, choice.buttons))
         except Unanswered:
-            return "leave"
-
-    async def restoring(self, what: str) -> RestoreAnswer:
-        answer = await self._ask(ChoicePanel(what, RESTORE))
-        return _not_stopped(answer, "nothing was run")  # type: ignore[no-any-return]  # as above
-
-    async def undoing(self, what: str) -> UndoAnswer:
-        answer: UndoAnswer = await self._ask(ChoicePanel(what, UNDO))
-        return answer
+            if choice.optional:
+                return False
+            raise
+        return _not_stopped(answer, choice.stopped)  # type: ignore[no-any-return]  # as above
 
     async def stopping(self, what: str) -> None:
-        await ChoicePanel(what, STOP).ask(self._view(), self._superseded)
+        await ChoicePanel(what, [_STOP]).ask(self._view(), self._superseded)
 
     async def _ask(self, panel: Panel) -> Any:
         return await panel.ask(self._view(), self._superseded, self._human_timeout)
@@ -102,7 +90,7 @@ def _block(question: ApprovalAsked) -> tuple[str, CodeBlock, int, int]:
     return question.agent, question.block, question.index, question.total
 
 
-def _not_stopped(answer: Any, result: str = "the task was not run") -> Any:
+def _not_stopped(answer: Any, result: str) -> Any:
     if answer is None:
         raise ChatUnfinished(f"Stopped: {result}", reason="stopped")
     return answer

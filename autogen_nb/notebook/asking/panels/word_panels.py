@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import ipywidgets as widgets
 
@@ -10,6 +9,7 @@ from autogen_nb.core.chats.human_input import EXIT, PROMPT_START
 from autogen_nb.events import CodeInputAsked, CodeInputGiven, HumanInputAsked, HumanInputGiven
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import YOU, Panel
+from autogen_nb.notebook.asking.person import ChoiceButton
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
@@ -66,33 +66,6 @@ class CodeInputPanel(Panel):
 
     def _give_text(self, text: str | None) -> None:
         self.answer(CodeInputGiven(text, by=YOU))
-
-
-class ChoiceButton(NamedTuple):
-    text: str
-    answer: str | None
-    hint: str
-    style: str = ""
-
-
-COPY = (
-    ChoiceButton("Copy", "copy", "Copy to the agent's kernel", "primary"),
-    ChoiceButton("Do not copy", "leave", "Run the task without the variables"),
-    ChoiceButton("Stop", None, "Do not run the task"),
-)
-
-RESTORE = (
-    ChoiceButton("Run again", "run", "Run the blocks in a new kernel; you approve effects outside it", "primary"),
-    ChoiceButton("Go on without", "leave", "The agent begins with an empty kernel"),
-    ChoiceButton("Stop", None, "Run nothing"),
-)
-
-STOP = (ChoiceButton("Stop", None, "Stop; to run the missing rows, run this cell again"),)
-
-UNDO = (
-    ChoiceButton("Undo", "undo", "Take back the conversation and the agent's variables", "primary"),
-    ChoiceButton("Keep", "leave", "Take nothing back"),
-)
 
 
 class ChoicePanel(Panel):
