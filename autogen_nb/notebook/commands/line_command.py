@@ -7,7 +7,7 @@ import shlex
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -34,27 +34,7 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.sessions import script
 
-
-@dataclass(frozen=True, slots=True)
-class LineCommand:
-    arguments: str
-    help: str
-    run: "Callable[[Commands, Sequence[str]], None]"
-    needs_words: bool = False
-
-
-COMMANDS: dict[str, LineCommand] = {}
 _OPTION = re.compile(r"--\w+")
-
-Run = TypeVar("Run", bound=Callable[..., None])
-
-
-def _command(name: str, arguments: str, help_text: str, *, needs_words: bool = False) -> Callable[[Run], Run]:
-    def enter(run: Run) -> Run:
-        COMMANDS[name] = LineCommand(arguments, help_text, run, needs_words)
-        return run
-
-    return enter
 
 
 def words_of(line: str) -> list[str]:
@@ -124,20 +104,15 @@ class Commands:
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known_names}")
         elif command.needs_words and not words:
             raise ConfigError(f"%autogen {name} needs arguments: %autogen {name} {command.arguments}")
+        elif command.run is None:
+            self._ask(name, words)
         else:
             command.run(self, words)
 
     def say(self, text: str) -> None:
         self._show(tables_html.line(text, kind="kernel"))
 
-    @_command(
-        "pull",
-        "NAME [NAME ...] [-c CHAT] [--unpickle]",
-        "copies variables of the agent's kernel here, as data only;\n"
-        "with --unpickle, any type, but the agent's code may then run in your notebook",
-        needs_words=True,
-    )
-    def _pull(self, words: Sequence[str]) -> None:
+    def pull(self, words: Sequence[str]) -> None:
         names, chat = self.split_chat_option(words)
         unpickle = "--unpickle" in names
         if not chat.alive:
@@ -149,13 +124,7 @@ class Commands:
         if replaced:
             print(variable_choice.replaced_variables_line(replaced, "your notebook"))  # noqa: T201  # the command's output
 
-    @_command(
-        "push",
-        "NAME [NAME ...] [-c CHAT]",
-        "copies variables of the notebook to the agent's kernel",
-        needs_words=True,
-    )
-    def _push(self, words: Sequence[str]) -> None:
+    def push(self, words: Sequence[str]) -> None:
         names, chat = self.split_chat_option(words)
         values = variable_choice.named_variables(names, self._notebook.namespace, "%autogen push")
         replaced = chat.hand(values, run.engine.call(chat.put(values)))
@@ -163,50 +132,34 @@ class Commands:
         if replaced:
             print(variable_choice.replaced_variables_line(replaced, "the agent's kernel"))  # noqa: T201  # the command's output
 
-    @_command(
-        "kernel", f"{'|'.join(kernel_command.VERBS)} [CHAT]", "shows, restarts, interrupts or stops the agent's kernel"
-    )
-    def _kernel(self, words: Sequence[str]) -> None:
+    def kernel(self, words: Sequence[str]) -> None:
         rest, chat = self.split_chat_option(words)
         verb, *more = rest or ["status"]
         if len(more) > 1 or (more and chat is not self._chats.named()):
             raise ConfigError(f"%autogen kernel {verb} takes the name of one chat")
         self._show(kernel_command.execute(verb, self._chat_named(more[0]) if more else chat))
 
-    @_command("chats", "", "lists the chats of this notebook")
-    def _list_chats(self, words: Sequence[str]) -> None:
-        del words
+    def chats(self, _words: Sequence[str]) -> None:
         self._show(history_command.chats(self._chats, self._notebook.teams))
 
-    @_command("history", "[CHAT]", "lists the messages of a chat, with their times")
-    def _history(self, words: Sequence[str]) -> None:
+    def history(self, words: Sequence[str]) -> None:
         chat, _ = self.chat_and_options("history", words)
         self._check_restart(chat)
         self._show(history_command.history(chat))
 
-    @_command("usage", "", "lists the tokens and the cost of the chats by cell and model")
-    def _usage(self, words: Sequence[str]) -> None:
-        del words
+    def usage(self, _words: Sequence[str]) -> None:
         if not any(chat.runs for chat in self._chats):
             self._check_restart(self._chats.named())
         self._show(history_command.usage(self._chats))
 
-    @_command(
-        "rules",
-        "",
-        "lists the effects that code may have without a question;\n"
-        "'rules add network api.example.org', 'rules remove N', 'rules clear'",
-    )
-    def _rules(self, words: Sequence[str]) -> None:
+    def rules(self, words: Sequence[str]) -> None:
         self._show(rules_command.execute(words, self._notebook.rules, self._chats.cwd, confirm))
 
-    @_command("audit", "[CHAT] [--sent]", "lists questions, answers and code that ran; with --sent, requests to models")
-    def _audit(self, words: Sequence[str]) -> None:
+    def audit(self, words: Sequence[str]) -> None:
         chat, options = self.chat_and_options("audit", words)
         self._show(audit_command.execute(chat, sent="--sent" in options))
 
-    @_command("show", "[CHAT]", "shows the chat again, and asks its open question again")
-    def _show_chat(self, words: Sequence[str]) -> None:
+    def show(self, words: Sequence[str]) -> None:
         chat, _ = self.chat_and_options("show", words)
         if not chat.runs:
             self.say_why_empty(chat)
@@ -214,63 +167,7 @@ class Commands:
         if show_command.waiting_run(chat) is not None:
             self._show(tables_html.line(show_command.NOT_ENDED))
 
-    @_command(
-        "resume",
-        "[NAME] [--yes|--fresh]",
-        "continues a chat after a restart of this notebook's kernel; --yes runs its blocks again without a question,\n"
-        "--fresh does not run them",
-    )
-    def _resume(self, words: Sequence[str]) -> None:
-        self._ask("resume", words)
-
-    @_command(
-        "undo",
-        "[N] [--from CELL] [-c CHAT] [--yes]",
-        "takes back the last N cells of a chat (1 without N), or the cells from number CELL on, with the agent's\n"
-        "variables; asks first if effects stay, unless --yes is given",
-    )
-    def _undo(self, words: Sequence[str]) -> None:
-        self._ask("undo", words)
-
-    @_command("redo", "[CHAT] [--yes]", "brings back what undo took back, as long as the chat has no new cell")
-    def _redo(self, words: Sequence[str]) -> None:
-        self._ask("redo", words)
-
-    @_command(
-        "branch",
-        "NAME [--at N] [-c CHAT] [--yes]",
-        "makes a new chat that goes on from here, or from after cell N, in a kernel of its own; the blocks run again\n"
-        "there to restore the variables; --yes runs them without a question",
-        needs_words=True,
-    )
-    def _branch(self, words: Sequence[str]) -> None:
-        self._ask("branch", words)
-
-    @_command(
-        "retry",
-        "[-m MODEL] [-c CHAT]",
-        "runs the last cell of a chat again, with the variables from before it, and shows both answers side by side;\n"
-        "the new answer is kept, and redo brings back the earlier one",
-    )
-    def _retry(self, words: Sequence[str]) -> None:
-        self._ask("retry", words)
-
-    @_command(
-        "export",
-        "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
-        "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), and first checks in a new\n"
-        "kernel whether its code has the same results; --unchecked does not run the code",
-        needs_words=True,
-    )
-    def _export(self, words: Sequence[str]) -> None:
-        self._ask("export", words)
-
-    @_command(
-        "code",
-        "[N] [-c CHAT]",
-        "puts the code of the chat, or of its last N cells, into a new cell, without the blocks that failed",
-    )
-    def _code(self, words: Sequence[str]) -> None:
+    def code(self, words: Sequence[str]) -> None:
         rest, chat = self.split_started_chat(words)
         number, _ = name_and_options("code", rest)
         runs = chat.runs[-whole_number("code", number) :] if number else chat.runs
@@ -278,10 +175,7 @@ class Commands:
             raise ConfigError(f"no block of chat {chat.name!r} has run without an error yet")
         self._shell.set_next_input(code)
 
-    @_command(
-        "sessions", sessions_command.ARGUMENTS, "lists, shows, searches and removes stored chats of all notebooks"
-    )
-    def _sessions(self, words: Sequence[str]) -> None:
+    def sessions(self, words: Sequence[str]) -> None:
         store = self._notebook.sessions.store
         match words:
             case ["show", name]:
@@ -296,20 +190,13 @@ class Commands:
             f"{restart_notice} The next %%autogen cell begins a new one." if restart_notice else show_command.EMPTY
         )
 
-    @_command(
-        "model",
-        "[set|forget]",
-        "shows the model, its server, and the setting that selects them;\n"
-        "'model set [NAME] [--url URL]' opens the form, 'model forget' returns to the environment",
-    )
-    def _model(self, words: Sequence[str]) -> None:
+    def model(self, words: Sequence[str]) -> None:
         if words[:1] == ["set"]:
             self._ask("model", words)
         else:
             self._show(model_command.execute(words, self._notebook.model_setting, os.environ))
 
-    @_command("models", "", "lists the configured models, and the models that this machine serves")
-    def _models(self, words: Sequence[str]) -> None:
+    def models(self, words: Sequence[str]) -> None:
         self._show(model_command.list_models(words, self._notebook, os.environ, self._servers))
 
     def _in_terminal(self) -> bool:
@@ -351,6 +238,95 @@ class Commands:
             publisher: Any = self._shell.display_pub
             publisher.publish(data=data, metadata=metadata)
 
+
+@dataclass(frozen=True, slots=True)
+class LineCommand:
+    """A command; one without `run` asks questions."""
+
+    arguments: str
+    help: str
+    run: Callable[[Commands, Sequence[str]], None] | None = None
+    needs_words: bool = False
+
+
+COMMANDS = {
+    "pull": LineCommand(
+        "NAME [NAME ...] [-c CHAT] [--unpickle]",
+        "copies variables of the agent's kernel here, as data only;\n"
+        "with --unpickle, any type, but the agent's code may then run in your notebook",
+        Commands.pull,
+        needs_words=True,
+    ),
+    "push": LineCommand(
+        "NAME [NAME ...] [-c CHAT]",
+        "copies variables of the notebook to the agent's kernel",
+        Commands.push,
+        needs_words=True,
+    ),
+    "kernel": LineCommand(
+        f"{'|'.join(kernel_command.VERBS)} [CHAT]",
+        "shows, restarts, interrupts or stops the agent's kernel",
+        Commands.kernel,
+    ),
+    "chats": LineCommand("", "lists the chats of this notebook", Commands.chats),
+    "history": LineCommand("[CHAT]", "lists the messages of a chat, with their times", Commands.history),
+    "usage": LineCommand("", "lists the tokens and the cost of the chats by cell and model", Commands.usage),
+    "rules": LineCommand(
+        "",
+        "lists the effects that code may have without a question;\n"
+        "'rules add network api.example.org', 'rules remove N', 'rules clear'",
+        Commands.rules,
+    ),
+    "audit": LineCommand(
+        "[CHAT] [--sent]", "lists questions, answers and code that ran; with --sent, requests to models", Commands.audit
+    ),
+    "show": LineCommand("[CHAT]", "shows the chat again, and asks its open question again", Commands.show),
+    "resume": LineCommand(
+        "[NAME] [--yes|--fresh]",
+        "continues a chat after a restart of this notebook's kernel; --yes runs its blocks again without a question,\n"
+        "--fresh does not run them",
+    ),
+    "undo": LineCommand(
+        "[N] [--from CELL] [-c CHAT] [--yes]",
+        "takes back the last N cells of a chat (1 without N), or the cells from number CELL on, with the agent's\n"
+        "variables; asks first if effects stay, unless --yes is given",
+    ),
+    "redo": LineCommand("[CHAT] [--yes]", "brings back what undo took back, as long as the chat has no new cell"),
+    "branch": LineCommand(
+        "NAME [--at N] [-c CHAT] [--yes]",
+        "makes a new chat that goes on from here, or from after cell N, in a kernel of its own; the blocks run again\n"
+        "there to restore the variables; --yes runs them without a question",
+        needs_words=True,
+    ),
+    "retry": LineCommand(
+        "[-m MODEL] [-c CHAT]",
+        "runs the last cell of a chat again, with the variables from before it, and shows both answers side by side;\n"
+        "the new answer is kept, and redo brings back the earlier one",
+    ),
+    "export": LineCommand(
+        "FILE [-c CHAT] [--yes] [--unchecked] [--force]",
+        "writes the chat as a notebook (.ipynb), script (.py) or page (.md, .html), and first checks in a new\n"
+        "kernel whether its code has the same results; --unchecked does not run the code",
+        needs_words=True,
+    ),
+    "code": LineCommand(
+        "[N] [-c CHAT]",
+        "puts the code of the chat, or of its last N cells, into a new cell, without the blocks that failed",
+        Commands.code,
+    ),
+    "sessions": LineCommand(
+        sessions_command.ARGUMENTS,
+        "lists, shows, searches and removes stored chats of all notebooks",
+        Commands.sessions,
+    ),
+    "model": LineCommand(
+        "[set|forget]",
+        "shows the model, its server, and the setting that selects them;\n"
+        "'model set [NAME] [--url URL]' opens the form, 'model forget' returns to the environment",
+        Commands.model,
+    ),
+    "models": LineCommand("", "lists the configured models, and the models that this machine serves", Commands.models),
+}
 
 _WIDTH = 72
 """The maximum width of the usage text, for narrow windows."""
