@@ -122,23 +122,11 @@ class ChatAgents:
 
 
 class NotebookConversation:
-    def __init__(
-        self,
-        name: str,
-        cwd: Path,
-        folder: Callable[[], str],
-        *,
-        kernels: ChatKernels,
-        kernel_options: Callable[[], Mapping[str, Any]],
-        first_kernel: FirstKernel | None,
-        begin_session: Callable[[str, str], Session],
-    ) -> None:
-        self.kernels = kernels
-        self._begin_session = begin_session
-        self._kernel_options = kernel_options
+    def __init__(self, name: str, conversations: "Conversations", first_kernel: FirstKernel | None) -> None:
+        self._conversations = conversations
+        self.kernels = conversations.kernels
+        self.cwd = conversations.cwd
         self.name = name
-        self.cwd = cwd
-        self._choose_folder = folder
         self.known_folder = ""
         self.runs: list[CellRun] = []
         self.agents: ChatAgents | None = None
@@ -153,7 +141,7 @@ class NotebookConversation:
     @cached_property
     def session(self) -> Session:
         """The chat's session, which is created at the first use."""
-        session = self._begin_session(self.name, self.folder)
+        session = self._conversations.begin_session(self.name, self.folder)
         session.kernel = self._kernel_id
         return session
 
@@ -218,8 +206,9 @@ class NotebookConversation:
 
     def _open(self, first_kernel: FirstKernel | None = None) -> None:
         if first_kernel is None:
+            options = self._conversations.kernel_options()
             self.executor = self.where.executor(
-                cwd=self.cwd, **self._kernel_options(), writable=writable(self.cwd, lambda: self.folder)
+                cwd=self.cwd, **options, writable=writable(self.cwd, lambda: self.folder)
             )
         else:
             self.executor = first_kernel[1]
@@ -232,7 +221,9 @@ class NotebookConversation:
     @property
     def folder(self) -> str:
         """The chat's folder, relative to `cwd` if it is inside."""
-        self.known_folder = self.known_folder or self._choose_folder()
+        if not self.known_folder:
+            taken = {chat.known_folder for chat in self._conversations}
+            self.known_folder = self._conversations.folders.folder(self.name, taken)
         return self.known_folder
 
     @property
@@ -375,8 +366,8 @@ class Conversations:
         begin_session: Callable[[str, str], Session] = lambda *_: Session(Path()),
     ) -> None:
         self.cwd = cwd
-        self._begin_session = begin_session
-        self._kernel_options = kernel_options
+        self.begin_session = begin_session
+        self.kernel_options = kernel_options
         self.kernels = ChatKernels()
         self.folders = folders or ChatFolders(cwd)
         self._all: dict[str, NotebookConversation] = {}
@@ -392,15 +383,7 @@ class Conversations:
         return self._all.get(name) or self._begin(name)
 
     def _begin(self, name: str, first_kernel: FirstKernel | None = None) -> NotebookConversation:
-        chat = self._all[name] = NotebookConversation(
-            name,
-            self.cwd,
-            lambda: self.folders.folder(name, {conversation.known_folder for conversation in self}),
-            kernels=self.kernels,
-            kernel_options=self._kernel_options,
-            first_kernel=first_kernel,
-            begin_session=self._begin_session,
-        )
+        chat = self._all[name] = NotebookConversation(name, self, first_kernel)
         return chat
 
     def renew(self, name: str | None = None) -> tuple[NotebookConversation, str | None]:
