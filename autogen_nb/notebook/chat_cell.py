@@ -52,10 +52,7 @@ from autogen_nb.settings import Settings
 T = TypeVar("T")
 
 _DELETED = "the folder {!r} was deleted; go to another (`%cd`), run `%reload_ext autogen_nb`, and run this cell again"
-_TEMPORARY = "The folder {folder!r} is not writable: files of this chat go to {files!r}."
-
 _OUTSIDE = "The computations of the agent's code on the Dask cluster {} run outside of the sandbox."
-_SHORTER = "A new chat (--new) or fewer inputs (-i) make the request shorter."
 _WAY_OUT = "`%autogen model` shows and changes the server."
 
 
@@ -83,10 +80,13 @@ class ChatCell:
             if not self._settings.new and (notice := self._notebook.sessions.remark(chat, self._stage.origin)):
                 self._view.note(f"{notice} This cell begins a new conversation.", tone="warning", kind="restart")
             if chat.busy:
-                self._view.set_status(status_line.WAITING_FOR_STOPPED)
+                self._view.set_status("waiting until the stopped code has ended")
                 await self._on_engine(chat.executor.kernel.wait_idle())
             if not chat.runs and Path(chat.folder).is_absolute():
-                self._view.note(_TEMPORARY.format(folder=str(chat.cwd), files=chat.folder), tone="warning")
+                self._view.note(
+                    f"The folder {str(chat.cwd)!r} is not writable: files of this chat go to {chat.folder!r}.",
+                    tone="warning",
+                )
             with _chat_folder(chat):
                 try:
                     cell_run = self._resume(chat, task, inputs) or await self._begin(chat, task, inputs)
@@ -149,7 +149,7 @@ class ChatCell:
         chat.count_spent(budgets)
         for budget in budgets:
             model = budgeted(model, budget)
-        self._view.meter(lambda: f"{budgets[0].spent} spent")
+        self._view.spent = lambda: f"{budgets[0].spent} spent"
         return model
 
     async def _offer_variables(
@@ -195,7 +195,7 @@ class ChatCell:
         await self._take_back_earlier(chat, task)
         inputs |= await self._offer_variables(chat, task, inputs)
         if inputs:
-            self._view.set_status(status_line.COPYING.format(", ".join(inputs)))
+            self._view.set_status(f"copying {', '.join(inputs)}")
             if overwritten := chat.hand(inputs, await self._on_engine(chat.put(inputs))):
                 self._view.note(variable_choice.replaced_variables_line(overwritten, "the agent's kernel"))
             if chat.where.kind.wall and (cluster := cluster_of(inputs)):
@@ -230,7 +230,9 @@ class ChatCell:
             except ContentFiltered:
                 raise
             except ContextTooLong as error:
-                raise _with_way_out(error, _SHORTER) from error
+                raise _with_way_out(
+                    error, "A new chat (--new) or fewer inputs (-i) make the request shorter."
+                ) from error
             except (ModelUnavailable, ModelRefused) as error:
                 model = self._limit_by_budgets(await self._choose_other(error), chat)
                 skipped = len(cell_run.log)

@@ -113,7 +113,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     namespace = stage.notebook.namespace
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
     work, name = _work(stage, options, rows), options.outputs[0]
-    slot = None if isinstance(stage.view, PlainCellView) else stage.view.live()
+    slot = None if isinstance(stage.view, PlainCellView) else stage.view.next_slot()
     shown = RowsTable(len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 0, slot)
     shown.show()
     ended = threading.Event()

@@ -92,7 +92,7 @@ class CellStage:
         With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """
         approve_all = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
-        self.view.set_runs_all(lambda: approve_all.is_active)
+        self.view.runs_all = lambda: approve_all.is_active
         return RuleBasedApprover(
             self.person,
             self.notebook.rules,

@@ -7,7 +7,7 @@ request. Requests are therefore queued; each tick of a view handles them, and so
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -84,15 +84,6 @@ class CellChats:
     def reachable(self) -> bool:
         """True if requests from other cells arrive even while the chats block the kernel's thread."""
         return self._intercept is not None and self._intercept.receives_while_blocked
-
-    @contextmanager
-    def showing(self, view: NotebookView) -> Generator[None, None, None]:
-        """Adds the view, and removes it at the end."""
-        self.begin(view)
-        try:
-            yield
-        finally:
-            self.end(view)
 
     def begin(self, view: NotebookView) -> None:
         """Adds a view; the first view makes the cell listen for requests from other cells."""
@@ -234,7 +225,7 @@ class CellPerson:
                 self._open.remove(entry)
             if isinstance(answer, ApprovalGiven) and answer.onwards:
                 # The view ends with the chat, and so does `onwards`: the function never returns False.
-                view.set_runs_all(lambda: True)
+                view.runs_all = lambda: True
             return answer
 
     def _is_superseded(self) -> bool:
@@ -267,10 +258,13 @@ def _view_of(question: PersonAsked, chats: CellChats | None) -> Generator[Notebo
     below, block = NotebookView(publish=chats.publish if chats else publish_here), _block(question)
     if block is not None:
         below.add(*chat_html.bundle(chat_html.code(block), block.code, kind="code"))
+    if chats:
+        chats.begin(below)
     try:
-        with chats.showing(below) if chats else nullcontext():
-            yield below
+        yield below
     finally:
+        if chats:
+            chats.end(below)
         below.clear()
 
 

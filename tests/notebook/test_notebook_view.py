@@ -176,7 +176,7 @@ def test_only_the_report_of_the_outputs_is_left_out(page: Page, between: tuple[E
 
 def test_a_budget_is_reported_in_the_status_and_at_the_end(page: Page) -> None:
     spent = ["0 of 9 tokens spent"]
-    page.view.meter(lambda: spent[-1])
+    page.view.spent = lambda: spent[-1]
     page.view.set_status("a is thinking")
     page.now += 1
     page.view.tick()

@@ -15,8 +15,6 @@ _STATUS_EVERY = 1.0
 _STATUS_FIRST = 0.125
 """Seconds until a status line appears."""
 
-_MOVED = "This chat continues in another cell."
-
 
 class FootedView:
     mirrored = "This page was reloaded. The output since then is not in the notebook file; `%autogen show` shows it."
@@ -25,12 +23,13 @@ class FootedView:
     def __init__(self, *, remark: str, comes_back: bool, clock: Callable[[], float], publish: Publish) -> None:
         self._clock = clock
         self._remark = remark
-        self._comes_back = status_line.COMES_BACK if comes_back else ""
-        self._spent: Callable[[], str] = str
-        self._runs_all: Callable[[], bool] = bool
+        self._comes_back = "after a reload `%autogen show` brings it back" if comes_back else ""
+        # What is spent, and whether code runs without questions; both for the status line.
+        self.spent: Callable[[], str] = str
+        self.runs_all: Callable[[], bool] = bool
         self._slots = Slots(publish)
         self._foot: Slot | None = None
-        self._is_panel_open = False
+        self.asks = False
         self._copies: list[tuple[Slot, Slot, Slot]] = []
         self.page_loaded = False
         self._status = self._wait_reason = ""
@@ -38,24 +37,13 @@ class FootedView:
         self._status_shown = 0.0
 
     def add(self, data: Bundle, metadata: Bundle) -> None:
-        self._next_slot().show(data, metadata)
-
-    def live(self) -> Slot:
-        """An output whose content can change."""
-        return self._next_slot()
+        self.next_slot().show(data, metadata)
 
     def note(self, text: str, *, tone: Tone = "muted", kind: str = "note") -> None:
         self.add(*line(text, tone=tone, kind=kind))
 
     def clear(self) -> None:
         self._slots.clear()
-
-    def meter(self, spent: Callable[[], str]) -> None:
-        self._spent = spent
-
-    def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
-        """Sets the function that returns whether code runs without questions; if so, the status line says it."""
-        self._runs_all = runs_all
 
     def set_status(self, what: str, *, reason: str = "", wait: float = 0.0) -> None:
         """Shows what the chat waits for, and for how long; first counts `wait` seconds down, with `reason`."""
@@ -66,11 +54,11 @@ class FootedView:
     def _show_status(self, *, has_text: bool) -> None:
         """Updates the time in the status line; `has_text` means that a reply has begun."""
         now = self._clock()
-        if self._is_panel_open or not self._status or now - self._status_shown < _STATUS_EVERY:
+        if self.asks or not self._status or now - self._status_shown < _STATUS_EVERY:
             return
         self._status_shown = now
-        notice = status_line.RUNS_ALL if self._runs_all() else ""
-        remarks = (self._comes_back, notice, self._remark, self._spent())
+        notice = "runs without asking until this cell ends" if self.runs_all() else ""
+        remarks = (self._comes_back, notice, self._remark, self.spent())
         seconds = now - self._status_since
         if seconds < 0:
             text = status_line.countdown(self._wait_reason, -seconds, *remarks)
@@ -79,19 +67,15 @@ class FootedView:
         html = f"{chat_html.line(text)}<script>{chat_html.script('status.js')}</script>"
         self._foot_slot().show(*chat_html.bundle(html, text, kind="status"))
 
-    @property
-    def asks(self) -> bool:
-        return self._is_panel_open
-
     def panel(self, data: Bundle) -> None:
         """Shows a panel at the foot, until the next output."""
         # This comes first, because another thread may call `on_page_loaded` as soon as the panel is visible.
-        self._is_panel_open, self.page_loaded = True, False
+        self.asks, self.page_loaded = True, False
         self._foot_slot().show(data, chat_html.bundle("", "", kind="panel")[1])
 
     def repeat_question(self, publish: Publish, remark: str) -> None:
         """If a panel is open, shows in another cell the remark, the output above the panel, and then the panel."""
-        if self._is_panel_open and self._foot is not None and self._foot.content is not None:
+        if self.asks and self._foot is not None and self._foot.content is not None:
             note, context, panel = (Slot(publish=publish) for _ in range(3))
             note.show(*line(remark, tone="warning"))
             if (above := self._slots.content_above(self._foot)) is not None:
@@ -108,18 +92,14 @@ class FootedView:
             if not self.page_loaded:
                 panel.clear()
         self._copies.clear()
-        self._is_panel_open = False
+        self.asks = False
         self._status = ""
         if self._foot is not None:
             self._foot.clear()
 
-    @property
-    def publish(self) -> Publish:
-        return self._slots.publish
-
     def on_page_loaded(self) -> None:
         """Records that a page was loaded after the panel appeared, so the page with the panel may be gone."""
-        self.page_loaded = self._is_panel_open
+        self.page_loaded = self.asks
 
     def mirror(self, publish: Publish) -> None:
         self._slots.mirror(publish)
@@ -127,7 +107,7 @@ class FootedView:
 
     def move(self, publish: Publish) -> None:
         """Moves all outputs to another cell, and leaves a note in the old cell."""
-        self._foot_slot().leave(*line(_MOVED))
+        self._foot_slot().leave(*line("This chat continues in another cell."))
         self._slots.move(publish)
         self.page_loaded = False
 
@@ -139,8 +119,9 @@ class FootedView:
             self._foot = self._slots.next()
         return self._foot
 
-    def _next_slot(self) -> Slot:
-        slot, self._foot, self._is_panel_open = self._foot_slot(), None, False
+    def next_slot(self) -> Slot:
+        """Returns a new output, whose content can change."""
+        slot, self._foot, self.asks = self._foot_slot(), None, False
         return slot
 
     def _tidy(self) -> bool:

@@ -87,7 +87,7 @@ class NotebookView(FootedView):
         self._interval = _INTERVAL
         self._flushed = 0.0
         self._run: RunOutputs | None = None
-        self._libraries = CellLibraries(self._next_slot)
+        self._libraries = CellLibraries(self.next_slot)
         self._replied: ModelReplied | None = None
         self._next_repeats = False
         """True if the next message tells the model about outputs, or a skipped block, that the cell already shows."""
@@ -131,7 +131,7 @@ class NotebookView(FootedView):
             case HumanInputGiven() | ApprovalGiven() | EffectJudged() | CodeInputGiven():
                 self.decide(event, self.last_question, decision_line.now())
             case CodeAsked(blocks=blocks):
-                self._run, self._running = self._new_run(), status_line.RUNNING.format(blocks[0].language)
+                self._run, self._running = self._new_run(), f"running {blocks[0].language}"
                 self._blocks = blocks
                 self.set_status(self._running)
                 self._run_since = self._status_since
@@ -152,7 +152,7 @@ class NotebookView(FootedView):
             case SpeakerGiven():
                 self._show_speaker(event)
             case SummaryAsked():
-                self.set_status(status_line.SUMMING_UP)
+                self.set_status("summing up")
             case Ended():
                 self._show_end(event)
             case _:
@@ -170,7 +170,7 @@ class NotebookView(FootedView):
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            self.note(status_line.unfinished(self._clock() - self._start, self._remark, self._spent()), kind="end")
+            self.note(status_line.unfinished(self._clock() - self._start, self._remark, self.spent()), kind="end")
         super().close()
 
     def hide(self, opening: str) -> None:
@@ -181,9 +181,9 @@ class NotebookView(FootedView):
         super().mirror(publish)
         self._libraries.forget()
 
-    def _next_slot(self) -> Slot:
+    def next_slot(self) -> Slot:
         self._decision_output = None
-        return super()._next_slot()
+        return super().next_slot()
 
     def _tidy(self) -> bool:
         tidied = super()._tidy()
@@ -201,8 +201,8 @@ class NotebookView(FootedView):
         if draft is None or draft.empty:
             return
         if self._message is None:
-            self._message = self._next_slot()
-        what = (status_line.WRITING if draft.answering else status_line.THINKING).format(draft.writer)
+            self._message = self.next_slot()
+        what = f"{draft.writer} is writing" if draft.answering else status_line.THINKING.format(draft.writer)
         if what != self._status:
             self.set_status(what)
         self._flush()
@@ -248,7 +248,7 @@ class NotebookView(FootedView):
         plain = only_colours(
             "\n".join((head, *filter(None, (reasoning_line, text, *map(picture_in_words, urls), *notes))))
         )
-        slot = slot or self._next_slot()
+        slot = slot or self.next_slot()
         if calls:
             self._calls = FunctionCallsOutput(slot, calls, around=around, text=plain)
             self._calls.show()
@@ -276,11 +276,11 @@ class NotebookView(FootedView):
         if self._calls is None or self._calls.calls != question.calls:
             around = partial(chat_html.card, question.agent, tone=self._tones.get(question.agent, "user"))
             self._calls = FunctionCallsOutput(
-                self._next_slot(), question.calls, around=around, text=f"{question.agent}:"
+                self.next_slot(), question.calls, around=around, text=f"{question.agent}:"
             )
         # The status line cannot change while a function blocks the thread, so the message shows the state.
         self._calls.show("calling \u2026")
-        self.set_status(status_line.CALLING.format(", ".join(map(name_of, question.calls))))
+        self.set_status(f"calling {', '.join(map(name_of, question.calls))}")
 
     def _show_call_results(self, contents: Sequence[str]) -> None:
         self._status = ""
@@ -291,7 +291,7 @@ class NotebookView(FootedView):
     def _note_speaker_question(self, question: SpeakerAsked) -> None:
         self._choice = question
         if question.method == "auto":
-            self.set_status(status_line.CHOOSING.format(question.agent))
+            self.set_status(f"{question.agent} is choosing who speaks next")
 
     def _show_speaker(self, answer: SpeakerGiven) -> None:
         question, self._choice, self._status = self._choice, None, ""
@@ -323,7 +323,7 @@ class NotebookView(FootedView):
         self._next_repeats = isinstance(answer, ApprovalGiven) and answer.decision == "skip"
 
     def _show_judged(self, answer: EffectJudged, question: EffectAsked | None, clock: str) -> None:
-        slot, decisions = self._decision_output or (self._next_slot(), [])
+        slot, decisions = self._decision_output or (self.next_slot(), [])
         decisions.append((answer, question))
         slot.show(*chat_html.bundle(*decision_line.render_effects(decisions, clock), kind="decision"))
         self._decision_output = slot, decisions
@@ -335,7 +335,7 @@ class NotebookView(FootedView):
         return message.decide(answer, question, clock)
 
     def _new_run(self) -> RunOutputs:
-        return RunOutputs(self._next_slot, self._libraries, unfolded=self._mode == "all")
+        return RunOutputs(self.next_slot, self._libraries, unfolded=self._mode == "all")
 
     def _show_code_result(self, ran: CodeRan) -> None:
         if self._last_message is not None:
@@ -369,7 +369,7 @@ class NotebookView(FootedView):
     def _show_end(self, ended: Ended) -> None:
         self._ended = True
         self._status = ""
-        text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self._spent())
+        text = status_line.ended(ended, self._totals, self._clock() - self._start, self._remark, self.spent())
         if self._mode == "answer" and self._last_message is not None and not self._next_repeats:
             self._slots.fold(self._last_message.slot, self._work)
         # Without code, all modes show the same outputs, so no buttons select the mode.

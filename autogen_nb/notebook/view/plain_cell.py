@@ -18,7 +18,9 @@ class PlainCellView(PlainView):
         super().__init__(repeats=False, last_line=self._ended)
         self._remark = remark
         self.undo = ""
-        self._spent: Callable[[], str] = str
+        self.spent: Callable[[], str] = str
+        # Not shown, because plain text has no status line.
+        self.runs_all: Callable[[], bool] = bool
         self._totals = status_line.Totals()
         self._start = time.monotonic()
 
@@ -40,11 +42,5 @@ class PlainCellView(PlainView):
     def set_status(self, what: str) -> None:
         """Does nothing, because plain text has no status line."""
 
-    def meter(self, spent: Callable[[], str]) -> None:
-        self._spent = spent
-
-    def set_runs_all(self, runs_all: Callable[[], bool]) -> None:
-        """Does nothing, because plain text has no status line."""
-
     def _ended(self, end: Ended) -> str:
-        return plain(status_line.ended(end, self._totals, time.monotonic() - self._start, self._remark, self._spent()))
+        return plain(status_line.ended(end, self._totals, time.monotonic() - self._start, self._remark, self.spent()))

@@ -102,15 +102,6 @@ def countdown(reason: str, seconds: float, *remarks: str) -> str:
 
 
 THINKING = "{} is thinking"
-WRITING = "{} is writing"
-CHOOSING = "{} is choosing who speaks next"
-RUNNING = "running {}"
-CALLING = "calling {}"
-COPYING = "copying {}"
-SUMMING_UP = "summing up"
-COMES_BACK = "after a reload `%autogen show` brings it back"
-RUNS_ALL = "runs without asking until this cell ends"
-WAITING_FOR_STOPPED = "waiting until the stopped code has ended"
 
 
 def unfinished(seconds: float, *remarks: str) -> str:
