@@ -19,7 +19,6 @@ from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
 from autogen_nb.agents.parts.prompts import ASSISTANT, FOLDER
-from autogen_nb.core.chats.human_input import Mode
 from autogen_nb.core.chats.termination_checks import END_WORD, without
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import (
@@ -303,14 +302,17 @@ class ChatCell:
         setup = role, model, config, settings.max_turns, settings.mode, bool(settings.ask_person)
         earlier = conversation.runs[: conversation.runs.index(cell_run)]
         previous = conversation.agents
-        if previous is None or (previous.setup, previous.runs) != (setup, earlier):
-            pair = _new_agents(*setup)
-            for run in earlier:
-                _remember(run, *pair)
+        if previous is not None and (previous.setup, previous.runs) == (setup, earlier):
+            user, assistant = previous.pair
         else:
-            pair = previous.pair
-        conversation.agents = ChatAgents(pair, setup, [*earlier, cell_run])
-        return pair
+            user, assistant = code_pair(role, model, config, settings.max_turns, settings.mode)
+            if settings.ask_person:
+                register_ask_person(assistant, user)
+            for statement in (each for run in earlier for each in run.statements):
+                user.remember(statement.message, assistant, sent=statement.sender == user.name)
+                assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
+        conversation.agents = ChatAgents((user, assistant), setup, [*earlier, cell_run])
+        return user, assistant
 
     def _check_finished(self, cell_run: CellRun) -> None:
         reason = cell_run.last.reason if isinstance(cell_run.last, Ended) else None
@@ -353,21 +355,6 @@ class ChatCell:
 
     async def _on_engine(self, work: Coroutine[Any, Any, T]) -> T:
         return await result(work, waits=self._stage.waits)
-
-
-def _new_agents(
-    role: str, model: Model, config: CodeConfig, max_turns: int, human_input: Mode, asks: bool
-) -> tuple[ConversableAgent, ConversableAgent]:
-    user, assistant = code_pair(role, model, config, max_turns, human_input)
-    if asks:
-        register_ask_person(assistant, user)
-    return user, assistant
-
-
-def _remember(run: CellRun, user: ConversableAgent, assistant: ConversableAgent) -> None:
-    for statement in run.statements:
-        user.remember(statement.message, assistant, sent=statement.sender == user.name)
-        assistant.remember(statement.message, user, sent=statement.sender == assistant.name)
 
 
 @contextmanager

@@ -157,20 +157,19 @@ def name_hint(result: Any, chats: "Conversations") -> str:
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if not name:
         return ""
-    from autogen_nb.notebook.variable_choice import pull_command
+    from autogen_nb.notebook.variable_choice import command
 
     for chat in chats:
         if chat.alive and (variable := _find_variable(chat, name)) is not None:
             named = None if chat.name == chats.current else chat.name
-            way = f"{pull_command(name, named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
+            way = (
+                f"{command('pull', [name], named)} copies it here." if variable.data else _NO_DATA.format(variable.type)
+            )
             return f"{name!r} is in the agent's kernel: {way}"
     return ""
 
 
 def _find_variable(chat: "NotebookConversation", name: str) -> "HandedVariable | None":
-    from autogen_nb.errors import AutogenError
-    from autogen_nb.run import engine
-
     try:
         return next((variable for variable in engine.call(chat.executor.variables()) if variable.name == name), None)
     except AutogenError:

@@ -4,12 +4,12 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -85,7 +85,7 @@ class MagicHandler:
         self.conversations = conversations
         self._announced: set[str] = set()
         self._sessions = sessions
-        self._notebook = Notebook(shell.user_ns, self.conversations, defaults, _publish, self._sessions)
+        self._notebook = Notebook(shell.user_ns, conversations, defaults, _publish, sessions)
         self._interactive = {
             "show": self._show,
             "resume": self._resume,
@@ -120,12 +120,13 @@ class MagicHandler:
 
     async def run_awaited(self, line: str, cell: str) -> None:
         """Runs a cell while the notebook's loop stays responsive."""
-        await _awaited(self._run_text(line, cell, "async"))
+        with _responsive():
+            await self._run(read_options(line, cell), "async")
 
     def run_blocking(self, line: str, cell: str) -> None:
         """Runs a cell and blocks the kernel's thread, for example if another cell's code calls the magic."""
         with one_line():
-            run.run_to_completion(self._run_text(line, cell, "sync"))
+            run.run_to_completion(self._run(read_options(line, cell), "sync"))
 
     def command(self, line: str) -> None:
         with one_line():
@@ -133,11 +134,9 @@ class MagicHandler:
 
     async def run_line(self, line: str) -> None:
         """Runs a command that asks questions."""
-        await _awaited(self._run_line(line))
-
-    async def _run_line(self, line: str) -> None:
-        name, *words = words_of(line)
-        await self._interactive[name](words, "async")
+        with _responsive():
+            name, *words = words_of(line)
+            await self._interactive[name](words, "async")
 
     async def _show(self, words: Sequence[str], waits: run.Waits) -> None:
         chat = self.chat_of(words)
@@ -264,9 +263,6 @@ class MagicHandler:
             else:
                 self._commands.run("model")
 
-    async def _run_text(self, line: str, cell: str, waits: run.Waits) -> None:
-        await self._run(read_options(line, cell), waits)
-
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
@@ -349,9 +345,10 @@ def _new_view(channel: QuestionChannel) -> CellView:
     return PlainCellView() if channel.plain else NotebookView()
 
 
-async def _awaited(work: Coroutine[Any, Any, None]) -> None:
+@contextmanager
+def _responsive() -> Iterator[None]:
     with run.heartbeat(), one_line(), suppress(Superseded):
-        await work
+        yield
 
 
 def _publish(result: "ChatResult | TaskResult | pd.DataFrame") -> None:

@@ -4,7 +4,7 @@ The team has its own models and executors, and continues its conversation in the
 """
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import aclosing, closing
 from functools import reduce
 from pathlib import Path
@@ -68,10 +68,7 @@ async def run_team(stage: CellStage, options: Settings, team: BaseGroupChat) -> 
     if options.answer:
         messages = [message for message in result.messages if isinstance(message, BaseChatMessage)]
         texts = (message.to_text() for message in reversed(messages) if not exchange.follower.is_task(message))
-        notebook.namespace[options.answer] = _answer(texts, (END_WORD, *team.ending_words))
+        ending_words = (END_WORD, *team.ending_words)
+        answers = (reduce(lambda text, word: without(word, text), ending_words, message) for message in texts)
+        notebook.namespace[options.answer] = next(filter(None, answers), "")
     return result
-
-
-def _answer(texts: Iterable[str], ending_words: Sequence[str]) -> str:
-    answers = (reduce(lambda text, word: without(word, text), ending_words, message) for message in texts)
-    return next(filter(None, answers), "")

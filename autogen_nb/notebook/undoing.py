@@ -32,7 +32,8 @@ async def undo(stage: CellStage, chat: NotebookConversation, index: int, *, ask:
         what = f"only {count}" if chat.runs else "no cell to take back"
         raise ConfigError(f"chat {chat.name!r} has {what}")
     if effects := lasting_effects(runs):
-        if ask and not await _agrees(stage, runs, effects):
+        what = "\n- ".join([f"Take back {cell_names(runs)}? These effects stay:", *effects])
+        if ask and not await stage.ask(lambda person: person.choose(UNDO, what)):
             stage.view.note("Nothing was taken back.")
             return
         stage.view.note(f"These effects stay: {'; '.join(effects)}.", tone="warning")
@@ -152,8 +153,3 @@ def _allowed(log: Iterable[Recorded]) -> list[str]:
             case _:
                 pass
     return effects
-
-
-async def _agrees(stage: CellStage, runs: Sequence[CellRun], effects: Sequence[str]) -> bool:
-    lines = [f"Take back {cell_names(runs)}? These effects stay:", *(f"- {effect}" for effect in effects)]
-    return await stage.ask(lambda person: person.choose(UNDO, "\n".join(lines)))

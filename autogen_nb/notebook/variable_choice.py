@@ -73,7 +73,7 @@ def new_variables_line(variables: Sequence[HandedVariable], chat: str | None) ->
     """Returns a list of the agent's new variables, and a tip on how to copy one."""
     variables = sorted(variables, key=lambda variable: variable.type not in _TABLES)
     listing = variable_list([(variable.name, variable.type, variable.shape) for variable in variables], _LISTED)
-    return f"In the agent's kernel: {listing}", f"`{pull_command(variables[0].name, chat)}` copies one here"
+    return f"In the agent's kernel: {listing}", f"`{command('pull', [variables[0].name], chat)}` copies one here"
 
 
 def variable_list(variables: Sequence[tuple[str, ...]], most: int) -> str:
@@ -83,7 +83,7 @@ def variable_list(variables: Sequence[tuple[str, ...]], most: int) -> str:
 
 def stale_variables_line(names: Sequence[str], chat: str | None) -> str:
     have, copy = ("has", "copy is") if len(names) == 1 else ("have", "copies are")
-    push = _command("push", names, chat)
+    push = command("push", names, chat)
     ways = f"`-i {','.join(names)}` or `{push}` copies the new value"
     return f"{quoted(names)} {have} changed in the notebook: the agent's {copy} outdated. {ways}."
 
@@ -101,11 +101,7 @@ def quoted(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def pull_command(name: str, chat: str | None) -> str:
-    return _command("pull", [name], chat)
-
-
-def _command(verb: str, names: Sequence[str], chat: str | None) -> str:
+def command(verb: str, names: Sequence[str], chat: str | None) -> str:
     return " ".join(("%autogen", verb, *names, *(("-c", chat) if chat else ())))
 
 
