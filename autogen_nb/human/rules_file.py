@@ -16,6 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
 from autogen_nb.trusted import owned_files
@@ -35,15 +37,7 @@ class SavedRule:
 
 class RulesFile:
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-
-    @property
-    def path(self) -> Path:
-        if self._path is None:
-            import platformdirs
-
-            self._path = platformdirs.user_config_path("autogen_nb", appauthor=False) / "rules.json"
-        return self._path
+        self.path = path or platformdirs.user_config_path("autogen_nb", appauthor=False) / "rules.json"
 
     def rules(self) -> tuple[Rule, ...]:
         return tuple(saved.rule for saved in self.saved_rules())

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+import platformdirs
+
 from autogen_nb import run
 from autogen_nb.errors import ChatUnfinished, ConfigError, ExecutionError, SessionError
 from autogen_nb.kernels.transfer.dask_cluster import cluster_of
@@ -206,8 +208,6 @@ def _journal(out: Path | None, name: str) -> Iterator[LogFile]:
     if out is not None:
         path = _journal_path(out)
     else:
-        import platformdirs
-
         path = platformdirs.user_data_path("autogen_nb", appauthor=False) / "many" / f"{name}.jsonl"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

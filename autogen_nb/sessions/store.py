@@ -11,6 +11,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from autogen_nb.errors import ConfigError, SessionError
 from autogen_nb.sessions import log_file
 from autogen_nb.sessions.log_file import LogFile
@@ -22,15 +24,7 @@ _DAY = 86_400.0
 
 class SessionStore:
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-
-    @property
-    def folder(self) -> Path:
-        if self._folder is None:
-            import platformdirs
-
-            self._folder = platformdirs.user_data_path("autogen_nb", appauthor=False) / "sessions"
-        return self._folder
+        self.folder = folder or platformdirs.user_data_path("autogen_nb", appauthor=False) / "sessions"
 
     def create(self, title: str, **head: Any) -> Session:
         """A new session, whose name begins with `title`; raises OSError or SessionError if its file is not writable."""

@@ -301,7 +301,7 @@ def test_search_finds_messages_and_printed_text(store: SessionStore) -> None:
 
 def test_programs_read_sessions(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(store.folder.parent))
-    monkeypatch.setattr(store, "_folder", store.folder.parent / "autogen_nb" / "sessions")
+    monkeypatch.setattr(store, "folder", store.folder.parent / "autogen_nb" / "sessions")
     assistant = AssistantAgent("assistant", llm_config={"config_list": [{"model": "offline"}]})
     user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, max_consecutive_auto_reply=0)
     team = RoundRobinGroupChat([assistant], max_turns=1)
