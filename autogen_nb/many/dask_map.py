@@ -111,6 +111,8 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     path = None if out is None else _checked_out(Path(out).expanduser())
     if client is None:
         _check_local_workers(settings)
+    from dask.tokenize import tokenize
+
     from autogen_nb.many.row_chat import RowCall
 
     values = dict(inputs or {})
@@ -118,7 +120,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
         from distributed import Client
 
         client = Client.current()
-    identity = [settings.model, for_workers, names, _token(values)]
+    identity = [settings.model, for_workers, names, tokenize(values) if values else ""]
     name = f"map-{digest(task, identity)[:_DIGITS]}"
     keys = row_keys(tasks, table, identity)
     with _journal(path, name) as journal:
@@ -195,12 +197,6 @@ def _check_installed() -> None:
         import pandas as pd  # noqa: F401  # checks only that it is installed
     except ImportError as error:
         raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[many]'") from error
-
-
-def _token(values: Mapping[str, Any]) -> str:
-    from dask.tokenize import tokenize
-
-    return tokenize(values) if values else ""
 
 
 @contextmanager

@@ -142,7 +142,9 @@ class _Slot:
         model = self._model
         if self._settings.policy_budget:
             model = budgeted(model, Budget.parse(self._settings.policy_budget))
-        with _folder(self._cwd, f"{self._folder}/{number}") as folder:
+        folder = f"{self._folder}/{number}"
+        make_folder(self._cwd, folder)
+        try:
             settings = self._settings
             code = CodeConfig(
                 self.executor,
@@ -160,6 +162,8 @@ class _Slot:
             run.run_to_completion(chat.hold())
             if nobody.refused:
                 raise NobodyThere(_REFUSED.format(nobody.refused))
+        finally:
+            _remove_empty(self._cwd, folder)
 
     def outputs(self) -> dict[str, Any]:
         return {name: as_json(name, run.engine.call(self.executor.get(name))) for name in self.call.outputs}
@@ -224,15 +228,6 @@ class _Nobody(NobodyToAsk):
     def allow(self, question: EffectAsked) -> EffectJudged:
         self.refused = question.effect.words
         return EffectJudged(allowed=False, reason="nobody is there to be asked", stop=True)
-
-
-@contextmanager
-def _folder(cwd: Path, folder: str) -> Iterator[str]:
-    make_folder(cwd, folder)
-    try:
-        yield folder
-    finally:
-        _remove_empty(cwd, folder)
 
 
 def _remove_empty(cwd: Path, folder: str) -> None:
