@@ -134,7 +134,7 @@ class CommInterceptor:
             self._controls.add(name)
             for listener in self._listeners:
                 if listener.chat is not None:
-                    listener.chat.on_page_loaded()
+                    listener.chat.view.on_page_loaded()
         is_relayed = getattr(self._comms.comms.get(name), "is_relayed", False)
         for listener in reversed(self._listeners):
             if listener.older_comms is None and not is_relayed:

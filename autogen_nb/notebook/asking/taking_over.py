@@ -90,7 +90,7 @@ class MovableView(Protocol):
         """True while a panel is open."""
 
     def on_page_loaded(self) -> None:
-        """Records that a page was loaded: the page with the panel may be closed."""
+        """Records that a page was loaded: the page with the panel may be closed; called on any thread."""
 
     def move(self, publish: Publish) -> None:
         """Moves all outputs to another cell."""
@@ -120,10 +120,6 @@ class RunningChat:
             error = ChatUnfinished("Stopped.", reason="stopped")
         self._current_cell.finish(None if isinstance(error, Superseded) else error)
 
-    def on_page_loaded(self) -> None:
-        """Records that a page was loaded; called on any thread."""
-        self.view.on_page_loaded()
-
     def wants(self, code: str, cell: str | None, *, is_next: bool) -> bool:
         """Returns whether the running chat should handle the cell; called on any thread.
 
@@ -147,7 +143,7 @@ class RunningChat:
             NotebookView(publish=request.publish).note(_ALREADY_RUNNING)
             self._move(request)
             return True
-        running = self._conversation()
+        running = next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)
         try:
             chat = self.chat_of([match[1]]) if match[1] else running
         except ConfigError as error:
@@ -184,6 +180,3 @@ class RunningChat:
 
     def _is_rerun(self, code: str, cell: str | None) -> bool:
         return cell is not None and (cell, code) == (self.cell, self.code)
-
-    def _conversation(self) -> NotebookConversation | None:
-        return next((chat for chat in self.conversations for run in chat.runs if run.origin == self.origin), None)

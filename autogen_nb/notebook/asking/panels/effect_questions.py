@@ -21,10 +21,6 @@ from autogen_nb.notebook.asking.panels.panel import YOU, Panel
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view import status_line
 
-_ALLOW = EffectJudged(allowed=True, by=YOU)
-_DENY = EffectJudged(allowed=False, by=YOU)
-_STOP = EffectJudged(allowed=False, by=YOU, stop=True)
-
 
 class EffectListPanel(Panel):
     """Asks about several effects; the answer maps positions to decisions."""
@@ -37,6 +33,11 @@ class EffectListPanel(Panel):
         lines = [f"{number}. It {status_line.about(question.effect)}" for number, question in enumerate(questions, 1)]
         super().__init__("\n".join((head, *lines)), chat_html.question(head))
         everything = range(len(questions))
+        stop = self.button(
+            "Stop",
+            partial(self._judge, everything, allowed=False, stop=True),
+            hint="Deny all of these, and end the chat",
+        )
         self.show(
             *(
                 widget_parts.row(
@@ -44,7 +45,7 @@ class EffectListPanel(Panel):
                 )
                 for position, text in enumerate(lines)
             ),
-            widget_parts.row(*self._choices(everything, " all"), self._stop(everything)),
+            widget_parts.row(*self._choices(everything, " all"), stop),
         )
 
     def _line(self, position: int, text: str) -> str:
@@ -54,17 +55,16 @@ class EffectListPanel(Panel):
     def _choices(self, positions: Sequence[int], suffix: str = "") -> list[widgets.Button]:
         hint = "all of these effects" if suffix else f"effect {positions[0] + 1}"
         return [
-            self.button(f"Allow{suffix}", partial(self._judge, positions, _ALLOW), hint=f"Allow {hint}"),
+            self.button(f"Allow{suffix}", partial(self._judge, positions, allowed=True), hint=f"Allow {hint}"),
             self.button(
-                f"Deny{suffix}", partial(self._judge, positions, _DENY), hint=f"Raise PermissionError for {hint}"
+                f"Deny{suffix}",
+                partial(self._judge, positions, allowed=False),
+                hint=f"Raise PermissionError for {hint}",
             ),
         ]
 
-    def _stop(self, positions: Iterable[int]) -> widgets.Button:
-        return self.button("Stop", partial(self._judge, positions, _STOP), hint="Deny all of these, and end the chat")
-
-    def _judge(self, positions: Iterable[int], decision: EffectJudged) -> None:
-        self.answer(dict.fromkeys(positions, decision))
+    def _judge(self, positions: Iterable[int], *, allowed: bool, stop: bool = False) -> None:
+        self.answer(dict.fromkeys(positions, EffectJudged(allowed, by=YOU, stop=stop)))
 
 
 @dataclass(eq=False, slots=True)
