@@ -67,7 +67,7 @@ def markdown(text: str) -> str:
         return f'<pre style="{styles.PLAIN_PRE}">{escape_plain(text)}</pre>'
     import nh3
 
-    return nh3.clean(_parser().render(text), **nh3_arguments(_own_style))
+    return nh3.clean(_parser().render(text), **nh3_arguments(lambda style: style if style in _own_styles() else None))
 
 
 def code_block(source: str, language: str, label: str = "") -> str:
@@ -77,10 +77,6 @@ def code_block(source: str, language: str, label: str = "") -> str:
         name = f"{name or 'code'} \u00b7 {lines} lines"
     head = f'<div style="{styles.LABEL}">{escape_text(name)}</div>' if name else ""
     return head + code_html(source, language)
-
-
-def _own_style(style: str) -> str | None:
-    return style if style in _own_styles() else None
 
 
 @cache

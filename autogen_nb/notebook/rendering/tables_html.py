@@ -36,22 +36,6 @@ def table(
         ]
         for row in rows
     ]
-    return chat_html.bundle(_html(heads, visible_rows, numbers, code, prose), _text(heads, visible_rows), kind=kind)
-
-
-def stacked(*parts: DisplayData) -> DisplayData:
-    """Joins displays from top to bottom, with the metadata of the first."""
-    html, text = ([data[mime] for data, _ in parts] for mime in ("text/html", "text/plain"))
-    return {"text/html": "".join(html), "text/plain": "\n".join(text)}, parts[0][1]
-
-
-def _html(
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    numbers: AbstractSet[str],
-    code: AbstractSet[str],
-    prose: AbstractSet[str],
-) -> str:
     top, columns = "", []
     for head in heads:
         style = f"text-align:{'right' if head in numbers else 'left'};vertical-align:top"
@@ -61,11 +45,18 @@ def _html(
         top += f'<th style="{style};white-space:nowrap{width}">{escape(head)}</th>'
         columns.append((style, _as_code if head in code else markdown if head in prose else escape_text))
     body = ""
-    for row in rows:
+    for row in visible_rows:
         cells = zip(columns, row, strict=True)
         html_cells = (f'<td style="{style}">{show(cell) if cell else ""}</td>' for (style, show), cell in cells)
         body += f"<tr>{''.join(html_cells)}</tr>"
-    return f'<div style="{styles.LINE}"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    html = f'<div style="{styles.LINE}"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+    return chat_html.bundle(html, _text(heads, visible_rows), kind=kind)
+
+
+def stacked(*parts: DisplayData) -> DisplayData:
+    """Joins displays from top to bottom, with the metadata of the first."""
+    html, text = ([data[mime] for data, _ in parts] for mime in ("text/html", "text/plain"))
+    return {"text/html": "".join(html), "text/plain": "\n".join(text)}, parts[0][1]
 
 
 def _as_code(text: str) -> str:
