@@ -7,7 +7,7 @@ name share these folders. If the working directory is read-only, the chats use a
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path, PurePath
@@ -43,7 +43,8 @@ class ChatFolders:
         if self._temporary is None:
             self._temporary = "" if os.access(self._cwd, os.W_OK) else tempfile.mkdtemp(prefix=f"{FILES}-")
         root = self._temporary or Path(FILES, _notebook_name(self._notebook(), self._cwd))
-        return next(name for name in _numbered(str(Path(root, safe_name(chat)))) if name not in taken)
+        folder = str(Path(root, safe_name(chat)))
+        return next(name for name in chain([folder], (f"{folder}-{n}" for n in count(2))) if name not in taken)
 
     def close(self) -> None:
         """Removes the temporary folder if it is empty."""
@@ -84,7 +85,3 @@ def _notebook_name(path: str, cwd: Path) -> str:
     name = safe_name(whole)[:_LONGEST]
     # Two different paths may have the same shortened name; the digest distinguishes them.
     return name if name == whole else f"{name}-{hashlib.sha256(os.fsencode(whole)).hexdigest()[:_DIGITS]}"
-
-
-def _numbered(folder: str) -> Iterator[str]:
-    return chain([folder], (f"{folder}-{number}" for number in count(2)))

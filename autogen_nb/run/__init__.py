@@ -6,7 +6,7 @@
    with the events of the flow, answers from the log, and continues at the first question without an answer.
 """
 
-from autogen_nb.engine import Engine, engine, wait_interruptibly
+from autogen_nb.engine import engine
 from autogen_nb.run.cancellation import CancellationToken
 from autogen_nb.run.driver import (
     Inquiry,
@@ -15,7 +15,6 @@ from autogen_nb.run.driver import (
     OnCaller,
     OnEngine,
     World,
-    drive,
     stream_events,
     without_password,
 )
@@ -35,7 +34,6 @@ from autogen_nb.trusted.policy_file import policy
 
 __all__ = [
     "CancellationToken",
-    "Engine",
     "Inquiry",
     "InquiryAnswer",
     "Log",
@@ -46,7 +44,6 @@ __all__ = [
     "Waits",
     "World",
     "describer",
-    "drive",
     "engine",
     "has_surface",
     "heartbeat",
@@ -61,6 +58,5 @@ __all__ = [
     "settle",
     "stream_events",
     "surface",
-    "wait_interruptibly",
     "without_password",
 ]
