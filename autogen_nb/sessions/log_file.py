@@ -45,21 +45,14 @@ class LogFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor = open_locked(path)
-        self._close = weakref.finalize(self, os.close, self._descriptor)
+        # Closes the file, and releases the lock.
+        self.close = weakref.finalize(self, os.close, self._descriptor)
         _open_files.add(self)
         with access(path):
             self.values, self._state = _parse(path.read_bytes(), path)
             os.ftruncate(self._descriptor, self._state.size)
         # `append` needs only the hashes of the texts.
         self._state.texts = dict.fromkeys(self._state.texts)
-
-    @property
-    def is_open(self) -> bool:
-        return self._close.alive
-
-    def close(self) -> None:
-        """Closes the file and releases the lock."""
-        self._close()
 
     def append(self, value: Mapping[str, Any]) -> None:
         """Appends a value; if it raises OSError, for example on a full disk, the file is unchanged."""
@@ -101,7 +94,7 @@ def open_locked(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        owner = "this" if any(file.path == path and file.is_open for file in _open_files) else "another"
+        owner = "this" if any(file.path == path and file.close.alive for file in _open_files) else "another"
         raise SessionError(f"{owner} notebook uses the session {path.parent.name!r}: end it there first") from None
     except OSError:
         # Some network file systems have no locks.
@@ -111,7 +104,7 @@ def open_locked(path: Path) -> int:
 
 # A forked process inherits the lock, and may outlive this process.
 _open_files: "weakref.WeakSet[LogFile]" = weakref.WeakSet()
-os.register_at_fork(after_in_child=lambda: [file.close() for file in list(_open_files)])  # type: ignore[func-returns-value]
+os.register_at_fork(after_in_child=lambda: [file.close() for file in list(_open_files)])
 
 
 def parse(content: bytes, path: Path | str) -> list[tuple[int, dict[str, Any]]]:
