@@ -19,7 +19,7 @@ from autogen_nb.cli.task_options import task_options
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.events import Ended
-from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
+from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.kernels.transfer.describe import describe, variables_text
@@ -69,7 +69,8 @@ class _Conversation:
             TerminalHuman(),
             RulesFile(),
             scope=None if self._user.code is None else self._user.code.scope,
-            approve_all=ApproveAll(offered=not self._settings.every_block, agents_decide=False),
+            offers_all=not self._settings.every_block,
+            agents_decide=False,
             tell=_print_notice,
         )
         options = ChatOptions(message, clear_history=False)

@@ -7,7 +7,7 @@
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NoReturn, TypeVar, cast
 
 from autogen_nb.core.people import CodeQuestionAnswerer, Human
@@ -48,16 +48,9 @@ class NobodyToAsk:
         )
 
 
-@dataclass(slots=True)
-class ApproveAll:
-    is_active: bool = False
-    offered: bool = True
-    # If True, each agent's `confirm` setting applies, and `exceptions` collects the agents with "always".
-    agents_decide: bool = True
-    exceptions: set[str] = field(default_factory=set)
-
-
 class RuleBasedApprover:
+    """With `agents_decide`, each agent's `confirm` applies: "run all from here" is not for agents with "always"."""
+
     def __init__(
         self,
         human: Human,
@@ -65,13 +58,17 @@ class RuleBasedApprover:
         *,
         tell: Callable[[str], None],
         scope: PathScope | None = None,
-        approve_all: ApproveAll | None = None,
+        offers_all: bool = True,
+        agents_decide: bool = True,
     ) -> None:
         self._human = human
         self._rules = rules
         self._tell = tell
         self._scope = scope or PathScope()
-        self._approve_all = approve_all or ApproveAll()
+        self._offers_all = offers_all
+        self._agents_decide = agents_decide
+        self._exceptions: set[str] = set()
+        self.runs_all = False
         self._last_notice = ""
 
     def input(self, question: HumanInputAsked) -> HumanInputGiven | Awaitable[HumanInputGiven]:
@@ -111,13 +108,13 @@ class RuleBasedApprover:
         return cast("CodeQuestionAnswerer", self._human)
 
     def _with_offers(self, question: ApprovalAsked) -> ApprovalAsked:
-        if question.always and self._approve_all.agents_decide:
-            self._approve_all.exceptions.add(question.agent)
-        offered = self._approve_all.offered and question.agent not in self._approve_all.exceptions
+        if question.always and self._agents_decide:
+            self._exceptions.add(question.agent)
+        offered = self._offers_all and question.agent not in self._exceptions
         return replace(question, effects=self._with_absolute_paths(question.effects), onwards=offered)
 
     def _runs_all(self, agent: str) -> bool:
-        return self._approve_all.is_active and agent not in self._approve_all.exceptions
+        return self.runs_all and agent not in self._exceptions
 
     def _with_absolute_paths(self, effects: Sequence[Effect]) -> tuple[Effect, ...]:
         return tuple(with_absolute_path(effect, folder=self._scope.folder, home=self._scope.home) for effect in effects)
@@ -139,7 +136,7 @@ class RuleBasedApprover:
     def _save_rules(self, answer: G) -> G:
         approved = answer.allowed if isinstance(answer, EffectJudged) else answer.decision == "run"
         if approved and isinstance(answer, ApprovalGiven):
-            self._approve_all.is_active |= answer.onwards
+            self.runs_all |= answer.onwards
         if approved and answer.rules:
             try:
                 self._rules.add(*map(parse, answer.rules))

@@ -10,7 +10,7 @@ from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.ports import Model
 from autogen_nb.core.text.templates import fill_template
-from autogen_nb.human.rule_based_approver import ApproveAll, RuleBasedApprover
+from autogen_nb.human.rule_based_approver import RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.transfer.describe import Share
 from autogen_nb.models.config.model_selection import model_for
@@ -91,12 +91,13 @@ class CellStage:
 
         With `own_agents`, the agents' own `confirm` settings decide which blocks need a question.
         """
-        approve_all = ApproveAll(offered=not self.every_block, agents_decide=own_agents)
-        self.view.runs_all = lambda: approve_all.is_active
-        return RuleBasedApprover(
+        approver = RuleBasedApprover(
             self.person,
             self.notebook.rules,
             scope=scope,
-            approve_all=approve_all,
+            offers_all=not self.every_block,
+            agents_decide=own_agents,
             tell=lambda text: self.view.note(text, tone="warning"),
         )
+        self.view.runs_all = lambda: approver.runs_all
+        return approver

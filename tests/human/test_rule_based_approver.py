@@ -11,7 +11,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.core.policy.rules import RULE_KINDS, Rule, proposed_rules
 from autogen_nb.effects import CONFIRMS, Confirm, Effect, EffectJudged, EffectKind
 from autogen_nb.events import ApprovalAsked, ApprovalGiven, CodeInputAsked, CodeInputGiven, EffectAsked, HumanInputAsked
-from autogen_nb.human.rule_based_approver import RUN_ALL, UNATTENDED, ApproveAll, NobodyToAsk, RuleBasedApprover
+from autogen_nb.human.rule_based_approver import RUN_ALL, UNATTENDED, NobodyToAsk, RuleBasedApprover
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.messages import CodeBlock
 from autogen_nb.testing import ScriptedHuman
@@ -151,11 +151,10 @@ async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
 
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True)])
-    here = ApproveAll(agents_decide=False)
-    ruled = RuleBasedApprover(person, rules, approve_all=here, tell=print)
+    ruled = RuleBasedApprover(person, rules, agents_decide=False, tell=print)
 
     ruled.approve(asked(WRITE, always=True))
-    following = RuleBasedApprover(person, rules, approve_all=here, tell=print).approve(asked(WRITE, always=True))
+    following = ruled.approve(asked(WRITE, always=True))
     effect = ruled.allow(EffectAsked("user", Effect("unknown")))
     elsewhere = RuleBasedApprover(ScriptedHuman(approvals=["skip"]), rules, tell=print).approve(asked(WRITE))
 
