@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from autogen_nb.agents.conversable import ConversableAgent
     from autogen_nb.models.wrappers.budget import Budget
 
-_RENAMED = "A new chat begins. The earlier one is kept as `{name}`: `-c {name}` continues it."
 _DROPPED = "A new chat begins. The earlier one is deleted, because no model has answered it: {}"
 
 
@@ -227,6 +226,11 @@ class NotebookConversation:
         return self.known_folder
 
     @property
+    def open_run(self) -> CellRun | None:
+        """The last run if it can continue."""
+        return self.runs[-1] if self.runs and self.runs[-1].resumable else None
+
+    @property
     def alive(self) -> bool:
         return self.executor.kernel.alive
 
@@ -349,9 +353,8 @@ class NotebookConversation:
     def index_of(self, origin: Origin, task: str) -> int | None:
         if origin.cell is None:
             # Without cell ids, the cell's run is the last run, if the run has the same task and can continue.
-            last = len(self.runs) - 1
-            same = last >= 0 and self.runs[last].task == task and self.runs[last].resumable
-            return last if same else None
+            is_same = self.open_run is not None and self.open_run.task == task
+            return len(self.runs) - 1 if is_same else None
         return next(iter([index for index, run in enumerate(self.runs) if origin.repeats(run.origin)]), None)
 
 
@@ -420,7 +423,8 @@ class Conversations:
         if tasks := self._drop_unanswered(options.chat or self.current):
             return self.named(options.chat), _DROPPED.format("; ".join(map(status_line.shortened, tasks)))
         chat, old_name = self.renew(options.chat)
-        return chat, "" if old_name is None else _RENAMED.format(name=old_name)
+        renamed = f"A new chat begins. The earlier one is kept as `{old_name}`: `-c {old_name}` continues it."
+        return chat, renamed if old_name else ""
 
     def _drop_unanswered(self, name: str) -> list[str]:
         old = self._all.get(name)

@@ -142,7 +142,7 @@ class MagicHandler:
         chat = self.chat_of(words)
         if not chat.runs:
             self._commands.say_why_empty(chat)
-        waiting = show_command.waiting_run(chat)
+        waiting = chat.open_run
         show_command.show_runs([cell_run for cell_run in chat.runs if cell_run is not waiting], NotebookView())
         if waiting is not None:
             settings = waiting.settings.with_options(chat=chat.name, new=False)
@@ -154,7 +154,7 @@ class MagicHandler:
             raise ConfigError("%autogen resume takes --yes or --fresh, not both")
         session = self._sessions.reopen(name, {chat.session.name for chat in self.conversations if chat.runs})
         async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
-            open_run = chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
+            open_run = chat.open_run
             if open_run is None:
                 stage.view.note(f"The chat `{chat.name}` is back: its next %%autogen cell continues it.")
         if open_run is not None:
@@ -241,7 +241,7 @@ class MagicHandler:
         """Yields the person who answers a command's questions, and a new view, as a `CellStage`."""
         channel, running = self._channel(waits), running_origin(self._shell)
         view = _new_view(channel)
-        with closing(view), self._person(channel, view, running, running) as person:
+        with closing(view), self._person(channel, view, running) as person:
             yield CellStage(self._notebook, running, person, view, waits)
 
     async def _choose_model(self, words: Sequence[str], waits: run.Waits) -> None:
@@ -266,12 +266,13 @@ class MagicHandler:
     async def _run(self, options: Settings, waits: run.Waits, resumed_cell: str | None = None) -> None:
         """Runs this cell, or resumes the cell with the id `resumed_cell` ("" if it has no id)."""
         channel = self._channel(waits)
-        running = running_origin(self._shell)
         if options.each:
             with self._stage(waits) as stage:
                 _publish(await run_each(stage, options))
             return
-        origin = running if resumed_cell is None else replace(running, cell=resumed_cell or None)
+        origin = running_origin(self._shell)
+        if resumed_cell is not None:
+            origin = replace(origin, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
         settings = self._defaults.for_cell(
@@ -286,7 +287,7 @@ class MagicHandler:
             if channel.plain
             else NotebookView(remark=remark, members=members, comes_back=has_buttons, show=settings.show)
         )
-        with self._person(channel, view, origin, running, settings.human_timeout or None) as person:
+        with self._person(channel, view, origin, settings.human_timeout or None) as person:
             stage = CellStage(self._notebook, origin, person, view, waits, settings.every_block)
             if team is not None:
                 await run_team(stage, options, team)
@@ -302,14 +303,10 @@ class MagicHandler:
 
     @contextmanager
     def _person(
-        self,
-        channel: QuestionChannel,
-        view: CellView,
-        origin: Origin,
-        running: Origin,
-        human_timeout: float | None = None,
+        self, channel: QuestionChannel, view: CellView, origin: Origin, human_timeout: float | None = None
     ) -> Iterator[Person]:
         """Yields the person who answers; if panels ask, a cell such as `%autogen show` can take over the chat."""
+        running = running_origin(self._shell)
         with ExitStack() as stack:
             chat = None
             if channel.way == "buttons" and isinstance(view, NotebookView):

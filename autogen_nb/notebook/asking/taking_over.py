@@ -152,7 +152,7 @@ class RunningChat:
         above = NotebookView(publish=request.publish)
         if chat is not None and chat is not running:
             show_command.show_runs(chat.runs, above)
-            if show_command.waiting_run(chat) is not None:
+            if chat.open_run is not None:
                 above.note(_NOT_ENDED.format(chat.name))
             request.finish()
             return True

@@ -164,7 +164,7 @@ class Commands:
         if not chat.runs:
             self.say_why_empty(chat)
         show_command.show_runs(chat.runs, self._view())
-        if show_command.waiting_run(chat) is not None:
+        if chat.open_run is not None:
             self._show(tables_html.line(show_command.NOT_ENDED))
 
     def code(self, words: Sequence[str]) -> None:

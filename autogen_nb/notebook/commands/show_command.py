@@ -6,7 +6,7 @@ from typing import get_args
 
 from autogen_nb.agents.chats import call_context
 from autogen_nb.events import Ended
-from autogen_nb.notebook.conversations import CellRun, NotebookConversation
+from autogen_nb.notebook.conversations import CellRun
 from autogen_nb.notebook.notebook import CellView
 from autogen_nb.notebook.view.decision_line import PersonAsked, PersonGiven
 from autogen_nb.sessions.session import SessionRun
@@ -17,11 +17,6 @@ EMPTY = "There is nothing to show: no %%autogen cell of this chat has run."
 NOT_ENDED = (
     "This chat has not ended. To continue it, run its cell again, or `%autogen show` in a cell without other lines."
 )
-
-
-def waiting_run(chat: NotebookConversation) -> CellRun | None:
-    """Returns the last run if it can continue."""
-    return chat.runs[-1] if chat.runs and chat.runs[-1].resumable else None
 
 
 def show_runs(runs: Iterable[CellRun | SessionRun], view: CellView) -> None:

@@ -236,7 +236,7 @@ class NotebookView(FootedView):
         reasoning = reply.reasoning if reply else None
         if not (text or reasoning or slot or calls or notes or urls):
             return
-        detail = status_line.origin(reply, status_line.recipient(statement, self._first_chat))
+        detail = status_line.origin(statement, reply, self._first_chat)
         body = (folded_reasoning(reasoning) if reasoning else "") + markdown(text) + message_pictures(urls)
         reasoning_line = status_line.reasoning_text(reasoning) if reasoning else ""
         tone = self._tones.get(statement.sender) or ("assistant" if reply else "user")

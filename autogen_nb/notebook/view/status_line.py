@@ -16,7 +16,7 @@ from autogen_nb.events import (
     SpeakerGiven,
     SummaryGiven,
 )
-from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.messages import Reasoning
 from autogen_nb.notebook.rendering.styles import Tone
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.in_words import retry_in_words
@@ -49,17 +49,15 @@ class Totals:
     incomplete: bool = False
 
     def count(self, event: Event) -> None:
+        if isinstance(event, ModelReplied | SpeakerGiven | SummaryGiven) and not event.cached:
+            self.tokens += event.usage.total_tokens if event.usage else 0
+            self.dollars += event.cost or 0.0
+            self.unpriced = self.unpriced or (event.cost is None and event.usage is not None)
         match event:
-            case ModelReplied(usage=usage, cost=cost, cached=cached, finish_reason=finish):
+            case ModelReplied(cached=cached, finish_reason=finish):
                 self.incomplete = finish == INCOMPLETE
                 self.replies += 1
                 self.cached += cached
-                self._pay(usage, cost, cached=cached)
-            case (
-                SpeakerGiven(usage=usage, cost=cost, cached=cached)
-                | SummaryGiven(usage=usage, cost=cost, cached=cached)
-            ):
-                self._pay(usage, cost, cached=cached)
             case CodeRan(ran=ran):
                 self.blocks += ran
             case FunctionsReturned(contents=contents):
@@ -76,13 +74,6 @@ class Totals:
             f"{self.tokens:,} tokens" if self.tokens else "",
             self._cost(),
         )
-
-    def _pay(self, usage: Usage | None, cost: float | None, *, cached: bool) -> None:
-        if cached:
-            return
-        self.tokens += usage.total_tokens if usage else 0
-        self.dollars += cost or 0.0
-        self.unpriced = self.unpriced or (cost is None and usage is not None)
 
     def _cost(self) -> str:
         if self.unpriced:
@@ -119,8 +110,10 @@ def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     return joined(how.get(end.reason, done), totals.text(), duration(seconds), *remarks)
 
 
-def origin(reply: ModelReplied | None, to: str = "") -> str:
-    """Formats the recipient of a message, if any, and the reply's model and duration."""
+def origin(statement: Said, reply: ModelReplied | None, pair: ChatStarted | None) -> str:
+    """Formats the recipient of a message of a nested chat, and the reply's model and duration."""
+    is_nested = pair is not None and statement.recipient not in (pair.initiator, pair.recipient)
+    to = f"to {statement.recipient}" if is_nested else ""
     if reply is None:
         return to
     return joined(to, reply.model, "from the cache" if reply.cached else duration(reply.seconds))
@@ -129,13 +122,6 @@ def origin(reply: ModelReplied | None, to: str = "") -> str:
 def reasoning_text(reasoning: Reasoning) -> str:
     tokens = "" if reasoning.tokens is None else f"{reasoning.tokens:,} tokens"
     return joined(f"thought for {duration(reasoning.seconds)}", tokens)
-
-
-def recipient(statement: Said, pair: ChatStarted | None) -> str:
-    """Returns "to" and the recipient for a message of a nested chat, otherwise ""."""
-    if pair is None or statement.recipient in (pair.initiator, pair.recipient):
-        return ""
-    return f"to {statement.recipient}"
 
 
 def about(effect: Effect) -> str:
