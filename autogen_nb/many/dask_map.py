@@ -223,7 +223,6 @@ def _run(
     spent: tuple[int, float],
     on_start: Callable[[Callable[[], None]], object] | None,
 ) -> Generator[tuple[int, dict[str, Any]]]:
-    """Yields the indices and the results of the rows, as they end."""
     if not rows:
         return
     from autogen_nb.many.row_chat import end_kernels, run_row

@@ -103,7 +103,6 @@ def run_row(call: RowCall, inputs: Mapping[str, Any], key: str, number: int, tas
 
 
 async def end_kernels(limits: str) -> None:
-    """Ends the kernels of a call on this worker."""
     with _lock:
         slots = [slot for slot in _slots if slot.call.limits == limits]
         _slots.difference_update(slots)

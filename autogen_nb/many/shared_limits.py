@@ -68,7 +68,6 @@ class SharedLimits:
         return left + random.uniform(0, _SPREAD) * value["wait"] if left > 0 else 0.0  # noqa: S311 - no secret
 
     def reach(self, spent: str) -> None:
-        """Records that the budget is reached."""
         with self.change() as value:
             value["reached"] = value["reached"] or spent
 
@@ -110,8 +109,6 @@ class SharedBudget(Budget):
 
 
 class LimitedModel(ModelWrapper):
-    """A model that obeys the limits of all workers."""
-
     def __init__(self, model: Model, limits: SharedLimits, budget: SharedBudget | None) -> None:
         super().__init__(model)
         self._limits = limits

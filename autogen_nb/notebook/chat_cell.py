@@ -207,7 +207,6 @@ class ChatCell:
         return chat.begin(self._stage.origin, task, message, self._settings)
 
     async def _take_back_earlier(self, chat: NotebookConversation, task: str) -> None:
-        """Takes back the earlier run of this cell and all later runs."""
         index = chat.index_of(self._stage.origin, task)
         if index is None:
             return

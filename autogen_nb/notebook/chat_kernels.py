@@ -96,7 +96,6 @@ class ChatKernels:
         self._uses.pop(chat, None)
 
     def close(self) -> None:
-        """Stops watching the kernels."""
         self._unregister()
         engine.submit(self.stop_watching())
 

@@ -227,7 +227,6 @@ class NotebookConversation:
 
     @property
     def open_run(self) -> CellRun | None:
-        """The last run if it can continue."""
         return self.runs[-1] if self.runs and self.runs[-1].resumable else None
 
     @property
@@ -259,7 +258,6 @@ class NotebookConversation:
             remove_empty(self.cwd, self.known_folder)
 
     async def put(self, values: Mapping[str, object]) -> TransferRecord:
-        """Copies values to the kernel, and to the session."""
         return await self.executor.put(values, copy=self.session.new_inputs_folder())
 
     def hand(self, values: Mapping[str, object], record: TransferRecord | None = None) -> tuple[str, ...]:
@@ -435,7 +433,6 @@ class Conversations:
         return [run.task for run in old.runs]
 
     def find(self, options: Settings, origin: Origin) -> NotebookConversation | None:
-        """Returns the conversation that a cell continues, if any."""
         again = self.find_by_cell(origin)
         # A cell with ``--new`` continues its own chat when it runs again.
         if again is not None and (

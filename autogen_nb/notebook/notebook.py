@@ -71,8 +71,6 @@ class Notebook:
 
 @dataclass(frozen=True, slots=True)
 class CellStage:
-    """One run of a cell: its origin, its view, and the person who answers its questions."""
-
     notebook: Notebook
     origin: Origin
     person: Person

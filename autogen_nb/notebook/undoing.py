@@ -118,7 +118,6 @@ def check_idle(chat: NotebookConversation) -> None:
 
 
 def cell_names(runs: Sequence[CellRun]) -> str:
-    """Names runs by the tasks of their cells."""
     tasks = [f"“{status_line.shortened(each.task).removesuffix('.')}”" for each in runs]
     return f"the cell {tasks[0]}" if len(tasks) == 1 else f"{len(tasks)} cells ({', '.join(tasks)})"
 

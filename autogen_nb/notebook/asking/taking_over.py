@@ -55,7 +55,6 @@ class InterceptedRequest:
         self._send(kind, json_clean(content))
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Reports the end of the cell to the front end, with its error if any."""
         content: dict[str, Any] = {"execution_count": self.execution_count, "user_expressions": {}, "payload": []}
         if error is None:
             content["status"] = "ok"
@@ -83,8 +82,6 @@ class InterceptedRequest:
 
 
 class MovableView(Protocol):
-    """A cell's view, which can move to another cell."""
-
     @property
     def asks(self) -> bool:
         """True while a panel is open."""

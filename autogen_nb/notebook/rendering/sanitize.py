@@ -60,7 +60,6 @@ def clean_html(html: str) -> str:
 
 
 def has_content(html: str) -> bool:
-    """Returns whether sanitised HTML contains text."""
     return any(part.partition(">")[2].strip() for part in f">{html}".split("<"))
 
 

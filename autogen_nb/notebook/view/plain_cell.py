@@ -12,8 +12,6 @@ from autogen_nb.views.plain_view import PlainView
 
 
 class PlainCellView(PlainView):
-    """The plain view with a cell's notes and totals."""
-
     def __init__(self, *, remark: str = "") -> None:
         super().__init__(repeats=False, last_line=self._ended)
         self._remark = remark

@@ -93,7 +93,6 @@ class Slots:
             publish(data, metadata, display_id, update=update)
 
     def next(self) -> Slot:
-        """Returns a new slot below the others."""
         if self._count == len(self._all):
             self._all.append(Slot(self._all[-1] if self._all else None, self.publish))
         self._count += 1
