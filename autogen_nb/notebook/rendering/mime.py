@@ -18,7 +18,7 @@ from autogen_nb.core.text.visible_text import encodable
 from autogen_nb.notebook.rendering import tex
 from autogen_nb.notebook.rendering.chat_html import line, picture, preformatted
 from autogen_nb.notebook.rendering.markdown import markdown
-from autogen_nb.notebook.rendering.sanitize import clean_html, has_content
+from autogen_nb.notebook.rendering.sanitize import clean_html, text_of
 from autogen_nb.notebook.rendering.terminal_text import only_colours
 from autogen_nb.views.in_words import bounded, embedded_picture, picture_in_words
 
@@ -109,7 +109,7 @@ def _safe_form(mime: str, value: object) -> tuple[Any, str]:
     match mime:
         case "text/html":
             cleaned = clean_html(text)
-            return (cleaned if has_content(cleaned) else None), ""
+            return (cleaned if text_of(cleaned).strip() else None), ""
         case "text/markdown":
             return markdown(text), ""
         case "text/latex":

@@ -59,8 +59,9 @@ def clean_html(html: str) -> str:
     return wrap_delimiters_in_markup(re.sub(r"(<pre[^<>]*>)\n", r"\1\n\n", cleaned))
 
 
-def has_content(html: str) -> bool:
-    return any(part.partition(">")[2].strip() for part in f">{html}".split("<"))
+def text_of(html: str) -> str:
+    """Returns sanitised HTML without its tags."""
+    return "".join(part.partition(">")[2] for part in f">{html}".split("<"))
 
 
 def _is_costly(html: str) -> bool:

@@ -1,11 +1,13 @@
 """Renders the state of widgets as plain HTML and text, for pages without a kernel."""
 
 from collections.abc import Mapping
+from html import unescape
 from typing import Any
 
 from autogen_nb.notebook.rendering import styles
 from autogen_nb.notebook.rendering.chat_html import static_html
 from autogen_nb.notebook.rendering.escaping import escape_text
+from autogen_nb.notebook.rendering.sanitize import text_of
 from autogen_nb.notebook.rendering.widget_state import REFERENCE
 
 _DEEPEST = 20
@@ -39,7 +41,7 @@ def static_form(identifier: str, states: States, depth: int = _DEEPEST) -> tuple
     if name == "ImageModel" or not {"value", "index"} & state.keys():
         return "", ""
     if name in {"HTMLModel", "HTMLMathModel"}:
-        return str(state["value"]), _plain(str(state["value"]))
+        return str(state["value"]), unescape(text_of(str(state["value"]))).strip()
     label = str(state.get("description") or "").rstrip(":")
     value = _value(state)
     text = f"{label}: {value}" if label else value
@@ -75,9 +77,3 @@ def _outputs(outputs: Any) -> tuple[str, str]:
         html += static_html(data)
         lines.append(data.get("text/plain", "").rstrip("\n"))
     return html, "\n".join(filter(None, lines))
-
-
-def _plain(html: str) -> str:
-    from html import unescape
-
-    return unescape("".join(part.partition(">")[2] for part in f">{html}".split("<"))).strip()
