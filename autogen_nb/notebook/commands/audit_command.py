@@ -28,9 +28,6 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 
-_DECISION_HEADS = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
-_REQUEST_HEADS = ("#", "agent", "for", "host", "model", "new content")
-_NUMBERS = frozenset({"#"})
 _NOT_RUN = "not run yet"
 
 
@@ -63,15 +60,17 @@ def decisions_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     rows = [(str(number), *astuple(row)) for number, row in enumerate(decisions(log), 1)]
     if not rows:
         return line(f"Nothing was asked in chat `{chat}`, and no code ran.")
-    return table(_DECISION_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"code"}))
+    heads = ("#", "agent", "question", "reasons", "answer", "by", "result", "code")
+    return table(heads, rows, kind="audit", numbers={"#"}, code={"code"})
 
 
 def requests_table(log: Iterable[Recorded], chat: str) -> DisplayData:
     rows = [(str(number), *astuple(row)) for number, row in enumerate(requests(log), 1)]
     if not rows:
         return line(f"Nothing went to a model in chat `{chat}`.")
+    heads = ("#", "agent", "for", "host", "model", "new content")
     return stacked(
-        table(_REQUEST_HEADS, rows, kind="audit", numbers=_NUMBERS, code=frozenset({"new content"})),
+        table(heads, rows, kind="audit", numbers={"#"}, code={"new content"}),
         line("Each request also contains the agent's instructions, its tools and the conversation's earlier messages."),
     )
 

@@ -16,18 +16,14 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked
 
 VERBS = ("set", "forget")
 
-_HEADS = ("what", "is", "by")
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
 _NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that needs a model also opens it."
-_LIST_HEADS = ("model", "host", "source")
-_OFFLINE = ("offline", "no host", "a fixed analysis of tables; no language model")
-_FORGOTTEN = "The answers of the model form are deleted."
 
 
 def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, str]) -> DisplayData:
     if list(words) == ["forget"]:
         setting.forget()
-        return _shown(setting, environ, _FORGOTTEN)
+        return _shown(setting, environ, "The answers of the model form are deleted.")
     if words:
         near = difflib.get_close_matches(words[0], VERBS, n=1)
         hint = f"did you mean {near[0]!r}?" if near and near[0] != words[0] else f"the commands are {', '.join(VERBS)}"
@@ -56,7 +52,7 @@ def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -
     if setting.failed:
         remarks.append(f"The last request failed: {setting.failed}")
     remarks.append(_WAYS if rows else _NO_MODEL)
-    parts = [table(_HEADS, rows, kind="model")] if rows else []
+    parts = [table(("what", "is", "by"), rows, kind="model")] if rows else []
     parts += [line(visible(remark), kind="model") for remark in remarks if remark]
     return stacked(*parts)
 
@@ -70,7 +66,7 @@ def list_models(
     form_connection = notebook.model_setting.form_connection
     models = known_models("" if form_connection else notebook.defaults.model, form_connection, environ)
     here = servers.listening()
-    rows = [_OFFLINE]
+    rows = [("offline", "no host", "a fixed analysis of tables; no language model")]
     rows += [(model.name or "without a name", ", ".join(model.hosts) or "no host", model.source) for model in models]
     rows += [
         (name, server.base_url, f"on this machine, at the port of {server.kind}")
@@ -78,7 +74,7 @@ def list_models(
         for name in server.models
     ]
     hint = line(visible(_list_hint(here, configured=bool(models))))
-    return stacked(table(_LIST_HEADS, rows, kind="models"), hint)
+    return stacked(table(("model", "host", "source"), rows, kind="models"), hint)
 
 
 def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:

@@ -52,7 +52,7 @@ def _list(saved: Sequence[SavedRule]) -> DisplayData:
         )
         for number, saved_rule in enumerate(saved, 1)
     ]
-    return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers=frozenset({"#"}))
+    return table(("#", "rule", "what it does", "made"), rows, kind="rules", numbers={"#"})
 
 
 def _clear(rules: RulesFile, confirm: Callable[[str], bool]) -> DisplayData:

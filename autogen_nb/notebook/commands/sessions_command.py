@@ -8,7 +8,6 @@ from autogen_nb.sessions import listing
 from autogen_nb.sessions.store import SessionStore
 
 ARGUMENTS = "[list [--all] | show NAME | search TEXT | rm NAME ...]"
-_NUMBERS = frozenset({"cells"})
 
 
 def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
@@ -33,5 +32,5 @@ def execute(words: Sequence[str], store: SessionStore) -> DisplayData:
 def _listed(rows: Sequence[Sequence[str]], note: str = "") -> DisplayData:
     if not rows:
         return line("No sessions are stored.")
-    shown = table(listing.HEADS, rows, kind="sessions", numbers=_NUMBERS)
+    shown = table(listing.HEADS, rows, kind="sessions", numbers={"cells"})
     return stacked(shown, line(note)) if note else shown
