@@ -26,13 +26,8 @@ from autogen_nb.messages import CodeBlock
 from autogen_nb.run.io_stream import IOStream
 
 _WHY = "Why (for the assistant, may be empty)? "
-_CHOICES = "[r]un, [e]dit, [s]kip,{} s[t]op? "
-_ONWARDS = " [a]ll from here,"
-_ALLOW = "Allow it: [y]es, [n]o,{} s[t]op? "
 _ALWAYS = " al[w]ays allow,"
-_WHICH = "The number of the rule (for all notebooks from now on; Enter goes back)? "
 _LAST_LINE = "."
-_GONE = "nobody answered"
 _NOBODY = (
     "a person was asked and nobody is there to answer: set human_input_mode to 'NEVER', give initiate_chat its "
     "message=, and leave 'confirm' out of code_execution_config"
@@ -56,9 +51,9 @@ class TerminalHuman:
         self._announce()
         IOStream.get_default().print(_approval_text(question))
         offered = proposed_rules(question.effects_for_rules)
-        more = (_ONWARDS if question.onwards else "") + (_ALWAYS if offered else "")
+        more = (" [a]ll from here," if question.onwards else "") + (_ALWAYS if offered else "")
         while True:
-            match read_line(_CHOICES.format(more)).strip().lower():
+            match read_line(f"[r]un, [e]dit, [s]kip,{more} s[t]op? ").strip().lower():
                 case "r" | "run" | "y" | "yes":
                     return ApprovalGiven("run", by="terminal")
                 case "a" | "all" if question.onwards:
@@ -83,7 +78,7 @@ class TerminalHuman:
         try:
             return _read_judgement(proposed_rules((question.effect,)))
         except NobodyThere:
-            return EffectJudged(allowed=False, reason=_GONE)
+            return EffectJudged(allowed=False, reason="nobody answered")
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         try:
@@ -95,7 +90,7 @@ class TerminalHuman:
 
 def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
     while True:
-        match read_line(_ALLOW.format(_ALWAYS if offered else "")).strip().lower():
+        match read_line(f"Allow it: [y]es, [n]o,{_ALWAYS if offered else ''} s[t]op? ").strip().lower():
             case "y" | "yes" | "a" | "allow":
                 return EffectJudged(allowed=True, by="terminal")
             case "w" | "always" if offered and (rule := _read_rule(offered)):
@@ -110,7 +105,8 @@ def _read_judgement(offered: Sequence[Rule]) -> EffectJudged:
 
 def _read_rule(offered: Sequence[Rule]) -> str:
     IOStream.get_default().print(f"\n{_numbered([rule.words for rule in offered])}\n")
-    return _choice(read_line(_WHICH), list(map(str, offered)))
+    number = read_line("The number of the rule (for all notebooks from now on; Enter goes back)? ")
+    return _choice(number, list(map(str, offered)))
 
 
 def _numbered(texts: Sequence[str]) -> str:

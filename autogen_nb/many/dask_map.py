@@ -123,7 +123,7 @@ def map(  # noqa: A001 - `autogen_nb` exports this name
     identity = [settings.model, for_workers, names, tokenize(values) if values else ""]
     name = f"map-{digest(task, identity)[:_DIGITS]}"
     keys = row_keys(tasks, table, identity)
-    with _journal(path, name) as journal:
+    with closing(_journal(path, name)) as journal:
         current_keys = set(keys)
         records = [record for _, record in journal.values if record["key"] in current_keys]
         results = {record["key"]: record for record in records}
@@ -199,19 +199,16 @@ def _check_installed() -> None:
         raise ConfigError("map needs Dask and pandas: pip install 'autogen-nb[many]'") from error
 
 
-@contextmanager
-def _journal(out: Path | None, name: str) -> Iterator[LogFile]:
+def _journal(out: Path | None, name: str) -> LogFile:
     if out is not None:
         path = _journal_path(out)
     else:
         path = platformdirs.user_data_path("autogen_nb", appauthor=False) / "many" / f"{name}.jsonl"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        journal = LogFile(path)
+        return LogFile(path)
     except SessionError as error:
         raise SessionError(f"the journal {str(path)!r} cannot be used; another call may use it ({error})") from error
-    with closing(journal):
-        yield journal
 
 
 def _run(
@@ -225,7 +222,7 @@ def _run(
 ) -> Generator[tuple[int, dict[str, Any]]]:
     if not rows:
         return
-    from autogen_nb.many.row_chat import end_kernels, run_row
+    from autogen_nb.many.row_chat import end_kernels
     from autogen_nb.many.shared_limits import SharedLimits
 
     with ExitStack() as stack:
@@ -237,13 +234,7 @@ def _run(
         limits.begin(*spent)
         # Dask repeats a task of the graph if its worker dies; scattered values would be lost.
         values: Future[Any] = client.submit(dict, inputs, key=f"{call.limits}-inputs")
-        queue = _Queue(
-            client,
-            lambda at, key, task: client.submit(
-                run_row, call, values, key, at, task, key=f"{call.limits}-{at}", pure=False
-            ),
-            rows,
-        )
+        queue = _Queue(client, call, values, rows)
         if on_start is not None:
             on_start(queue.stop)
         try:
@@ -265,15 +256,13 @@ class _Queue:
     """
 
     def __init__(
-        self,
-        client: "Client",
-        submit: "Callable[[int, str, str], Future[dict[str, Any]]]",
-        rows: Iterable[tuple[int, str, str]],
+        self, client: "Client", call: "RowCall", values: "Future[Any]", rows: Iterable[tuple[int, str, str]]
     ) -> None:
         from distributed import as_completed
 
         self._client = client
-        self._submit_row = submit
+        self._call = call
+        self._values = values
         self._waiting = deque(rows)
         self._futures: dict[Future[dict[str, Any]], int] = {}
         self._completed = as_completed([])
@@ -300,10 +289,13 @@ class _Queue:
         self._client.cancel(list(self._futures))
 
     def _submit(self) -> None:
+        from autogen_nb.many.row_chat import run_row
+
         free = max(1, sum(self._client.nthreads().values())) - len(self._futures)
         for _ in range(0 if self._is_stopped else min(free, len(self._waiting))):
             at, key, task = self._waiting.popleft()
-            future = self._submit_row(at, key, task)
+            name = f"{self._call.limits}-{at}"
+            future = self._client.submit(run_row, self._call, self._values, key, at, task, key=name, pure=False)
             self._futures[future] = at
             self._completed.add(future)
         if self._is_stopped:

@@ -38,8 +38,6 @@ OFFER = (
 )
 
 NOT_CONFIGURED = "No model is configured. Your task is kept."
-_WAYS = "[s] name a server and its key, {}[t] stop? "
-_OFFLINE = "[o] run this with the model `offline` (a fixed analysis, no language model), "
 _FEW = 8
 
 
@@ -195,8 +193,11 @@ class TypingPerson(TerminalHuman):
     def connection(self, form: ModelForm) -> ModelConnection:
         self._announce()
         message, proposal = form.head, form.initial
+        offline = (
+            "[o] run this with the model `offline` (a fixed analysis, no language model), " if form.offline else ""
+        )
         while True:
-            match _ask_line(f"{message} {_WAYS.format(_OFFLINE if form.offline else '')}").strip().lower():
+            match _ask_line(f"{message} [s] name a server and its key, {offline}[t] stop? ").strip().lower():
                 case "s":
                     stored = proposal
                     try:

@@ -30,14 +30,11 @@ from autogen_nb.notebook.rendering.chat_html import line, script
 _LIBRARIES_HERE = "@libraries@"
 """The placeholder for the libraries in a page."""
 
-_HEIGHT = 400
 _HIGHEST = 4_000
 _LIMIT = 2_000_000
 """The maximum length of HTML or of a script."""
 
-_PLOTLY = "application/vnd.plotly.v1+json"
 _VEGA = re.compile(r"application/vnd\.(vega|vegalite)\.v\d+\+json\Z")
-_JAVASCRIPT = "application/javascript"
 _ACTIVE = re.compile(
     r"<(?:script|style|iframe|canvas|svg|video|audio|object|embed|button|input|select)\b|<\w[^<>]*\son\w+\s*=",
     re.IGNORECASE,
@@ -70,7 +67,7 @@ class Document:
 
     body: str
     libraries: tuple[str, ...] = ()
-    height: int = _HEIGHT
+    height: int = 400
 
     @property
     def missing(self) -> list[str]:
@@ -81,13 +78,13 @@ class Document:
 
 def document(data: Mapping[str, Any]) -> Document | None:
     """Returns the page for a bundle; None if the bundle needs no frame or is too long."""
-    if isinstance(figure := data.get(_PLOTLY), Mapping):
+    if isinstance(figure := data.get("application/vnd.plotly.v1+json"), Mapping):
         return _plotly_document(figure)
     for mime, spec in data.items():
         if (vega := _VEGA.match(mime)) and isinstance(spec, Mapping):
             script = _VEGA_SCRIPT % (_json(spec), "vega-lite" if vega[1] == "vegalite" else "vega")
             return Document(_chart("width:100%", script), ("vega",))
-    text, script = joined_text(data.get("text/html")) or "", joined_text(data.get(_JAVASCRIPT)) or ""
+    text, script = (joined_text(data.get(mime)) or "" for mime in ("text/html", "application/javascript"))
     if max(len(text), len(script)) > _LIMIT:
         return None
     if script and not text:
