@@ -61,7 +61,6 @@ class ChatCell:
         self._settings = settings
         self._where = where
         self._notebook = stage.notebook
-        self._person = stage.person
         self._view = stage.view
         self._uses_entered_model = self._reply_begun = False
 
@@ -236,7 +235,7 @@ class ChatCell:
                 skipped = len(cell_run.log)
 
     async def _choose_other(self, error: ModelError) -> Model:
-        if not self._uses_entered_model or self._reply_begun or isinstance(self._person, AbsentPerson):
+        if not self._uses_entered_model or self._reply_begun or isinstance(self._stage.person, AbsentPerson):
             raise _with_way_out(error, _WAY_OUT) from error
         self._notebook.model_setting.failed = str(error)
         try:

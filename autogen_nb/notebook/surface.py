@@ -6,7 +6,7 @@ request. Requests are therefore queued; each tick of a view handles them, and so
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
@@ -30,7 +30,7 @@ from autogen_nb.notebook import extension
 from autogen_nb.notebook.asking.delivery import QuestionChannel, question_channel, running_origin
 from autogen_nb.notebook.asking.person import TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat
-from autogen_nb.notebook.conversations import NotebookConversation, Origin
+from autogen_nb.notebook.conversations import Origin
 from autogen_nb.notebook.rendering import chat_html
 from autogen_nb.notebook.view.decision_line import PersonAsked
 from autogen_nb.notebook.view.notebook_view import NotebookView
@@ -73,17 +73,16 @@ class CellChats:
         self._shell = shell
         self.origin = origin
         self._intercept = question_channel(shell, blocks=False).intercept
+        # Whether requests from other cells arrive even while the chats block the kernel's thread.
+        self.reachable = self._intercept is not None and self._intercept.receives_while_blocked
         self.publish: Publish = publish_here
         self._views: list[NotebookView] = []
         self._listening = ExitStack()
         self._calls = _Calls()
-        self._running_chat = RunningChat(self, origin, None, "", (), self._chat_of)
+        self._running_chat = RunningChat(
+            self, origin, None, "", (), lambda words: extension.session(shell).chat_of(words)
+        )
         shell.events.register("post_run_cell", self._end)
-
-    @property
-    def reachable(self) -> bool:
-        """True if requests from other cells arrive even while the chats block the kernel's thread."""
-        return self._intercept is not None and self._intercept.receives_while_blocked
 
     def begin(self, view: NotebookView) -> None:
         """Adds a view; the first view makes the cell listen for requests from other cells."""
@@ -132,9 +131,6 @@ class CellChats:
         # IPython passes no result after an awaited cell that was stopped.
         stopped = asyncio.CancelledError() if result is None else None
         self._running_chat.end(stopped or result.error_before_exec or result.error_in_exec)
-
-    def _chat_of(self, words: Sequence[str]) -> NotebookConversation:
-        return extension.session(self._shell).chat_of(words)
 
 
 _running_cell: list[CellChats] = []

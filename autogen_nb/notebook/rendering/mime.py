@@ -82,13 +82,12 @@ def safe(data: object, metadata: object = None) -> tuple[_Bundle, _Bundle]:
 
 def message_pictures(urls: Sequence[str]) -> str:
     """Returns a message's pictures as HTML; a remote picture is only named, and never loaded."""
-    return "".join(map(_message_picture, urls))
-
-
-def _message_picture(url: str) -> str:
-    mime, text = embedded_picture(url) or ("", "")
-    checked = safe({mime: text})[0].get(mime)
-    return picture(mime, checked) if checked else line(picture_in_words(url))
+    html = ""
+    for url in urls:
+        mime, text = embedded_picture(url) or ("", "")
+        checked = safe({mime: text})[0].get(mime)
+        html += picture(mime, checked) if checked else line(picture_in_words(url))
+    return html
 
 
 def _limit(mime: str) -> int | None:
