@@ -428,8 +428,7 @@ class Conversations:
         old = self._all.get(name)
         if old is None or not old.waits_for_first_reply:
             return []
-        del self._all[name]
-        old.end()
+        self.remove(old)
         return [run.task for run in old.runs]
 
     def find(self, options: Settings, origin: Origin) -> NotebookConversation | None:

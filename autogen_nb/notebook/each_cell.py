@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Sized
 from contextlib import nullcontext
-from functools import partial
 from html import escape
 from itertools import takewhile
 from math import isnan
@@ -112,12 +111,12 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     """Runs a chat for each row, and assigns the results to the variable of `-o`; a stop keeps the ended rows."""
     namespace = stage.notebook.namespace
     rows = variable_choice.named_variables([options.each], namespace, "--each")[options.each]
-    work, name = _work(stage, options, rows), options.outputs[0]
+    ended = threading.Event()
+    work, name = _work(stage, options, rows, ended), options.outputs[0]
     slot = None if isinstance(stage.view, PlainCellView) else stage.view.next_slot()
     shown = RowsTable(len(rows) if isinstance(rows, Sized) and not isinstance(rows, str) else 0, slot)
     shown.show()
-    ended = threading.Event()
-    call = EngineCall[Any](partial(work, ended))
+    call = EngineCall[Any](work)
     stopping = stage.person.stopping(f"One chat runs for each row of `{options.each}`, without questions.")
     stop = None if stopping is None else asyncio.ensure_future(stopping)
     if stop is not None:
@@ -154,7 +153,7 @@ async def run_each(stage: CellStage, options: Settings) -> "pd.DataFrame":
     return frame
 
 
-def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
+def _work(stage: CellStage, options: Settings, rows: Any, ended: threading.Event) -> Callable[..., Any]:
     from autogen_nb.many import dask_map
 
     map_options = dask_map.OPTIONS
@@ -171,7 +170,7 @@ def _work(stage: CellStage, options: Settings, rows: Any) -> Callable[..., Any]:
     values = changed | {name: value for name, value in options.options.items() if name in map_options}
     inputs = variable_choice.named_variables(options.inputs, stage.notebook.namespace, "--input")
 
-    async def work(ended: threading.Event, put: Callable[[Any], None]) -> Any:
+    async def work(put: Callable[[Any], None]) -> Any:
         stops: list[Callable[[], None]] = []
         is_stopped = False
 

@@ -78,7 +78,7 @@ def matches(store: SessionStore, text: str) -> Iterator[tuple[str, ...]]:
         except SessionError:
             continue
         for run in runs:
-            for event, at in zip(run.log, run.times, strict=True):
+            for event, at in zip(run.log, run.log.times, strict=True):
                 for author, words in _texts(event):
                     if text.lower() in words.lower():
                         yield name, time_of(at), author, _shortened(words, text)

@@ -48,6 +48,7 @@ class RunLog(list[Recorded]):
 
     def __init__(self, session: "Session") -> None:
         super().__init__()
+        # In seconds since 1970.
         self.times: list[float] = []
         self._session = session
 
@@ -82,11 +83,6 @@ class SessionRun:
     inputs: list[InputsStep] = field(default_factory=list)
     # The digests of the variables at the end of this run.
     fingerprints: Mapping[str, str | None] | None = None
-
-    @property
-    def times(self) -> list[float]:
-        """The times of the events, in seconds since 1970."""
-        return self.log.times
 
 
 @dataclass(slots=True, eq=False)
@@ -154,7 +150,7 @@ class Session:
             {"cell": number, "time": pd.Timestamp(at, unit="s"), "event": type(event).__name__}
             | {each.name: getattr(event, each.name) for each in fields(event)}
             for number, run in enumerate(self.runs, 1)
-            for event, at in zip(run.log, run.times, strict=True)
+            for event, at in zip(run.log, run.log.times, strict=True)
         ]
         return pd.DataFrame(rows)
 

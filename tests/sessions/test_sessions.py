@@ -53,7 +53,7 @@ def test_session_is_read_as_it_was_written_by_the_user_alone(store: SessionStore
     file = session.folder / LOG
 
     assert log_of(again) == log_of(session)
-    assert again.runs[0].times == session.runs[0].times
+    assert again.runs[0].log.times == session.runs[0].log.times
     assert (again.head, again.steps) == (session.head, session.steps)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (file.parent, file.parent.parent)} == {0o700}

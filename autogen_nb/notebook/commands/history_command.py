@@ -22,7 +22,7 @@ def chats(conversations: Iterable[NotebookConversation], teams: Mapping[str, Bas
         if not chat.runs:
             rows.append((chat.name, "0", "", "has not begun", "", chat.folder))
             continue
-        times = [time for run in chat.session.runs for time in run.times]
+        times = [time for run in chat.session.runs for time in run.log.times]
         last = listing.time_of(times[-1]) if times else ""
         task = shortened(chat.runs[0].task, _LENGTH)
         rows.append((chat.name, str(len(chat.runs)), last, listing.state(chat.session), task, chat.folder))
@@ -37,7 +37,7 @@ def history(chat: NotebookConversation) -> DisplayData:
     rows = [
         (str(number), listing.time_of(at), event.sender, shortened(event.message.text, _LENGTH))
         for number, run in enumerate(chat.session.runs if chat.runs else (), 1)
-        for event, at in zip(run.log, run.times, strict=True)
+        for event, at in zip(run.log, run.log.times, strict=True)
         if isinstance(event, Said)
     ]
     if not rows:
