@@ -164,6 +164,16 @@ def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:
     assert rules.rules() == (Rule("network", "api.example.org"),)
 
 
+def test_run_all_from_here_is_not_offered_if_every_block_is_to_be_seen(rules: RulesFile) -> None:
+    person = Attentive(approvals=[ApprovalGiven("run", by="you", onwards=True), ApprovalGiven("skip")])
+    ruled = RuleBasedApprover(person, rules, offers_all=False, tell=print)
+
+    answers = [ruled.approve(asked(WRITE)), ruled.approve(asked(WRITE))]
+
+    assert [each.onwards for each in person.seen if isinstance(each, ApprovalAsked)] == [False, False]
+    assert answers == [ApprovalGiven("run", by="you"), ApprovalGiven("skip")]
+
+
 def test_an_agent_that_says_always_is_asked_about_all_the_same(rules: RulesFile) -> None:
     click = ApprovalGiven("run", by="you", onwards=True)
     person = Attentive(

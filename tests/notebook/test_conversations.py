@@ -59,6 +59,13 @@ def test_only_an_open_question_is_gone_on_with(
     assert chat.resume(origin, task, TERMS) == ((chat.runs[0], []) if resumed else None)
 
 
+def test_without_cell_ids_the_cell_is_known_by_its_task(chat: NotebookConversation) -> None:
+    begun(chat, None, "1", ASKED)
+
+    assert chat.index_of(Origin(None, "2"), "go") == 0
+    assert chat.index_of(Origin(None, "2"), "go elsewhere") is None
+
+
 def test_a_renewed_chat_keeps_the_old_one(all_of_them: Conversations) -> None:
     old = all_of_them.named()
     unused = all_of_them.renew()
