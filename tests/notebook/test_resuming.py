@@ -177,7 +177,7 @@ def test_session_of_another_notebook_is_resumed_by_its_name(front: FrontEnd, mod
         state = other.run("%autogen kernel vars", "vars")
 
     assert f"another notebook uses the session {name!r}: end it there first" in refused.error
-    assert f"this notebook uses the session {name!r}" in again.error
+    assert f"this notebook continues the session {name!r}" in again.error
     assert name in listed.text
     assert "Set." in taken.text
     assert "has no variables" in state.text
