@@ -2,6 +2,8 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.notebook.rendering.mime import safe
+from autogen_nb.notebook.rendering.widget_html import static_form
 from autogen_nb.notebook.rendering.widget_state import VIEW
 from autogen_nb.testing import FakeOpenAI
 from tests.notebook.front_end import FrontEnd, Run
@@ -169,3 +171,10 @@ def test_bar_ends_its_line_before_the_next_print(notebook: FrontEnd, model: Fake
     (text,) = cell.about("stream")
     assert text.split("\n")[-2:] == ["780", ""]
     assert text.count("\n") == 2
+
+
+def test_html_without_its_tags() -> None:
+    states = {"a": {"_model_name": "HTMLModel", "value": "<b>1 &lt; 2</b> "}}
+
+    assert static_form("a", states) == ("<b>1 &lt; 2</b> ", "1 < 2")
+    assert safe({"text/html": "<div> </div>", "text/plain": "none"}) == ({"text/plain": "none"}, {})
