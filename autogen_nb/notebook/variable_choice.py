@@ -1,6 +1,5 @@
 """Selects the variables that a task mentions, and describes variables in one line."""
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -10,6 +9,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.inside.service import shape
 from autogen_nb.kernels.transfer.describe import in_units, size_of
 from autogen_nb.kernels.transfer.variable_transfer import HandedVariable
+from autogen_nb.notebook.view.status_line import did_you_mean
 
 _NO_DATA = (ModuleType, type, FunctionType, BuiltinFunctionType, MethodType)
 _IPYTHON = frozenset({"In", "Out", "exit", "quit", "open", "get_ipython"})
@@ -35,15 +35,9 @@ def named_variables(names: Iterable[str], namespace: Mapping[str, Any], option: 
     variables = {}
     for name in names:
         if name not in namespace:
-            near = difflib.get_close_matches(name, data_variables(namespace), n=1)
             available = quoted(list(data_variables(namespace))[:_LISTED])
-            hint = (
-                f"did you mean {near[0]!r}?"
-                if near
-                else f"it has {available}"
-                if available
-                else "define it in a cell above"
-            )
+            otherwise = f"it has {available}" if available else "define it in a cell above"
+            hint = did_you_mean(name, data_variables(namespace), otherwise)
             raise ConfigError(f"{option}: there is no variable {name!r} in this notebook; {hint}")
         variables[name] = namespace[name]
     return variables

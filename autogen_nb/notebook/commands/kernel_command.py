@@ -1,7 +1,5 @@
 """``%autogen kernel``: shows the status and variables of the agent's kernel; interrupts, restarts or ends it."""
 
-import difflib
-
 from autogen_nb import run
 from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.kernel_status import KernelStatus
@@ -9,7 +7,7 @@ from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook.conversations import NotebookConversation
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
-from autogen_nb.notebook.view.status_line import duration
+from autogen_nb.notebook.view.status_line import did_you_mean, duration
 
 VERBS = ("status", "restart", "interrupt", "vars", "stop")
 _STOPPED = "The kernel was ended by the person; its variables are lost."
@@ -19,8 +17,7 @@ _NUMBERS = frozenset({"up", "blocks run", "memory", "size", "process", "ends if 
 
 def execute(verb: str, chat: NotebookConversation) -> DisplayData:
     if verb not in VERBS:
-        near = difflib.get_close_matches(verb, VERBS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(VERBS)}"
+        hint = did_you_mean(verb, VERBS, f"there are {', '.join(VERBS)}")
         raise ConfigError(f"%autogen kernel has no {verb!r}; {hint}")
     match verb:
         case "status":

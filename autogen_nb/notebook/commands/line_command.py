@@ -1,6 +1,5 @@
 """``%autogen``: the subcommands, their arguments and their help."""
 
-import difflib
 import os
 import re
 import shlex
@@ -32,6 +31,7 @@ from autogen_nb.notebook.rendering.tables_html import DisplayData
 from autogen_nb.notebook.transformer import HELP, TASK_BELOW
 from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
+from autogen_nb.notebook.view.status_line import did_you_mean
 from autogen_nb.sessions import script
 
 _OPTION = re.compile(r"--\w+")
@@ -98,8 +98,7 @@ class Commands:
         if not name or name in HELP:
             print(_usage())  # noqa: T201  # the command's output
         elif command is None:
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"{TASK_BELOW}."
+            hint = did_you_mean(name, COMMANDS, f"{TASK_BELOW}.")
             known_names = f"{hint} The commands are {', '.join(COMMANDS)}; %autogen without arguments explains them"
             raise ConfigError(f"%autogen {' '.join((name, *words))} is not a command; {known_names}")
         elif command.needs_words and not words:

@@ -1,6 +1,5 @@
 """``%autogen model`` shows, sets or removes the model, its server and key; ``%autogen models`` lists models."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from autogen_nb.notebook.asking.person import ModelForm
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
+from autogen_nb.notebook.view.status_line import did_you_mean
 
 VERBS = ("set", "forget")
 
@@ -25,8 +25,7 @@ def execute(words: Sequence[str], setting: ModelSetting, environ: Mapping[str, s
         setting.forget()
         return _shown(setting, environ, "The answers of the model form are deleted.")
     if words:
-        near = difflib.get_close_matches(words[0], VERBS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near and near[0] != words[0] else f"the commands are {', '.join(VERBS)}"
+        hint = did_you_mean(words[0], VERBS, f"the commands are {', '.join(VERBS)}")
         raise ConfigError(f"%autogen model has no {' '.join(words)!r}; {hint}")
     return _shown(setting, environ)
 

@@ -1,6 +1,5 @@
 """``%autogen rules``: lists, adds and revokes saved rules."""
 
-import difflib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from autogen_nb.core.policy.rules import Rule, parse
 from autogen_nb.errors import ConfigError
 from autogen_nb.human.rules_file import RulesFile, SavedRule
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, table
+from autogen_nb.notebook.view.status_line import did_you_mean
 
 _EXAMPLE = "network api.example.org"
 _ALL = "`%autogen rules` lists them"
@@ -35,8 +35,7 @@ def execute(words: Sequence[str], rules: RulesFile, folder: Path, confirm: Calla
         case "add" | "remove":
             raise ConfigError(f"%autogen rules {verb} needs a rule, such as: %autogen rules {verb} {_EXAMPLE}")
         case _:
-            near = difflib.get_close_matches(verb, VERBS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near and near[0] != verb else f"it has {', '.join(VERBS)}"
+            hint = did_you_mean(verb, VERBS, f"it has {', '.join(VERBS)}")
             raise ConfigError(f"%autogen rules has no {' '.join(words)!r}; {hint}")
 
 

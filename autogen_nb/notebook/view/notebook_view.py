@@ -170,7 +170,8 @@ class NotebookView(FootedView):
         if self._message is not None:
             self._show_partial("cut off")
         if self._foot is not None and not self._ended:
-            self.note(status_line.unfinished(self._clock() - self._start, self._remark, self.spent()), kind="end")
+            took = status_line.duration(self._clock() - self._start)
+            self.note(status_line.joined("Did not finish", took, self._remark, self.spent()), kind="end")
         super().close()
 
     def hide(self, opening: str) -> None:

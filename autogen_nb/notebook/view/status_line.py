@@ -1,5 +1,7 @@
 """The status line, and other one-line texts of the view."""
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autogen_nb.core.text.visible_text import visible
@@ -95,10 +97,6 @@ def countdown(reason: str, seconds: float, *remarks: str) -> str:
 THINKING = "{} is thinking"
 
 
-def unfinished(seconds: float, *remarks: str) -> str:
-    return joined("Did not finish", duration(seconds), *remarks)
-
-
 def ended(end: Ended, totals: Totals, seconds: float, *remarks: str) -> str:
     how = {
         "stopped": "Stopped by you",
@@ -141,6 +139,12 @@ def shortened(text: str, limit: int = _LONG) -> str:
     """Shortens untrusted text to one line without backticks, with invisible characters made visible."""
     line = visible(" ".join(only_colours(text).replace("`", "'").split()))
     return line if len(line) <= limit else f"{line[:limit]}…"
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    """Asks about the known word that is most similar; returns `otherwise` if none is similar."""
+    near = difflib.get_close_matches(word, [each for each in known if each != word], n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
 
 
 def joined(*parts: str) -> str:

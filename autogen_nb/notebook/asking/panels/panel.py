@@ -75,7 +75,8 @@ class Panel:
         self._answer: asyncio.Future[Any] = self._loop.create_future()
         self._box = widgets.VBox(layout=widget_parts.BOX)
         self._box.add_class("autogen-nb-panel")
-        self._head = widget_parts.head(shown or chat_html.question(question))
+        # The first row contains the CSS of all rows.
+        self._head = widget_parts.html(widget_parts.STYLE + (shown or chat_html.question(question)))
         self._countdown = widget_parts.html("")
         self._countdown.layout.display = "none"
         self._widgets: list[widgets.Widget] = [self._head, self._countdown]

@@ -50,11 +50,6 @@ class Secret(widgets.Password):  # type: ignore[misc]  # ipywidgets is not annot
     value = traitlets.Unicode().tag(sync=True, echo_update=False)
 
 
-def head(content: str) -> widgets.HTML:
-    """Returns the first row of a panel, which contains the CSS of all rows."""
-    return html(STYLE + content)
-
-
 def html(content: str) -> widgets.HTML:
     return widgets.HTML(content, layout=_FULL)
 
