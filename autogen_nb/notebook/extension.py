@@ -97,6 +97,7 @@ class Extension:
                 from autogen_nb.notebook.chat_sessions import ChatSessions, kernel_name
                 from autogen_nb.notebook.conversations import Conversations
                 from autogen_nb.notebook.magic_handler import MagicHandler
+                from autogen_nb.notebook.notebook import Notebook
 
                 path = partial(notebook_path, self._shell.user_ns)
                 days = partial(getattr, self._magics, "session_days")
@@ -108,7 +109,8 @@ class Extension:
                     folders=ChatFolders(self._cwd, path),
                     begin_session=sessions.begin,
                 )
-                self._handler = MagicHandler(self._shell, self._magics, conversations, sessions)
+                notebook = Notebook(self._shell.user_ns, conversations, self._magics, sessions)
+                self._handler = MagicHandler(self._shell, notebook)
             return self._handler
 
     def _warm_up(self) -> None:

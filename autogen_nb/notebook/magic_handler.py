@@ -3,21 +3,17 @@
 import asyncio
 import os
 import shlex
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from autogen_nb import run
-from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.chats.export import check_companions, writable_path
 from autogen_nb.agents.parts.execution_target import ExecutionTarget
-from autogen_nb.agents.teams.team_messages import TaskResult
 from autogen_nb.errors import AutogenError, ChatUnfinished, ConfigError
 from autogen_nb.notebook import exporting, resuming, undoing
 from autogen_nb.notebook.asking.delivery import (
@@ -30,10 +26,9 @@ from autogen_nb.notebook.asking.delivery import (
 from autogen_nb.notebook.asking.person import AbsentPerson, Person, TypingPerson
 from autogen_nb.notebook.asking.taking_over import RunningChat, Superseded
 from autogen_nb.notebook.chat_cell import ChatCell
-from autogen_nb.notebook.chat_sessions import ChatSessions
 from autogen_nb.notebook.commands import model_command, show_command
 from autogen_nb.notebook.commands.line_command import Commands, name_and_options, take_option, whole_number, words_of
-from autogen_nb.notebook.conversations import Conversations, NotebookConversation, Origin, runs_of
+from autogen_nb.notebook.conversations import NotebookConversation, Origin, runs_of
 from autogen_nb.notebook.each_cell import run_each
 from autogen_nb.notebook.notebook import CellStage, CellView, Notebook
 from autogen_nb.notebook.options import read_options
@@ -43,9 +38,6 @@ from autogen_nb.notebook.view.notebook_view import NotebookView
 from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.sessions.session import Session
 from autogen_nb.settings import Settings, checked
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class _OneLine(BaseException):
@@ -77,15 +69,11 @@ def one_line() -> Iterator[None]:
 
 
 class MagicHandler:
-    def __init__(
-        self, shell: InteractiveShell, defaults: Settings, conversations: Conversations, sessions: ChatSessions
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, notebook: Notebook) -> None:
         self._shell = shell
-        self._defaults = defaults
-        self.conversations = conversations
+        self._notebook = notebook
+        self.conversations = notebook.conversations
         self._announced: set[str] = set()
-        self._sessions = sessions
-        self._notebook = Notebook(shell.user_ns, conversations, defaults, _publish, sessions)
         self._interactive = {
             "show": self._show,
             "resume": self._resume,
@@ -106,15 +94,15 @@ class MagicHandler:
     def warm_up(self) -> None:
         """Removes expired sessions; imports the modules and reads the sessions that the first cell needs."""
         chat_html.warm_up()
-        self._sessions.expire()
-        _ = self._sessions.earlier
+        self._notebook.sessions.expire()
+        _ = self._notebook.sessions.earlier
         if getattr(self._shell, "kernel", None) is not None:
             import autogen_nb.notebook.asking.panels.button_person  # noqa: F401  # imports ipywidgets
 
     def close(self) -> None:
         for chat in self.conversations:
             chat.end()
-        self._sessions.close()
+        self._notebook.sessions.close()
         self.conversations.folders.close()
         self.conversations.kernels.close()
 
@@ -152,7 +140,7 @@ class MagicHandler:
         name, options = name_and_options("resume", words)
         if len(options) > 1:
             raise ConfigError("%autogen resume takes --yes or --fresh, not both")
-        session = self._sessions.reopen(name, {chat.session.name for chat in self.conversations if chat.runs})
+        session = self._notebook.sessions.reopen(name, {chat.session.name for chat in self.conversations if chat.runs})
         async with self._restored_chat(session, options, waits, show=True) as (stage, chat):
             open_run = chat.open_run
             if open_run is None:
@@ -171,7 +159,7 @@ class MagicHandler:
                 way = f"`%%autogen -c {shlex.quote(branch.name)}` continues it"
                 stage.view.note(f"The chat `{name}` goes on after cell {count} of `{chat.name}`: {way}.")
         except BaseException:
-            self._sessions.store.remove(session.name)
+            self._notebook.sessions.store.remove(session.name)
             raise
 
     async def _retry(self, words: Sequence[str], waits: run.Waits) -> None:
@@ -227,7 +215,7 @@ class MagicHandler:
                 fresh = "--fresh" in options or not (
                     "--yes" in options or await resuming.agrees_to_restore(stage, session)
                 )
-                chat = self.conversations.restore(session, runs, self._defaults.where)
+                chat = self.conversations.restore(session, runs, self._notebook.defaults.where)
                 await resuming.restore(stage, chat, fresh=fresh)
                 yield stage, chat
         except BaseException:
@@ -268,14 +256,14 @@ class MagicHandler:
         channel = self._channel(waits)
         if options.each:
             with self._stage(waits) as stage:
-                _publish(await run_each(stage, options))
+                self._notebook.publish(await run_each(stage, options))
             return
         origin = running_origin(self._shell)
         if resumed_cell is not None:
             origin = replace(origin, cell=resumed_cell or None)
         team = None if not options.team else team_of(options, self._notebook.namespace)
         where = self._where(options, origin) if team is None else ExecutionTarget()
-        settings = self._defaults.for_cell(
+        settings = self._notebook.defaults.for_cell(
             options, attended=channel.way != "nobody", sandboxed=where.kind.wall, policy=run.policy()
         )
         members = () if team is None else [member.name for member in team.participants]
@@ -292,7 +280,9 @@ class MagicHandler:
             if team is not None:
                 await run_team(stage, options, team)
                 return
-            self.conversations.kernels.set_limits(self._defaults.kernel_idle, self._defaults.kernel_limit)
+            self.conversations.kernels.set_limits(
+                self._notebook.defaults.kernel_idle, self._notebook.defaults.kernel_limit
+            )
             self.conversations.kernels.say_in(copy_context(), self._commands.say)
             await ChatCell(stage, settings, where).run()
 
@@ -329,7 +319,7 @@ class MagicHandler:
             view.note(why)
 
     def _where(self, options: Settings, origin: Origin) -> ExecutionTarget:
-        default = self._defaults.where
+        default = self._notebook.defaults.where
         chat = self.conversations.find(options, origin)
         where = options.target(default) if chat is None else chat.target_for(options, default)
         if chat is None or chat.where != where:
@@ -346,7 +336,3 @@ def _new_view(channel: QuestionChannel) -> CellView:
 def _responsive() -> Iterator[None]:
     with run.heartbeat(), one_line(), suppress(Superseded):
         yield
-
-
-def _publish(result: "ChatResult | TaskResult | pd.DataFrame") -> None:
-    sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # defined in `__init__.py`

@@ -1,8 +1,9 @@
 """The state that all cells of a notebook share, and the state of one run of a cell."""
 
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from autogen_nb.agents.chats.chat_result import ChatResult
 from autogen_nb.agents.teams.team_chats import BaseGroupChat
@@ -24,18 +25,18 @@ from autogen_nb.notebook.view.plain_cell import PlainCellView
 from autogen_nb.run import Waits, interruptible
 from autogen_nb.settings import Settings
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 T = TypeVar("T")
 CellView: TypeAlias = NotebookView | PlainCellView
 
 
 @dataclass(slots=True)
 class Notebook:
-    """The state that all cells share; `publish` sets `autogen_nb.last`."""
-
     namespace: dict[str, Any]
     conversations: Conversations
     defaults: Settings
-    publish: Callable[[ChatResult | TaskResult], None]
     sessions: ChatSessions
     model_setting: ModelSetting = field(init=False)
     teams: dict[str, BaseGroupChat] = field(default_factory=dict)
@@ -46,6 +47,9 @@ class Notebook:
 
     def __post_init__(self) -> None:
         self.model_setting = ModelSetting(self.defaults)
+
+    def publish(self, result: "ChatResult | TaskResult | pd.DataFrame") -> None:
+        sys.modules["autogen_nb"].last = result  # type: ignore[attr-defined]  # defined in `__init__.py`
 
     def model(self, spec: Any) -> Model:
         """Returns the notebook's one model for `spec`, so that recordings and replays continue across cells."""

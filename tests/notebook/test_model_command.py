@@ -164,7 +164,7 @@ def test_the_form_can_be_opened_at_any_time(fresh: FrontEnd, model: FakeOpenAI) 
 @pytest.fixture
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:
     monkeypatch.chdir(tmp_path)
-    return Notebook({}, Conversations(tmp_path), Settings(), lambda _: None, ChatSessions(tmp_path))
+    return Notebook({}, Conversations(tmp_path), Settings(), ChatSessions(tmp_path))
 
 
 def listed(notebook: Notebook, environ: dict[str, str], *words: str) -> str:
