@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from autogen_nb.errors import ChatUnfinished
 from autogen_nb.notebook.asking.comm_interceptor import intercept
 from autogen_nb.notebook.asking.delivery import question_channel
+from autogen_nb.notebook.asking.person import COPY, RESTORE, UNDO, Choice, TypingPerson
+from autogen_nb.run.io_stream import IOConsole, IOStream
 from autogen_nb.testing import FakeOpenAI
 from tests.human.test_pipes import AGENTS
 from tests.notebook.front_end import FrontEnd
@@ -17,6 +20,31 @@ TALK = "result = user.initiate_chat(assistant, message='Go.')"
 def kernel(**more: Any) -> Any:
     request = {"header": {}, "metadata": {"cellId": "one"}, "content": {"allow_stdin": True}}
     return SimpleNamespace(kernel=SimpleNamespace(get_parent=lambda _: request, **more), configurables=[])
+
+
+class Typed(IOConsole):
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def input(self, prompt: str = "", *, password: bool = False) -> str:
+        del prompt, password
+        return self._text
+
+
+@pytest.mark.parametrize("choice", [COPY, RESTORE, UNDO], ids=["copy", "restore", "undo"])
+def test_typed_choice(choice: Choice) -> None:
+    with IOStream.set_default(Typed(" Y")):
+        assert TypingPerson().choose(choice, "Go?")
+    with IOStream.set_default(Typed("n")):
+        assert not TypingPerson().choose(choice, "Go?")
+
+
+@pytest.mark.parametrize("text", ["t", ""])
+def test_typed_stop(text: str) -> None:
+    with IOStream.set_default(Typed(text)):
+        assert not TypingPerson().choose(UNDO, "Go?")
+        with pytest.raises(ChatUnfinished, match="Stopped: nothing was run"):
+            TypingPerson().choose(RESTORE, "Go?")
 
 
 def test_a_kernel_that_is_made_otherwise_is_asked_in_words() -> None:

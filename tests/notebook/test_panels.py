@@ -224,6 +224,28 @@ def test_running_code_does_not_wait_for_ever(
     assert list(notebook.visible()) == []
 
 
+def test_only_an_optional_choice_is_made_without_an_answer(notebook: FrontEnd) -> None:
+    cell = notebook.run("""
+from autogen_nb.errors import NobodyThere
+from autogen_nb.notebook.asking.panels.button_person import ButtonPerson
+from autogen_nb.notebook.asking.person import COPY, RESTORE
+from autogen_nb.notebook.view.notebook_view import NotebookView
+
+view = NotebookView()
+person = ButtonPerson(lambda: view, lambda: False, human_timeout=0.3)
+print("copied:", await person.choose(COPY, "Copy?"))
+try:
+    await person.choose(RESTORE, "Restore?")
+except NobodyThere as error:
+    print(error.reason)
+""")
+
+    assert cell.status == "ok", cell.error
+    assert "copied: False\n" in cell.text
+    assert "nobody answered within 0.3 s\n" in cell.text
+    assert list(notebook.visible()) == []
+
+
 def test_typed_line_or_the_end_of_the_input_goes_to_the_code(either: FrontEnd, model: FakeOpenAI) -> None:
     none = "try:\n    input()\nexcept EOFError:\n    print('nothing')"
     model.add(python(f"print('Hello')\nprint('So you are', input('Name? '))\n{none}"), "Done.")
