@@ -7,8 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from autogen_nb.engine import Emit, stream_items
+from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.outputs import Failure, Output, Stream
 
 T = TypeVar("T")
@@ -85,6 +90,13 @@ def stream(kernel: Kernel, code: str, **options: Any) -> AsyncGenerator[Output |
 
 async def all_of(items: AsyncIterable[T]) -> list[T]:
     return [item async for item in items]
+
+
+def bubblewrap(writable: Writable | None = None) -> BubblewrapPlace:
+    try:
+        return BubblewrapPlace(writable=writable)
+    except ConfigError as error:
+        pytest.skip(f"bwrap: {error}")
 
 
 @contextmanager

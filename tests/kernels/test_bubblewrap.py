@@ -13,13 +13,12 @@ from autogen_nb.core.policy.rules import Rule
 from autogen_nb.errors import ConfigError, TransferError
 from autogen_nb.executors.block_executor import BlockExecutor
 from autogen_nb.human.rules_file import RulesFile
-from autogen_nb.kernels.places import bubblewrap
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
+from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace, _refusal
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.contract.ways import Agent, Cannot, Way, plain, running
-from tests.kernels.looping import all_of
+from tests.kernels.looping import all_of, bubblewrap
 
 KEY = "planted-key-4711"
 SEARCH = """
@@ -38,16 +37,9 @@ print(found)
 """
 
 
-def place(writable: Writable | None = None) -> BubblewrapPlace:
-    try:
-        return BubblewrapPlace(writable=writable)
-    except ConfigError as error:
-        pytest.skip(f"bwrap: {error}")
-
-
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
-    sandbox = place()
+    sandbox = bubblewrap()
     way = Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox)))
     try:
         with running(way, tmp_path_factory.mktemp("work").resolve()) as found:
@@ -58,7 +50,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 
 @pytest.mark.slow
 def test_a_key_is_found_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox = place()
+    sandbox = bubblewrap()
     home = Path.home()
     (home / ".config").mkdir(exist_ok=True)
     (home / ".config" / "key.txt").write_text(KEY)
@@ -126,7 +118,7 @@ def test_a_system_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     program.write_text(f"#!{shell}\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    bubblewrap._refusal.cache_clear()
+    _refusal.cache_clear()
 
     with pytest.raises(ConfigError, match=r"No permissions to create a new namespace\); choose another sandbox"):
         BubblewrapPlace()
@@ -159,7 +151,7 @@ thread.start()
 
 @pytest.mark.slow
 def test_files_written_for_the_kernel_cannot_become_links(tmp_path: Path) -> None:
-    sandbox = place()
+    sandbox = bubblewrap()
     work, outside = tmp_path / "work", tmp_path / "outside"
     for folder in (work, outside):
         folder.mkdir()
@@ -212,7 +204,7 @@ for step in (
 @pytest.mark.slow
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_sandboxed_code_writes_next_to_the_notebook(tmp_path: Path, everywhere: bool) -> None:
-    sandbox = place(Writable(lambda: "autogen_files/main", lambda: everywhere))
+    sandbox = bubblewrap(Writable(lambda: "autogen_files/main", lambda: everywhere))
     (tmp_path / ".git" / "hooks").mkdir(parents=True)
     (tmp_path / "autogen_files" / "other").mkdir(parents=True)
     with running(Way("bwrap", plain(lambda folder: BlockExecutor(cwd=folder, place=sandbox))), tmp_path) as agent:

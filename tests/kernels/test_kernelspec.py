@@ -28,6 +28,17 @@ def bash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
         yield agent
 
 
+def executor_of(agent: Agent) -> BlockExecutor:
+    assert isinstance(agent.executor, BlockExecutor)
+    return agent.executor
+
+
+def connection(agent: Agent) -> dict[str, str]:
+    handle = executor_of(agent).kernel._life.handle
+    assert handle is not None
+    return dict(json.loads((handle.folder / "k.json").read_text()))
+
+
 def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
     ran = bash.python("print(1)")
 
@@ -36,8 +47,7 @@ def test_blocks_of_other_languages_are_refused(bash: Agent) -> None:
 
 
 def test_options_that_need_python_are_refused(bash: Agent) -> None:
-    executor = bash.executor
-    assert isinstance(executor, BlockExecutor)
+    executor = executor_of(bash)
     for work in (executor.put({"a": 1}), executor.get("a"), executor.variables()):
         with pytest.raises(TransferError, match="kernel runs bash: only a Python kernel has variables"):
             bash.loop.run(work)
@@ -48,8 +58,7 @@ def test_a_python_kernelspec_can_do_all(tmp_path: Path) -> None:
     install("python-of-the-test", ["ipykernel_launcher", "-f", "{connection_file}"], "python")
     way = Way("python", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-of-the-test"))))
     with running(way, tmp_path) as agent:
-        executor = agent.executor
-        assert isinstance(executor, BlockExecutor)
+        executor = executor_of(agent)
         agent.loop.run(executor.put({"a": 20}))
 
         assert agent.python("a += 1\na * 2").text == "42\n"
@@ -64,11 +73,7 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
     way = Way("tcp", plain(lambda folder: BlockExecutor(cwd=folder, place=KernelspecPlace("python-over-tcp"))))
     with running(way, tmp_path) as agent:
         text = agent.python("print(6 * 7)").text
-        executor = agent.executor
-        assert isinstance(executor, BlockExecutor)
-        handle = executor.kernel._life.handle
-        assert handle is not None
-        told = json.loads((handle.folder / "k.json").read_text())
+        told = connection(agent)
         stopped = agent.interrupted("python", "import time\nprint('on', flush=True)\ntime.sleep(99)")
 
     assert text == "42\n"
@@ -78,10 +83,6 @@ def test_over_tcp_the_channels_are_encrypted(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_cannot_encrypt_works_without(bash: Agent) -> None:
-    executor = bash.executor
-    assert isinstance(executor, BlockExecutor)
     bash.run(("bash", "true"))
-    handle = executor.kernel._life.handle
 
-    assert handle is not None
-    assert "curve_publickey" not in json.loads((handle.folder / "k.json").read_text())
+    assert "curve_publickey" not in connection(bash)

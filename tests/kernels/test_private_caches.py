@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.errors import ConfigError
 from autogen_nb.executors.block_executor import BlockExecutor
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.local import LocalPlace
 from autogen_nb.kernels.places.overlay import Overlay
 from autogen_nb.messages import CodeBlock
 from autogen_nb.outputs import Stream
 from tests.kernels.guarded import ALLOWED, GuardedKernel, guarded_kernel
-from tests.kernels.looping import Loop, all_of
+from tests.kernels.looping import Loop, all_of, bubblewrap
 
 LOOK = """
 import matplotlib, os, sys, tempfile
@@ -27,19 +25,8 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedKernel]:
         yield made
 
 
-def here() -> LocalPlace:
-    return LocalPlace()
-
-
-def sandbox() -> LocalPlace:
-    try:
-        return BubblewrapPlace()
-    except ConfigError as error:
-        pytest.skip(f"bwrap: {error}")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("place", [here, sandbox])
+@pytest.mark.parametrize("place", [LocalPlace, bubblewrap])
 def test_they_are_the_chats_own_and_gone_with_it(tmp_path: Path, place: Callable[[], LocalPlace]) -> None:
     loop, executor = Loop(), BlockExecutor(cwd=tmp_path, place=place())
 

@@ -6,14 +6,12 @@ import pytest
 
 from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
-from autogen_nb.errors import ConfigError
 from autogen_nb.kernels import preparation
 from autogen_nb.kernels.guard_client import Guarded
 from autogen_nb.kernels.kernel import BlockOutcome
-from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.outputs import Cleared, Display, Output, Stream
-from tests.kernels.looping import SharedKernel, shared_kernel, stream
+from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel, stream
 
 
 def test_a_clear_is_an_event(agent: SharedKernel) -> None:
@@ -138,10 +136,7 @@ end = int
 @pytest.mark.skipif(sys.platform != "linux", reason="supervisors and bwrap need Linux")
 @pytest.mark.parametrize("way", LATE)
 def test_a_late_interrupt_does_not_stop_the_next_block(tmp_path: Path, way: str) -> None:
-    try:
-        place = LOCAL if way == "signal" else BubblewrapPlace()
-    except ConfigError as error:
-        pytest.skip(f"bwrap: {error}")
+    place = LOCAL if way == "signal" else bubblewrap()
     block = "import pathlib, time\nprint('on', flush=True)\nwhile not pathlib.Path('go').exists(): pass\nend()"
 
     async def run(agent: SharedKernel) -> Output | BlockOutcome:
