@@ -86,7 +86,6 @@ class Wire:
         self._target = port
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
-        self.count = 0
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
         self._closed = False
         threading.Thread(target=self._accept, daemon=True).start()
@@ -112,7 +111,6 @@ class Wire:
                 far = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
                 continue
-            self.count += 1
             self._pairs.append((near, far))
             threading.Thread(target=_pass_on, args=(near, far), daemon=True).start()
 

@@ -1,5 +1,4 @@
-import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -42,15 +41,6 @@ class Attentive(ScriptedHuman):
 
     def typed(self, question: CodeInputAsked) -> CodeInputGiven:
         return CodeInputGiven(question.prompt, by="you")
-
-
-class Awaited(Attentive):
-    def approve(self, question: ApprovalAsked) -> Awaitable[ApprovalGiven]:  # type: ignore[override]  # a Human may answer later
-        return self._later(super().approve(question))
-
-    @staticmethod
-    async def _later(given: ApprovalGiven) -> ApprovalGiven:
-        return given
 
 
 @pytest.fixture
@@ -129,24 +119,6 @@ def test_path_is_covered_from_where_the_code_stands(rules: RulesFile) -> None:
 
     assert there == ApprovalGiven("run", by="your rule: write /home/ann/out.csv")
     assert nowhere == ApprovalGiven("stop", by="scripted")
-
-
-@pytest.mark.parametrize("kind", [Attentive, Awaited])
-def test_accepted_rule_is_kept(rules: RulesFile, kind: type[Attentive]) -> None:
-    person = kind(approvals=[ApprovalGiven("run", by="you", rules=("write /home/ann/out.csv",))])
-    ruled = RuleBasedApprover(person, rules, scope=GROUND, tell=print)
-
-    given = ruled.approve(asked(WRITE))
-    first = asyncio.run(_awaited(given)) if isinstance(given, Awaitable) else given
-    second = ruled.approve(asked(WRITE))
-
-    assert first.by == "you"
-    assert second == ApprovalGiven("run", by="your rule: write /home/ann/out.csv")
-    assert Rule("write", "/home/ann/out.csv") in rules.rules()
-
-
-async def _awaited(given: Awaitable[ApprovalGiven]) -> ApprovalGiven:
-    return await given
 
 
 def test_run_all_from_here_is_for_one_answer(rules: RulesFile) -> None:

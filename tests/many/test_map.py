@@ -1,6 +1,4 @@
-import os
 import re
-import signal
 import threading
 import time
 from collections import Counter
@@ -112,23 +110,6 @@ def test_the_same_call_asks_nothing_again(client: Client, server: Server, tmp_pa
     assert sum(server.asked.values()) == asked
     pd.testing.assert_frame_equal(first, second)
     assert (tmp_path / "table.csv.rows.jsonl").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.slow
-def test_rows_of_a_killed_worker_are_done_elsewhere(client: Client, server: Server) -> None:
-    victims = list(client.run(os.getpid).values())[:1]
-
-    def kill(task: str, _turn: int) -> None:
-        if task == "Survive 5." and victims:
-            os.kill(victims.pop(), signal.SIGKILL)
-
-    server.before = kill
-    table = autogen_nb.map("Survive {n}.", ROWS, client=client, confirm="risky", outputs=["result"])
-
-    assert list(table.status) == ["done"] * 12
-    assert list(table.result) == [2 * n for n in range(12)]
-    # The row that ran, and perhaps one whose result the worker still had.
-    assert len([task for task, count in server.asked.items() if count > 2]) <= 2
 
 
 @pytest.mark.slow

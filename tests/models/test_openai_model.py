@@ -17,25 +17,33 @@ from autogen_nb.testing import FakeOpenAI, FakeReply, Received
 from tests.models.asking import HELLO, a_ask, ask, error_of
 from tests.models.conftest import KEY
 
+FUNCTION: dict[str, Any] = {"name": "f", "parameters": {}}
+TOOL = {"type": "function", "function": FUNCTION}
 
-def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
+
+def sent(server: FakeOpenAI, *, may_call: bool, **settings: Any) -> Any:
+    """The request of a model with these settings that has a tool and a function."""
     server.add("ok")
-    function = {"name": "f", "parameters": {}}
-    tool = {"type": "function", "function": function}
-    model = OpenAIModel(model="m", base_url=server.base_url, api_key=KEY, temperature=0.5, unheard_of=[1])
+    model = OpenAIModel(model="m", base_url=server.base_url, api_key=KEY, **settings)
+    request = ModelRequest((HELLO,), tools=(TOOL,), functions=(FUNCTION,), may_call=may_call)
 
     async def run() -> None:
-        async for _ in model.reply(ModelRequest((HELLO,), tools=(tool,), functions=(function,))):
+        async for _ in model.reply(request):
             pass
 
     asyncio.run(run())
+    return server.requests[0]
 
-    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-    assert server.requests[0].body == {
+
+def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
+    request = sent(server, may_call=True, temperature=0.5, unheard_of=[1])
+
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {
         "model": "m",
         "messages": [HELLO],
-        "tools": [tool],
-        "functions": [function],
+        "tools": [TOOL],
+        "functions": [FUNCTION],
         "temperature": 0.5,
         "unheard_of": [1],
         "stream": True,
@@ -44,19 +52,9 @@ def test_request_is_what_was_asked(server: FakeOpenAI) -> None:
 
 
 def test_tools_that_the_model_may_not_call(server: FakeOpenAI) -> None:
-    server.add("ok")
-    function = {"name": "f", "parameters": {}}
-    tool = {"type": "function", "function": function}
-    model = OpenAIModel(model="m", base_url=server.base_url, api_key=KEY, tool_choice="required")
+    body = sent(server, may_call=False, tool_choice="required").body
 
-    async def run() -> None:
-        async for _ in model.reply(ModelRequest((HELLO,), tools=(tool,), functions=(function,), may_call=False)):
-            pass
-
-    asyncio.run(run())
-
-    body = server.requests[0].body
-    assert (body["tools"], body["tool_choice"], body["function_call"]) == ([tool], "none", "none")
+    assert (body["tools"], body["tool_choice"], body["function_call"]) == ([TOOL], "none", "none")
 
 
 def test_a_password_in_an_address_is_sent_and_told_nowhere(

@@ -189,17 +189,6 @@ def _shown(slots: Slots, *texts: str) -> None:
         slots.next().show({"text/plain": text}, {})
 
 
-def test_cleared_place_takes_no_room(published: list[dict[str, Any]]) -> None:
-    slots = Slots()
-    _shown(slots, *(str(number) for number in range(35)))
-    last = slots.next()
-    last.show({"text/plain": "gone"}, {})
-    last.clear()
-    slots.tidy()
-
-    assert "gone" not in "".join(_page(published))
-
-
 LINE: Content = ({"text/html": "<p>line</p>", "text/plain": "line"}, {})
 IMAGE: Content = ({"image/png": "AAAA", "text/plain": "<Figure>"}, {})
 
