@@ -89,10 +89,8 @@ def test_code_of_agents_has_walls(lay: Lay, tmp_path: Path) -> None:
 def test_environment_that_never_asks_is_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTOGEN_NB_CONFIRM", "never")
 
-    free = Settings().for_cell(Settings.from_options("go"), attended=True)
     bound = Settings().for_cell(Settings.from_options("go"), attended=True, policy=OrganisationPolicy(confirm="always"))
 
-    assert (free.confirm, free.remark) == ("never", "code runs without a question (AUTOGEN_NB_CONFIRM=never)")
     assert (bound.confirm, bound.remark) == ("always", "your organisation's policy: confirm always")
 
 

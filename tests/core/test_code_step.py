@@ -9,18 +9,16 @@ from autogen_nb.core.chats.reply_steps import (
     ConversationState,
     Outcome,
     Reply,
-    Stop,
     check_termination_and_human_reply,
 )
 from autogen_nb.core.chats.two_agent_chat import sent_message
-from autogen_nb.effects import Confirm, Effect, EffectJudged
+from autogen_nb.effects import Confirm
 from autogen_nb.events import (
     Answer,
     ApprovalAsked,
     ApprovalGiven,
     CodeAsked,
     CodeRan,
-    EffectAsked,
     HumanInputAsked,
     HumanInputGiven,
     Question,
@@ -105,12 +103,6 @@ def test_model_is_told_of_the_end_of_the_code_and_its_whole_output() -> None:
     _, came = run(code("x"), RunCode(), ran=lambda _: ended)
 
     assert told(came).endswith("\nThe kernel was restarted.\nThe output is long; all of it is in 'out-1.txt'.")
-
-
-def test_stop_while_code_runs_stops_the_chat() -> None:
-    ended = CodeRan(0, inner=(EffectAsked("user", Effect("write")), EffectJudged(allowed=False, stop=True)))
-
-    assert run(code("x"), RunCode(), ran=lambda _: ended)[1] == Stop("stopped")
 
 
 def test_a_skip_without_a_reason_says_so() -> None:
