@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.testing import FakeOpenAI
-from tests.notebook.conftest import environment
 from tests.notebook.front_end import FrontEnd
+from tests.notebook.scripts import opened
 
 TABLE = "import pandas as pd\ntable = pd.DataFrame({'city': ['Rom', 'Bern', 'Oslo'], 'year': [1, 2, 3]})"
 EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is {city}?"
@@ -16,9 +16,7 @@ EACH = "%%autogen --each table -o results -m scripted --confirm risky\nWhere is 
 
 @pytest.fixture
 def front(tmp_path: Path, model: FakeOpenAI) -> Iterator[FrontEnd]:
-    environ = environment(tmp_path, OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="k")
-    with FrontEnd(tmp_path, environ) as front:
-        front.run("%load_ext autogen_nb", "load")
+    with opened(tmp_path, model, OPENAI_API_KEY="k") as front:
         front.run(TABLE, "table")
         yield front
 
