@@ -287,14 +287,6 @@ def test_the_present_state_can_be_kept(agent: SharedKernel) -> None:
     assert (before, agent.execute("print(x)").stdout) == ("1\n", "2\n")
 
 
-def test_without_checkpoints_a_crash_loses_the_variables(tmp_path: Path) -> None:
-    with shared_kernel(tmp_path) as agent:
-        agent.execute("x = 1")
-        assert agent.execute("import os; os._exit(1)").finished.lost
-        assert agent.do(agent.kernel.take_checkpoint()) == 0
-        assert agent.execute("x").failures == ["NameError"]
-
-
 def test_a_woken_kernel_works_like_a_started_one(agent: SharedKernel) -> None:
     async def ask(prompt: str, password: bool) -> str:
         return f"{prompt}{password}"

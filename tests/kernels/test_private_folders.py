@@ -149,22 +149,12 @@ def test_the_kernel_of_a_notebook_leaves_nothing(end: str, tmp_path: Path, monke
 def test_nothing_is_left_of_what_programs_install_into(end: str, tmp_path: Path) -> None:
     # Where the temporary folder has a long name, another one is taken.
     with TemporaryDirectory(prefix="t-", dir="/tmp") as short:
-        _run_and_end(end, tmp_path, Path(short))
+        for each in (end, ""):
+            command = [sys.executable, "-c", RUNS.format(end=each)]
+            environ = {**os.environ, "TMPDIR": short}
+            ran = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+            assert ran.stdout == "0\n", ran.stderr
+            assert ran.returncode == (-getattr(signal, each) if each else 0)
 
-
-def _run_and_end(end: str, tmp_path: Path, temporary: Path) -> None:
-    environ = {**os.environ, "TMPDIR": str(temporary)}
-    for each in (end, ""):
-        ran = subprocess.run(
-            [sys.executable, "-c", RUNS.format(end=each)],
-            cwd=tmp_path,
-            env=environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.stdout == "0\n", ran.stderr
-        assert ran.returncode == (-getattr(signal, each) if each else 0)
-
-    private_folders.clear(temporary)
-    assert list(temporary.iterdir()) == []
+        private_folders.clear(Path(short))
+        assert list(Path(short).iterdir()) == []
