@@ -263,17 +263,20 @@ def _with_picture(draw: tuple[str, ...], chart: Any, **options: Any) -> Any:
 
 
 def _wake_on_signals() -> None:
-    read_end, write_end = os.pipe()
+    # A woken checkpoint still has the pipe of its kernel.
+    earlier, (read_end, write_end) = _WAKE_PIPE.copy(), os.pipe()
     os.set_blocking(read_end, False)
     os.set_blocking(write_end, False)
     try:
         loop = asyncio.get_event_loop()
         loop.add_reader(read_end, os.read, read_end, 4096)
         signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        _WAKE_PIPE[:] = read_end, write_end
     except (RuntimeError, ValueError, NotImplementedError):
         # This is not the main thread, or the loop does not support readers.
-        os.close(read_end)
-        os.close(write_end)
+        earlier = [read_end, write_end]
+    for descriptor in earlier:
+        os.close(descriptor)
 
 
 def _keep_kernel_on_exit(shell: Any) -> None:
@@ -289,5 +292,6 @@ def _keep_kernel_on_exit(shell: Any) -> None:
     warnings.filterwarnings("ignore", message="To exit: use 'exit', 'quit', or Ctrl-D.")
 
 
+_WAKE_PIPE: list[int] = []
 _FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _STATES: dict[str, tuple[int, str, str]] = {}
