@@ -163,7 +163,7 @@ BY_NAME = {
     "cli/run_command.py": "a device; the file that the person has named, made anew, so that no link is opened",
     "human/rules_file.py": "the person's own settings, which no sandbox writes",
     "human/terminal_human.py": "a folder that was made just now, and the terminal",
-    "kernels/lifecycle.py": "a fresh folder for a kernel that has not begun",
+    "kernels/launch.py": "a fresh folder for a kernel that has not begun",
     "kernels/limits/cgroups.py": "the system's own cgroups",
     "kernels/notebook_kernel.py": "a notebook's own kernel, in a private folder",
     "kernels/places/container.py": "the working directory before its container; a private folder that that reads",

@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from autogen_nb.engine import Emit
+from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import BlockPermissions
 from autogen_nb.kernels.kernel_status import KernelStatus
-from autogen_nb.kernels.lifecycle import KernelLifecycle, launch
+from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
@@ -83,7 +84,9 @@ class Kernel(VariableExchange):
         # The numbers of the checkpoints to go back to after a crash, the latest first.
         self._states: tuple[int, ...] = ()
         self.widgets = WidgetComms()
-        self._life = KernelLifecycle(self._launch)
+        self._handle: KernelHandle | None = None
+        # Concurrent callers share one start.
+        self._starting: asyncio.Task[KernelHandle] | None = None
         self._turn = asyncio.Lock()
         # The number of kernels that were started.
         self.generation = 0
@@ -99,14 +102,14 @@ class Kernel(VariableExchange):
 
     @property
     def alive(self) -> bool:
-        return self._life.handle is not None and self._life.handle.alive
+        return self._handle is not None and self._handle.alive
 
     @property
     def pid(self) -> int | None:
-        return self._life.handle.pid if self._life.handle is not None and self.alive else None
+        return self._handle.pid if self._handle is not None and self._handle.alive else None
 
     async def language(self) -> str:
-        return (await self._life.start()).language
+        return (await self.start()).language
 
     @property
     def busy(self) -> bool:
@@ -115,13 +118,13 @@ class Kernel(VariableExchange):
     @property
     def lost(self) -> bool:
         """True if the kernel has died or was killed since the last block, even if a checkpoint keeps the state."""
-        return bool(self._lost) or (self._life.handle is not None and not self.alive)
+        return bool(self._lost) or (self._handle is not None and not self.alive)
 
     @property
     def status(self) -> KernelStatus:
-        handle = self._life.handle
+        handle = self._handle
         if handle is None or not self.alive:
-            return KernelStatus("starting" if self._life.starting else "off", limits=self.limits)
+            return KernelStatus("off" if self._starting is None else "starting", limits=self.limits)
         return KernelStatus(
             "idle" if self._current is None else "busy",
             pid=handle.pid,
@@ -131,8 +134,19 @@ class Kernel(VariableExchange):
             limits=self.limits,
         )
 
-    async def start(self) -> None:
-        await self._life.start()
+    async def start(self) -> KernelHandle:
+        """Returns the running kernel; starts one if there is none."""
+        if self._starting is None and self._handle is not None and self._handle.alive:
+            return self._handle
+        starting = self._begin_start()
+        try:
+            # Cancelling one caller must not cancel the start for the others.
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if starting.cancelled() and task is not None and not task.cancelling():
+                raise ExecutionError("the agent's kernel was shut down while it started") from None
+            raise
 
     async def execute(
         self,
@@ -198,13 +212,13 @@ class Kernel(VariableExchange):
         async with self._turn:
             is_back = await self._wake(block, only=only)
             self._lost = self.not_carried if is_back else self._lost
-            if not is_back and self._life.handle is not None and not self.alive and self._ending is None:
+            if not is_back and self._handle is not None and not self.alive and self._ending is None:
                 self._lost = f"The kernel could not go back to its checkpoint and was restarted; {LOST}."
             return is_back
 
     async def restart(self) -> None:
         self._ending = "The kernel was restarted"
-        await self._life.end(grace=0)
+        await self._end(grace=0)
         async with self._turn:
             self._lost = ""
             await self.start()
@@ -215,8 +229,10 @@ class Kernel(VariableExchange):
         The next block reports `note`.
         """
         self._ending = "The kernel was shut down"
-        await self._life.cancel_start()
-        await self._life.end(grace=_SHUTDOWN_GRACE)
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting])
+        await self._end(grace=_SHUTDOWN_GRACE)
         async with self._turn:
             self._lost = note
 
@@ -269,14 +285,14 @@ class Kernel(VariableExchange):
 
     async def _started(self) -> KernelHandle:
         """The running kernel; one that died goes back to its last checkpoint, or a new one starts."""
-        handle = self._life.handle
+        handle = self._handle
         if handle is not None and not handle.alive:
             ended = await asyncio.shield(handle.exited)
             reached = await handle.reached_limit()
             why = f"The kernel passed its {reached}" if reached else describe_end(ended)
             result = await self._recovered()
             self._lost = self._lost or f"{why} since the last block{result}."
-        return await self._life.start()
+        return await self.start()
 
     async def _recovered(self) -> str:
         """Goes back to the latest checkpoint if possible; returns the end of a sentence about the variables."""
@@ -324,7 +340,7 @@ class Kernel(VariableExchange):
             self._end_turn()
         if not self.alive and self._ending is None:
             # Only the next request waits for this start.
-            self._life.begin()
+            self._begin_start()
 
     async def _outcome(self, request: ExecuteRequest) -> BlockOutcome:
         # The system may have killed the block's processes at a limit.
@@ -344,12 +360,12 @@ class Kernel(VariableExchange):
             await later.wait()
             outcome = replace(outcome, changes=changes(later.reply))
         if request.end == "stuck" and not is_back:
-            await self._life.end(grace=0)
+            await self._end(grace=0)
         return outcome
 
     async def _wake(self, number: int, *, only: bool = False) -> bool:
         """Goes back to the state before a block; False if this is not possible."""
-        handle = self._life.handle
+        handle = self._handle
         new = self.last_block + 1 if only else 0
         if handle is None or not number or not await handle.wake(number, new):
             return False
@@ -363,7 +379,7 @@ class Kernel(VariableExchange):
 
     def _end_turn(self) -> None:
         self._current = None
-        refusal = "" if self._life.handle is None else self._life.handle.refusal
+        refusal = "" if self._handle is None else self._handle.refusal
         if refusal and not self._refusal and self.tell is not None:
             self._refusal = refusal
             self.tell(_NO_CHECKPOINT.format(refusal))
@@ -381,9 +397,27 @@ class Kernel(VariableExchange):
         async with self._turn:
             self._lost = f"The kernel passed its {limit} between blocks; it was killed{await self._recovered()}."
             if self._lost.endswith(f"{LOST}."):
-                await self._life.end(grace=0)
+                await self._end(grace=0)
+
+    def _begin_start(self) -> "asyncio.Task[KernelHandle]":
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._launch())
+            self._starting.add_done_callback(self._start_finished)
+        return self._starting
+
+    def _start_finished(self, task: "asyncio.Task[KernelHandle]") -> None:
+        if self._starting is task:
+            self._starting = None
+        if not task.cancelled():
+            task.exception()  # prevents asyncio's warning; callers of `start` receive the exception
+
+    async def _end(self, grace: float) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            await handle.end(grace)
 
     async def _launch(self) -> KernelHandle:
+        await self._end(grace=0)
         if self.admit is not None:
             self.admit()
         self._refusal = ""
@@ -409,6 +443,7 @@ class Kernel(VariableExchange):
         self._blocks, self._started_at, self._is_fresh = 0, asyncio.get_running_loop().time(), True
         if handle.is_python and self._imports:
             self._in_background(self._import_ahead(handle))
+        self._handle = handle
         return handle
 
     def _attach(self, handle: KernelHandle) -> None:
@@ -428,11 +463,11 @@ class Kernel(VariableExchange):
                 if await import_ahead(handle, name, self._grace):
                     continue
                 self._imports = tuple(each for each in self._imports if not f"{each}.".startswith(f"{name}."))
-                if self._life.handle is handle:
+                if self._handle is handle:
                     self._ending = None
-                    await self._life.end(grace=0)
+                    await self._end(grace=0)
                     if self._ending is None:
-                        self._life.begin()
+                        self._begin_start()
                 return
 
     def _in_background(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":

@@ -73,7 +73,7 @@ def test_the_kernel_is_in_a_cgroup_that_goes_with_an_owner_that_is_killed(tmp_pa
         "async def main():\n"
         f"    kernel = Kernel(cwd={str(tmp_path)!r})\n"
         "    await kernel.start()\n"
-        "    handle, folder = kernel._life.handle, kernel._life.handle.cgroup.folder\n"
+        "    handle, folder = kernel._handle, kernel._handle.cgroup.folder\n"
         "    print(folder, kernel.pid, handle.root_pid, *(folder / 'cgroup.procs').read_text().split(), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"

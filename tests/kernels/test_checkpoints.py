@@ -156,7 +156,7 @@ def killed_when_idle(agent: SharedKernel) -> None:
     pid = agent.kernel.pid
     assert pid is not None
     number = agent.kernel.last_block + 1
-    assert waited(lambda: agent.do(agent.kernel._life.handle.has_checkpoint(number)))  # type: ignore[union-attr]
+    assert waited(lambda: agent.do(agent.kernel._handle.has_checkpoint(number)))  # type: ignore[union-attr]
     os.kill(pid, signal.SIGKILL)
     assert waited(lambda: not agent.kernel.alive)
 
@@ -400,7 +400,7 @@ def test_the_first_and_the_last_checkpoints_are_kept(agent: SharedKernel) -> Non
 def test_a_connection_lives_on_beside_another_one(agent: SharedKernel) -> None:
     # The connections to an ended kernel may reach the woken one before they close.
     async def ask_otherwise() -> None:
-        other = SocketChannels(agent.kernel._life.handle._manager)  # type: ignore[union-attr]  # it runs
+        other = SocketChannels(agent.kernel._handle._manager)  # type: ignore[union-attr]  # it runs
         await other.ask("shell", "kernel_info_request", {})
         other.close()
 

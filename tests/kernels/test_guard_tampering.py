@@ -127,7 +127,7 @@ def test_terms_cannot_be_used_again(kernel: GuardedKernel) -> None:
 
 def test_guard_that_watches_does_not_stop(kernel: GuardedKernel) -> None:
     kernel.run("print()")
-    handle = kernel.shared.kernel._life.handle
+    handle = kernel.shared.kernel._handle
     assert handle is not None
     assert handle.guard is not None
     text = json.dumps({"number": 10**6, "permissions": None})

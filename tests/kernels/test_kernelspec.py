@@ -34,7 +34,7 @@ def executor_of(agent: Agent) -> BlockExecutor:
 
 
 def connection(agent: Agent) -> dict[str, str]:
-    handle = executor_of(agent).kernel._life.handle
+    handle = executor_of(agent).kernel._handle
     assert handle is not None
     return dict(json.loads((handle.folder / "k.json").read_text()))
 

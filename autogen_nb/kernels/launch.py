@@ -1,10 +1,9 @@
-"""Starts and ends the kernel of one owner. There is at most one kernel, and concurrent callers share its start."""
+"""Starts a kernel in a place, and explains why none starts."""
 
 import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,58 +17,6 @@ _REPEAT_SECONDS = 0.25
 _START_TIMEOUT = 60.0
 _TAIL_BYTES = 2_000
 _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook), and run this again"
-
-
-class KernelLifecycle:
-    def __init__(self, launch: Callable[[], Awaitable[KernelHandle]]) -> None:
-        self._launch = launch
-        self.handle: KernelHandle | None = None
-        self._starting: asyncio.Task[KernelHandle] | None = None
-
-    @property
-    def starting(self) -> bool:
-        return self._starting is not None
-
-    async def start(self) -> KernelHandle:
-        """Returns the running kernel; starts one if there is none."""
-        if self._starting is None and self.handle is not None and self.handle.alive:
-            return self.handle
-        starting = self.begin()
-        try:
-            # Cancelling one caller must not cancel the start for the others.
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if starting.cancelled() and task is not None and not task.cancelling():
-                raise ExecutionError("the agent's kernel was shut down while it started") from None
-            raise
-
-    def begin(self) -> "asyncio.Task[KernelHandle]":
-        if self._starting is None:
-            self._starting = asyncio.ensure_future(self._start())
-            self._starting.add_done_callback(self._start_finished)
-        return self._starting
-
-    async def cancel_start(self) -> None:
-        if self._starting is not None:
-            self._starting.cancel()
-            await asyncio.wait([self._starting])
-
-    async def end(self, grace: float) -> None:
-        handle, self.handle = self.handle, None
-        if handle is not None:
-            await handle.end(grace)
-
-    async def _start(self) -> KernelHandle:
-        await self.end(grace=0)
-        self.handle = await self._launch()
-        return self.handle
-
-    def _start_finished(self, task: "asyncio.Task[KernelHandle]") -> None:
-        if self._starting is task:
-            self._starting = None
-        if not task.cancelled():
-            task.exception()  # prevents asyncio's warning; callers of `start` receive the exception
 
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
