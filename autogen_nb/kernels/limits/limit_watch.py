@@ -8,11 +8,12 @@
 import asyncio
 import math
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal
 
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import ResourceUsage, kill, measure, proportional_memory
+from autogen_nb.kernels.places.place import KernelHandle
+from autogen_nb.kernels.processes.jobs import LocalJob
 
 # Receives the name of the exceeded limit, and the action.
 OnExceeded = Callable[[str, Literal["interrupt", "kill"]], None]
@@ -25,19 +26,8 @@ _GRACE_SECONDS = 1.0
 _KILL_FACTOR = 1.25
 
 
-class Watched(Protocol):
-    @property
-    def root_pid(self) -> int | None: ...
-
-    @property
-    def own_pids(self) -> tuple[int, ...]: ...
-
-    @property
-    def cgroup(self) -> Cgroup | None: ...
-
-
 class LimitWatch:
-    def __init__(self, watched: Watched, limits: Limits, on_exceeded: OnExceeded) -> None:
+    def __init__(self, watched: KernelHandle | LocalJob, limits: Limits, on_exceeded: OnExceeded) -> None:
         self._watched = watched
         self._cgroup = watched.cgroup
         self._root_pid = watched.root_pid or 0
