@@ -56,12 +56,12 @@ def hookless(folder: Path) -> Iterator[None]:
     source = preparation._GUARD["guard"].read_text("utf-8")  # noqa: SLF001 - one line of it is what is measured
     assert source.count(HOOK) == 1
     (folder / "hookless.py").write_text(source.replace(HOOK, ""), "utf-8")
-    preparation._pack.cache_clear()  # noqa: SLF001 - it was packed with the hook
+    preparation.pack_modules.cache_clear()  # it was packed with the hook
     try:
         with patch.dict(preparation._GUARD, guard=folder / "hookless.py"):  # noqa: SLF001 - where it is packed from
             yield
     finally:
-        preparation._pack.cache_clear()  # noqa: SLF001 - it was packed without the hook
+        preparation.pack_modules.cache_clear()  # it was packed without the hook
 
 
 async def milliseconds(kernel: Kernel, code: str, folder: Path) -> float:

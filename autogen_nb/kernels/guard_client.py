@@ -46,9 +46,6 @@ class GuardClient:
     _number: int = 0
     _scope: PathScope | None = None
 
-    def install_fields(self) -> dict[str, Any]:
-        return {FIELD: {"secret": self.secret.hex()}}
-
     def permission_fields(self, permissions: BlockPermissions) -> dict[str, Any]:
         self._number += 1
         content: dict[str, Any] = {"number": self._number, "permissions": None if permissions is None else "ours"}

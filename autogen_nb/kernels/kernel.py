@@ -425,7 +425,7 @@ class Kernel(VariableExchange):
         environ = with_interpreter(environ, sys.executable)
         launch_spec = LaunchSpec(self.cwd, environ, self._folders, self.limits, self._takes_checkpoints)
         # `prepare` uses the packed modules. They are packed while the kernel starts.
-        self._in_background(pack_modules())
+        self._in_background(asyncio.to_thread(pack_modules))
         # ipykernel 7.0 and 7.1 sometimes lose a request that arrives during their start, so the start is repeated.
         for timeout in (_PREPARE_TIMEOUT, _PREPARE_TIMEOUT, None):
             handle = await launch(self._place, launch_spec)

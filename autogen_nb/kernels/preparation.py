@@ -31,12 +31,8 @@ _IMPORT_TIMEOUT = 60.0
 """matplotlib's first import builds a list of fonts, which takes long."""
 
 
-async def pack_modules() -> bytes:
-    return await asyncio.to_thread(_pack)
-
-
 @cache
-def _pack() -> bytes:
+def pack_modules() -> bytes:
     sources = [
         {name: (path.read_text("utf-8"), f"<autogen_nb {name}>") for name, path in part.items()}
         for part in (_MODULES, _GUARD)
@@ -48,13 +44,13 @@ def _pack() -> bytes:
 async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
     guard = GuardClient(handle.files.is_remote)
     file = handle.folder / "own"
-    file.write_bytes(await pack_modules())
+    file.write_bytes(await asyncio.to_thread(pack_modules))
     await handle.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
     arguments += repr(handle.supervisor_socket)
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
-    request = ExecuteRequest(handle, source, grace=grace, silent=True, fields=guard.install_fields())
+    request = ExecuteRequest(handle, source, grace=grace, silent=True, fields={FIELD: {"secret": guard.secret.hex()}})
     await request.wait()
     if request.end != "idle" or request.exit_code:
         raise ExecutionError(f"the agent's kernel could not be prepared: {request.failure or request.end}")

@@ -78,14 +78,14 @@ def test_a_question_that_fails_ends_the_block(agent: SharedKernel) -> None:
 @pytest.mark.slow
 def test_a_kernel_of_another_python_gets_our_code_as_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "MAGIC_NUMBER", b"another")
-    preparation._pack.cache_clear()
+    preparation.pack_modules.cache_clear()
     try:
         with shared_kernel(tmp_path) as kernel:
             kernel.do(kernel.kernel.put({"x": [1, 2]}))
             permissions = Guarded(Permissions((Effect("compute"),)), PathScope(str(tmp_path), "", "/home/nobody"))
             denied = kernel.execute("print(x)\nopen('/etc/motd-of-ours', 'w')", permissions=permissions)
     finally:
-        preparation._pack.cache_clear()
+        preparation.pack_modules.cache_clear()
 
     assert denied.stdout == "[1, 2]\n"
     assert denied.failures == ["PermissionError"]
