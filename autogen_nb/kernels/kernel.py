@@ -192,10 +192,10 @@ class Kernel(VariableExchange):
     async def take_checkpoint(self) -> int:
         """Takes a checkpoint of the present state; returns its number, or 0 if the kernel cannot take one."""
         request = await self._open("", ignore, is_block=True, changes_state=False)
-        number = request.checkpoints[0]
+        number, checkpoints = request.checkpoints[0], request.handle.checkpoints
         try:
             await request.wait()
-            is_taken = number and request.end == "idle" and await request.handle.has_checkpoint(number)
+            is_taken = checkpoints is not None and request.end == "idle" and await checkpoints.has(number)
         finally:
             self._end_turn()
         return number if is_taken else 0
@@ -270,7 +270,7 @@ class Kernel(VariableExchange):
                 grace=self._grace,
                 silent=silent,
                 permissions=permissions,
-                checkpoints=checkpoints if handle.supervisor_socket else (0, 0),
+                checkpoints=(0, 0) if handle.checkpoints is None else checkpoints,
                 expressions=CHANGES if self._takes_checkpoints and handle.is_python and not silent else {},
                 **more,
             )
@@ -379,7 +379,8 @@ class Kernel(VariableExchange):
 
     def _end_turn(self) -> None:
         self._current = None
-        refusal = "" if self._handle is None else self._handle.refusal
+        checkpoints = None if self._handle is None else self._handle.checkpoints
+        refusal = "" if checkpoints is None else checkpoints.refusal
         if refusal and not self._refusal and self.tell is not None:
             self._refusal = refusal
             self.tell(_NO_CHECKPOINT.format(refusal))

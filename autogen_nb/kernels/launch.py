@@ -26,7 +26,9 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
         handle = await place.start(launch_spec)
         async with asyncio.timeout(_START_TIMEOUT):
             await handle.await_answer(_REPEAT_SECONDS)
-            await handle.open_checkpoints()
+            if handle.checkpoints is not None:
+                # Connects to the supervisor before the kernel does.
+                await handle.unless_ended(handle.checkpoints.connect())
     except BaseException as error:
         tail = _read_tail(launch_spec.folder) or _read_tail(launch_spec.outbox)
         if handle is not None:

@@ -47,7 +47,7 @@ async def prepare(handle: KernelHandle, grace: float, prefix: str) -> None:
     file.write_bytes(await asyncio.to_thread(pack_modules))
     await handle.files.send(file)
     arguments = f"get_ipython(), {str(file)!r}, {FIELD!r}, {str(handle.outbox / 'over')!r}, {prefix!r}, "
-    arguments += repr(handle.supervisor_socket)
+    arguments += repr("" if handle.checkpoints is None else handle.checkpoints.path)
     source = f"(lambda own: (exec({_BOOTSTRAP.read_text('utf-8')!r}, own), own['install']({arguments})))({{}})"
     source = handle.files.with_remote_paths(source)
     request = ExecuteRequest(handle, source, grace=grace, silent=True, fields={FIELD: {"secret": guard.secret.hex()}})

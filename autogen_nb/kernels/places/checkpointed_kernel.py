@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.limits.resource_usage import sandbox_pids
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
 from autogen_nb.kernels.processes.checkpoints import Checkpoints
 from autogen_nb.kernels.processes.jobs import Program
@@ -24,29 +23,11 @@ class CheckpointedKernel(KernelHandle):
         self._manager = manager
         self._process_exited = process_exited
         process_exited.add_done_callback(lambda done: self._kernel_ended(done.result()))
-        self.supervisor_socket = launch_spec.supervisor_socket
-        self._checkpoints = Checkpoints(self._kernel_ended) if self.supervisor_socket else None
-
-    @property
-    def refusal(self) -> str:  # type: ignore[override]
-        return "" if self._checkpoints is None else self._checkpoints.refusal
-
-    @property
-    def own_pids(self) -> tuple[int, ...]:
-        kernel = 0 if self._checkpoints is None else self._checkpoints.kernel
-        return () if self.pid is None else sandbox_pids(self.pid, kernel)
-
-    async def open_checkpoints(self) -> None:
-        if self._checkpoints is not None:
-            await self.unless_ended(self._checkpoints.connect(self.supervisor_socket))
-
-    async def has_checkpoint(self, number: int) -> bool:
-        return self._checkpoints is not None and await self._checkpoints.has(number)
+        if launch_spec.supervisor_socket:
+            self.checkpoints = Checkpoints(launch_spec.supervisor_socket, self._kernel_ended)
 
     async def wake(self, number: int, new: int = 0) -> bool:
-        if self._checkpoints is None or self._process_exited.done():
-            return False
-        if not await self._checkpoints.wake(number, new):
+        if self.checkpoints is None or self._process_exited.done() or not await self.checkpoints.wake(number, new):
             return False
         self._kernel_ended(_KILLED)
         self.channels.close()
@@ -60,16 +41,6 @@ class CheckpointedKernel(KernelHandle):
             await asyncio.wait([self._process_exited])
             return False
         return True
-
-    async def end(self, grace: float) -> None:
-        await super().end(grace)
-        if self._checkpoints is not None:
-            self._checkpoints.close()
-
-    async def _kill(self) -> None:
-        if self._checkpoints is not None:
-            self._checkpoints.close()
-        await super()._kill()
 
     def _kernel_ended(self, code: int) -> None:
         if not self.exited.done():

@@ -36,7 +36,7 @@ class LocalKernel(CheckpointedKernel):
     @property
     def pid(self) -> int:
         """The kernel's process id, or that of its sandbox; before the start of the kernel, the supervisor's."""
-        woken = self._checkpoints.kernel if self._checkpoints and self._lifeline.supervisor_socket else 0
+        woken = self.checkpoints.kernel if self.checkpoints and self._lifeline.supervisor_socket else 0
         return woken or self._lifeline.command_pid
 
     @property

@@ -18,6 +18,7 @@ from autogen_nb.kernels.limits.cgroups import Cgroup
 from autogen_nb.kernels.limits.resource_usage import sandbox_pids
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
+from autogen_nb.kernels.processes.checkpoints import Checkpoints
 from autogen_nb.kernels.processes.jobs import Job, Program
 from autogen_nb.trusted.held_folder import HeldFolder, clear
 
@@ -51,10 +52,7 @@ class KernelHandle(ABC):
 
     cgroup: Cgroup | None = None
     root_pid: int | None = None
-    # The socket of the supervisor that keeps checkpoints; "" without checkpoints.
-    supervisor_socket = ""
-    # Why the kernel could not take a checkpoint (the latest reason); "" if there was no failure.
-    refusal = ""
+    checkpoints: Checkpoints | None = None
 
     def __init__(
         self,
@@ -81,7 +79,8 @@ class KernelHandle(ABC):
     @property
     def own_pids(self) -> tuple[int, ...]:
         """The process ids of the sandbox and of the kernel; empty if they are unknown."""
-        return () if self.pid is None else sandbox_pids(self.pid)
+        kernel = 0 if self.checkpoints is None else self.checkpoints.kernel
+        return () if self.pid is None else sandbox_pids(self.pid, kernel)
 
     @property
     def is_python(self) -> bool:
@@ -90,12 +89,6 @@ class KernelHandle(ABC):
     @property
     def alive(self) -> bool:
         return not self.exited.done()
-
-    async def open_checkpoints(self) -> None:  # noqa: B027 - most kernels have no checkpoints
-        """Connects to the supervisor, before the kernel does."""
-
-    async def has_checkpoint(self, number: int) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
-        return False
 
     async def wake(self, number: int, new: int = 0) -> bool:  # noqa: ARG002 - used by kernels with checkpoints
         """Ends the kernel, and continues with a checkpoint of it; False if this is not possible."""
@@ -166,6 +159,8 @@ class KernelHandle(ABC):
         self.held_outbox.close()
         clear(self.outbox)
         private_folders.remove(self.folder)
+        if self.checkpoints is not None:
+            self.checkpoints.close()
 
     async def _interrupt(self) -> None:
         await self.channels.ask("control", "interrupt_request", {})
@@ -174,6 +169,8 @@ class KernelHandle(ABC):
         self.channels.send("control", "shutdown_request", {"restart": False})
 
     async def _kill(self) -> None:
+        if self.checkpoints is not None:
+            self.checkpoints.close()
         if self._job is not None:
             await self._job.kill()
 

@@ -13,7 +13,9 @@ _ANSWER_SECONDS = 10.0
 class Checkpoints:
     """`ended` is called with the exit code of a kernel that ends while there are checkpoints."""
 
-    def __init__(self, ended: Callable[[int], None]) -> None:
+    def __init__(self, path: str, ended: Callable[[int], None]) -> None:
+        # The path of the supervisor's socket.
+        self.path = path
         # Why the kernel could not take a checkpoint (the latest reason); "" if there was no failure.
         self.refusal = ""
         # The kernel's process id, as its supervisor sees it (inside the sandbox, if there is one).
@@ -24,9 +26,9 @@ class Checkpoints:
         self._socket.setblocking(False)
         self._answer: asyncio.Future[int] | None = None
 
-    async def connect(self, path: str) -> None:
+    async def connect(self) -> None:
         # The supervisor creates the socket after it has started the kernel.
-        while self._socket.connect_ex(path):  # noqa: ASYNC110
+        while self._socket.connect_ex(self.path):  # noqa: ASYNC110
             await asyncio.sleep(_PAUSE)
         self._loop.add_reader(self._socket, self._read)
 
