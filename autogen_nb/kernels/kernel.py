@@ -15,14 +15,13 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from autogen_nb.engine import Emit
 from autogen_nb.errors import ExecutionError
 from autogen_nb.kernels.guard_client import BlockPermissions
-from autogen_nb.kernels.kernel_status import KernelStatus
 from autogen_nb.kernels.launch import launch
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
@@ -50,6 +49,20 @@ _NO_CHECKPOINT = (
     "The agent's kernel cannot take a checkpoint because of {}. Until it can, a crash loses the variables, and undoing "
     "a cell runs the blocks before it again."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStatus:
+    """`seconds` and `blocks` count from the kernel's start. `memory` is in bytes and includes child processes.
+
+    `memory` is None if the kernel's processes are not visible on this machine.
+    """
+
+    state: Literal["off", "starting", "idle", "busy"]
+    pid: int | None = None
+    seconds: float = 0.0
+    blocks: int = 0
+    memory: int | None = None
 
 
 class Kernel(VariableExchange):
@@ -124,14 +137,13 @@ class Kernel(VariableExchange):
     def status(self) -> KernelStatus:
         handle = self._handle
         if handle is None or not self.alive:
-            return KernelStatus("off" if self._starting is None else "starting", limits=self.limits)
+            return KernelStatus("off" if self._starting is None else "starting")
         return KernelStatus(
             "idle" if self._current is None else "busy",
             pid=handle.pid,
             seconds=asyncio.get_running_loop().time() - self._started_at,
             blocks=self._blocks,
             memory=None if handle.root_pid is None else proportional_memory(measure(handle.root_pid)),
-            limits=self.limits,
         )
 
     async def start(self) -> KernelHandle:

@@ -2,7 +2,7 @@
 
 from autogen_nb import run
 from autogen_nb.errors import ConfigError, ExecutionError
-from autogen_nb.kernels.kernel_status import KernelStatus
+from autogen_nb.kernels.kernel import KernelStatus
 from autogen_nb.kernels.transfer.describe import in_units
 from autogen_nb.kernels.transfer.variable_transfer import printable
 from autogen_nb.notebook.conversations import NotebookConversation
@@ -49,7 +49,8 @@ def _status_row(chat: NotebookConversation, status: KernelStatus, left: float | 
     where = chat.where.text or "this machine, no sandbox"
     if status.state in ("off", "starting"):
         return (chat.name, status.state, where, "", "", "", "", "")
-    limit = "" if status.limits.memory is None else f" of {in_units(status.limits.memory)}"
+    most = chat.executor.kernel.limits.memory
+    limit = "" if most is None else f" of {in_units(most)}"
     memory = "not known" if status.memory is None else f"{in_units(status.memory)}{limit}"
     process = "" if status.pid is None else str(status.pid)
     ends = "" if left is None or status.state == "busy" else f"in {duration(left)}"
