@@ -62,7 +62,7 @@ def _lost_outcome(request: ExecuteRequest, ending: str | None, reached: str, *, 
     if passed:
         event, code = f"The block passed its {passed}; {killed}", LIMITED
     elif request.end == "died":
-        status = request.exit_status
+        status = request.exited.result()
         restarted = "" if is_back else "; the kernel was restarted"
         event = ending or f"{describe_end(status)} while the block ran{restarted}"
         code = _SIGNAL_BASE - status if status < 0 else status or 1

@@ -95,9 +95,9 @@ class ExecuteRequest:
         self.expired = False
         self.interrupted = False
         self.passed = ""
-        # The handle of a kernel that wakes from a checkpoint gets another future.
-        self._exited = handle.exited
-        self._exited.add_done_callback(self._on_exit)
+        # The future of the process's exit code; after a wake, the handle has another one.
+        self.exited = handle.exited
+        self.exited.add_done_callback(self._on_exit)
         self._clock = _Clock(timeout, self._expire)
         if handle.guard is not None:
             fields = handle.guard.permission_fields(permissions)
@@ -120,21 +120,15 @@ class ExecuteRequest:
         return self._reply or {}
 
     @property
-    def exit_status(self) -> int:
-        """The exit code of a kernel that has died."""
-        return self._exited.result()
-
-    @property
     def exit_code(self) -> int:
         if self._exit is not None:
             return self._exit
-        return 0 if (self._reply or {}).get("status") == "ok" and not self._dropped else 1
+        return 0 if self.reply.get("status") == "ok" and not self._dropped else 1
 
     @property
     def failure(self) -> str:
         """The exception in the reply, on one line; "" if there is none."""
-        reply = self._reply or {}
-        return f"{reply['ename']}: {reply.get('evalue')}" if "ename" in reply else ""
+        return f"{self.reply['ename']}: {self.reply.get('evalue')}" if "ename" in self.reply else ""
 
     async def wait(self) -> None:
         """Waits for the end of the request; raises errors of `emit`, and errors of `ask` except EOFError."""
@@ -265,24 +259,21 @@ class ExecuteRequest:
             if self.interrupted:
                 self._send_interrupt()
 
-    async def _forward_question(self, question: dict[str, Any]) -> None:
+    async def _forward_question(self, content: dict[str, Any]) -> None:
         """Rule 7."""
-        guard = None if self._guarded is None else self.handle.guard
-        if self._ask is None and (guard is None or guard.parse_question(str(question.get("prompt", ""))) is None):
+        prompt, guard = str(content.get("prompt", "")), self.handle.guard
+        question = None if guard is None else guard.parse_question(prompt)
+        if self._ask is None and (self._guarded is None or question is None):
             # This message is from the agent's code itself, so it must not pause the time limit.
             return
         self._clock.pause()
         with suppress(TimeoutError):
             async with asyncio.timeout(_OUTPUT_WAIT):
                 await self.handle.channels.ask("control", "kernel_info_request", {}, until=("idle",))
-        if self.end is None:
-            self._handle_input_request(str(question.get("prompt", "")), password=bool(question.get("password", False)))
-
-    def _handle_input_request(self, prompt: str, *, password: bool) -> None:
-        guard = self.handle.guard
-        question = None if guard is None else guard.parse_question(prompt)
+        if self.end is not None:
+            return
         if guard is not None and question is not None:
-            self._spawn(self._judge(guard, question))
+            await self._judge(guard, question)
         elif self._stopped.done():
             self.handle.channels.send("stdin", "input_reply", {"value": _END_OF_FILE})
         elif self._ask is not None:
@@ -290,9 +281,9 @@ class ExecuteRequest:
             self._stop_repeating()
             if self._question is not None:
                 self._question.cancel()
-            self._question = self._spawn(self._answer(self._ask, prompt, password))
+            self._question = self._spawn(self._answer(self._ask, prompt, password=bool(content.get("password", False))))
 
-    async def _answer(self, ask: Ask, prompt: str, password: bool) -> None:
+    async def _answer(self, ask: Ask, prompt: str, *, password: bool) -> None:
         with self._paused():
             try:
                 text = await ask(prompt, password)
@@ -365,7 +356,7 @@ class ExecuteRequest:
             self._deadline.cancel()
         for task in self._tasks:
             task.cancel()
-        self._exited.remove_done_callback(self._on_exit)
+        self.exited.remove_done_callback(self._on_exit)
         for identifier in self._identifiers:
             self.handle.channels.forget(identifier)
 
