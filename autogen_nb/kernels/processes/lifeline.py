@@ -26,7 +26,7 @@ def with_inner_supervisor(
     """Unless `socket` is "", adds a second supervisor, which runs in the kernel's sandbox and keeps the checkpoints."""
     if not socket:
         return list(command)
-    return [python, "-I", "-S", str(script), "0", "-1", "end", "", "", str(limits.memory or 0), socket, *command]
+    return [python, "-I", "-S", str(script), "0", "-1", str(limits.memory or 0), "end", "", "", socket, *command]
 
 
 class Lifeline:
@@ -81,7 +81,7 @@ class Lifeline:
         # With -I and -S, the environment and installed packages do not influence the supervisor.
         python = [sys.executable, "-I", "-S", str(SUPERVISOR)]
         owner, report = str(os.getpid()), str(self._child_ends[1])
-        options = [owner, report, keep, folders, cgroups, str(self._memory), self.supervisor_socket]
+        options = [owner, report, str(self._memory), keep, folders, cgroups, self.supervisor_socket]
         return [*python, *options, *command]
 
     def attach(self, process: "subprocess.Popen[bytes]") -> None:

@@ -47,20 +47,14 @@ _QUIET_MS = 50
 _PACKET = 4096
 
 
-def main(
-    owner: int,
-    report: int,
-    keep: bool,
-    folders: list[str],
-    cgroups: list[str],
-    memory: int,
-    path: str,
-    command: list[str],
-) -> int:
+def main(arguments: list[str]) -> int:
     """Runs the command; returns its exit code, or a negative signal number.
 
     With a `path`, checkpoints of the kernel are possible: the client and the kernel connect to this socket.
     """
+    owner, report, memory = map(int, arguments[:3])
+    keep, folders, cgroups = arguments[3] == "keep", _lines(arguments[4]), _lines(arguments[5])
+    path, *command = arguments[6:]
     if owner:
         os.set_inheritable(report, False)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -417,9 +411,4 @@ def _exit_like(code: int) -> None:
 
 
 if __name__ == "__main__":
-    _owner, _report, _keep, _folders, _cgroups, _limit, _path, *_command = sys.argv[1:]
-    _exit_like(
-        main(
-            int(_owner), int(_report), _keep == "keep", _lines(_folders), _lines(_cgroups), int(_limit), _path, _command
-        )
-    )
+    _exit_like(main(sys.argv[1:]))
