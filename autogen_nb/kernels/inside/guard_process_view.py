@@ -74,24 +74,15 @@ class ProcessView:
         return path.removeprefix(self._folder)
 
     def exists(self, path: str) -> bool:
-        try:
-            _lstat(path)
-        except (OSError, ValueError):
-            return False
-        return True
+        return _status_of(path) is not None
 
     def is_folder(self, path: str) -> bool:
-        try:
-            return _lstat(path).st_mode & _FORMAT == _FOLDER
-        except (OSError, ValueError):
-            return False
+        status = _status_of(path)
+        return status is not None and status.st_mode & _FORMAT == _FOLDER
 
     def has_several_links(self, path: str) -> bool:
-        try:
-            status = _lstat(path)
-        except (OSError, ValueError):
-            return False
-        return status.st_mode & _FORMAT == _FILE and status.st_nlink > 1
+        status = _status_of(path)
+        return status is not None and status.st_mode & _FORMAT == _FILE and status.st_nlink > 1
 
     def is_unnamed(self, number: int) -> bool:
         """True for the descriptor of a deleted file, and for an invalid descriptor."""
@@ -239,6 +230,13 @@ def resolve_links(path: str) -> str:
             done.clear()
         rest.extend(link.split("/")[::-1])
     return "/" + "/".join(done)
+
+
+def _status_of(path: str) -> os.stat_result | None:
+    try:
+        return _lstat(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _parent_of(pid: int) -> int:
