@@ -51,13 +51,13 @@ class _Pickler(pickle.Pickler):
 class _Hash:
     def __init__(self, pickler: type[pickle.Pickler]) -> None:
         self._pickler = pickler
-        self._hash = hashlib.blake2b(digest_size=16)
+        self.hash = hashlib.blake2b(digest_size=16)
         self._remaining = math.inf
         self.is_complete = True
 
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
-        self._hash.update(view if view.nbytes <= self._remaining else view[: int(self._remaining)])
+        self.hash.update(view if view.nbytes <= self._remaining else view[: int(self._remaining)])
         self._remaining -= view.nbytes
         if self._remaining < 0:
             raise _Full
@@ -65,7 +65,7 @@ class _Hash:
 
     def text(self, *parts: object) -> None:
         for part in parts:
-            self._hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
+            self.hash.update(f"{part!r:.500}\n".encode("utf-8", "replace"))
 
     def dump(self, value: Any, limit: float = math.inf) -> None:
         """Hashes the value's pickle. With a limit, hashes samples of large buffers, and raises `_Full` at the limit."""
@@ -79,13 +79,9 @@ class _Hash:
             self.is_complete = self.is_complete and step == 1
             piece = 4096 if step > 1 else max(1, raw.nbytes)
             for start in range(0, raw.nbytes, piece * step):
-                self._hash.update(raw[start : start + piece])
+                self.hash.update(raw[start : start + piece])
             if step > 1:
-                self._hash.update(raw[-piece:])
-
-    @property
-    def digest(self) -> bytes:
-        return self._hash.digest()
+                self.hash.update(raw[-piece:])
 
 
 def fingerprint(value: Any, *, in_any_process: bool = False) -> Fingerprint:
@@ -98,7 +94,7 @@ def fingerprint(value: Any, *, in_any_process: bool = False) -> Fingerprint:
         hasher.is_complete = False
     except Exception:  # noqa: BLE001 - the value's own code may raise anything
         return Fingerprint(id(value), None, is_complete=False)
-    return Fingerprint(id(value), hasher.digest, hasher.is_complete)
+    return Fingerprint(id(value), hasher.hash.digest(), hasher.is_complete)
 
 
 def _read_any(value: Any, into: _Hash) -> None:
