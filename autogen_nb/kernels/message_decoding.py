@@ -61,19 +61,12 @@ def output(kind: str, content: Mapping[str, Any]) -> Output | None:
         case "execute_result":
             return Result(data, metadata)
         case "error":
-            return failure(content)
+            lines = content.get("traceback")
+            traceback = tuple(map(_text, lines)) if isinstance(lines, list) else ()
+            return Failure(_text(content.get("ename")), _text(content.get("evalue")), traceback)
         case "clear_output":
             return Cleared(wait=bool(content.get("wait")))
     return None
-
-
-def failure(content: Mapping[str, Any]) -> Failure:
-    lines = content.get("traceback")
-    return Failure(
-        ename=_text(content.get("ename")),
-        evalue=_text(content.get("evalue")),
-        traceback=tuple(_text(line) for line in lines) if isinstance(lines, list) else (),
-    )
 
 
 def exit_code(evalue: str) -> int | None:
