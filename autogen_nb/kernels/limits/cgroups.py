@@ -14,14 +14,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.limits.machine_memory import CGROUPS, OWN_CGROUP, memory, own_cgroup
 
 _FACTOR = 1.25
 _REMOVAL_SECONDS = 5.0
 _PAUSE = 0.01
-_OWN_CGROUP = Path("/proc/self/cgroup")
-_MOUNT_POINT = Path("/sys/fs/cgroup")
 
 
 # The counters in `memory.events` and `pids.events` that increase at the limit.
@@ -36,17 +34,17 @@ class Cgroup:
         self.begin()
 
     @classmethod
-    def create(cls, limits: Limits, cgroup_file: Path = _OWN_CGROUP, mount: Path = _MOUNT_POINT) -> "Cgroup | None":
+    def create(cls, limits: Limits, cgroup_file: Path = OWN_CGROUP, mount: Path = CGROUPS) -> "Cgroup | None":
         """Creates a cgroup; None if the system does not allow it, or without limits on memory and processes."""
         name = f"autogen_nb-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         values: dict[str, int] = {}
         if limits.memory is not None:
             # At most halfway to the machine's memory, because a limit above the machine's memory has no effect.
-            halfway = (limits.memory + max(limits.memory, machine_memory.memory())) / 2
+            halfway = (limits.memory + max(limits.memory, memory())) / 2
             values["memory"] = int(min(_FACTOR * limits.memory, halfway))
         if limits.processes is not None:
             values["pids"] = int(_FACTOR * limits.processes)
-        own_folder = machine_memory.own_cgroup(cgroup_file, mount)
+        own_folder = own_cgroup(cgroup_file, mount)
         if own_folder is None or not values:
             return None
         parents = [folder for folder in (own_folder, own_folder.parent) if _can_delegate(folder, mount)]

@@ -9,15 +9,15 @@ from pathlib import Path
 USUAL = ("numpy", "pandas", "matplotlib.pyplot")
 
 _GIB = 2**30
-_CGROUPS = Path("/sys/fs/cgroup")
-_OWN_CGROUP = Path("/proc/self/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 @cache
 def memory() -> int:
     """The machine's memory in bytes, or a cgroup's memory limit if this limit is smaller."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([machine, *cgroup_limits(_OWN_CGROUP, _CGROUPS)])
+    return min([machine, *cgroup_limits(OWN_CGROUP, CGROUPS)])
 
 
 def cgroup_limits(cgroup_file: Path, mount: Path) -> Iterator[int]:
