@@ -27,20 +27,17 @@ class HeldFolder:
 
     def __init__(self, path: Path | int) -> None:
         self.descriptor = path if isinstance(path, int) else os.open(path, _FOLDER)
-        self._close = weakref.finalize(self, os.close, self.descriptor)
+        self.close = weakref.finalize(self, os.close, self.descriptor)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self.close()
 
     def __deepcopy__(self, _: object) -> Self:
         # A copy would share the descriptor, and lose it when the original closes it.
         return self
-
-    def close(self) -> None:
-        self._close()
 
     def folder(self, name: str, *, make: bool = False) -> "HeldFolder":
         steps = _split(name)
