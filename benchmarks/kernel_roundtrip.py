@@ -9,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.outputs import Output, Stream
 from benchmarks._notebook import kernel as bare_kernel
 from benchmarks._sizes import sized

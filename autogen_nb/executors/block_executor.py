@@ -26,9 +26,9 @@ from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import AutogenError, ExecutionError, TransferError
 from autogen_nb.executors.block_history import History
 from autogen_nb.kernels.guard_client import Guarded
-from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import Kernel
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.outcome import missing_variable_hint, read_only_hint, shorter_name_hint
+from autogen_nb.kernels.outcome import BlockOutcome, missing_variable_hint, read_only_hint, shorter_name_hint
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.file_transfer import save_source, shell_source
 from autogen_nb.kernels.places.local import LOCAL
@@ -288,7 +288,7 @@ class BlockExecutor:
             if self._limitation is None:
                 self._limitation = f"{why[:1].upper()}{why[1:]}, {_NO_KERNEL}"
             return [partial(self._run_program, block, options["timeout"])]
-        place, kernel_language = self._place, self._place.language or await self.kernel.language()
+        place, kernel_language = self._place, self._place.language or (await self.kernel.start()).language
         is_python = kernel_language == "python"
         if not is_python and self._limitation is None:
             self._limitation = _NO_PYTHON.format(language=kernel_language or "another language")

@@ -7,7 +7,8 @@ from typing import Any
 from autogen_nb.engine import Emit
 from autogen_nb.errors import TransferError
 from autogen_nb.kernels.guard_client import BlockPermissions
-from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.outputs import Output, Stream
 
 _TITLE = 60

@@ -27,7 +27,7 @@ from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.limit_watch import LimitWatch
 from autogen_nb.kernels.limits.resource_usage import measure, proportional_memory
 from autogen_nb.kernels.message_decoding import CHANGES, NOT_CARRIED, changes, not_carried
-from autogen_nb.kernels.outcome import INTERRUPTED, KEPT, LIMITED, LOST, TIMED_OUT, BlockOutcome, classify, describe_end
+from autogen_nb.kernels.outcome import KEPT, LOST, BlockOutcome, classify, describe_end
 from autogen_nb.kernels.places.environment import scrub_environment, with_interpreter
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec, Place
@@ -36,8 +36,6 @@ from autogen_nb.kernels.request import Ask, ExecuteRequest, ignore
 from autogen_nb.kernels.transfer.variable_exchange import VariableExchange
 from autogen_nb.kernels.widget_comms import WidgetComms
 from autogen_nb.outputs import Output
-
-__all__ = ["INTERRUPTED", "LIMITED", "TIMED_OUT", "BlockOutcome", "Kernel"]
 
 T = TypeVar("T")
 
@@ -120,9 +118,6 @@ class Kernel(VariableExchange):
     @property
     def pid(self) -> int | None:
         return self._handle.pid if self._handle is not None and self._handle.alive else None
-
-    async def language(self) -> str:
-        return (await self.start()).language
 
     @property
     def busy(self) -> bool:

@@ -21,7 +21,8 @@ _DELETED = "the folder that {} was deleted; go to another one (%cd in a notebook
 
 async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
     folder = private_folders.make(place.folders or folder_for_sockets())
-    handle, launch_spec = None, replace(launch_spec, folder=folder, outbox=_make_outbox(place.outboxes or folder))
+    outbox = Path(tempfile.mkdtemp(prefix="", dir=place.outboxes or folder))
+    handle, launch_spec = None, replace(launch_spec, folder=folder, outbox=outbox)
     try:
         handle = await place.start(launch_spec)
         async with asyncio.timeout(_START_TIMEOUT):
@@ -40,10 +41,6 @@ async def launch(place: Place, launch_spec: LaunchSpec) -> KernelHandle:
             raise ExecutionError(_DELETED.format(deleted) if deleted else _error_message(error, tail)) from error
         raise
     return handle
-
-
-def _make_outbox(parent: Path) -> Path:
-    return Path(tempfile.mkdtemp(prefix="", dir=parent))
 
 
 def _read_tail(folder: Path) -> str:

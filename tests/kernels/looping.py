@@ -11,7 +11,8 @@ import pytest
 
 from autogen_nb.engine import Emit, stream_items
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.kernel import BlockOutcome, Kernel
+from autogen_nb.kernels.kernel import Kernel
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.bubblewrap import BubblewrapPlace
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.outputs import Failure, Output, Stream

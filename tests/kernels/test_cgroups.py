@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.kernels.kernel import LIMITED
 from autogen_nb.kernels.limits import machine_memory
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup, parse_counter
+from autogen_nb.kernels.outcome import LIMITED
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import waited
 

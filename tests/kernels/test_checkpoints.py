@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.kernel import LIMITED, BlockOutcome
 from autogen_nb.kernels.limits.block_limits import Limits
+from autogen_nb.kernels.outcome import LIMITED, BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.kernels.places.place import Place
 from autogen_nb.outputs import Result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.kernel import TIMED_OUT
+from autogen_nb.kernels.outcome import TIMED_OUT
 from tests.kernels.looping import SharedKernel, shared_kernel
 from tests.processes import gone, waited
 

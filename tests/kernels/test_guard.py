@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autogen_nb.effects import Effect, EffectJudged
-from autogen_nb.kernels.kernel import BlockOutcome
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.outputs import Output, Stream
 from tests.kernels.guarded import ALLOWED, DENIED, GuardedKernel, errors, guarded_kernel
 from tests.kernels.looping import stream

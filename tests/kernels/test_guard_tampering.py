@@ -6,7 +6,7 @@ import pytest
 
 from autogen_nb.effects import Effect
 from autogen_nb.kernels.inside.guard_questions import sign
-from autogen_nb.kernels.kernel import TIMED_OUT
+from autogen_nb.kernels.outcome import TIMED_OUT
 from tests.corpus import sections
 from tests.kernels.guarded import GuardedKernel, errors, guarded_kernel
 

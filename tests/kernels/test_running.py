@@ -8,7 +8,7 @@ from autogen_nb.core.policy.path_scope import PathScope
 from autogen_nb.effects import Effect, Permissions
 from autogen_nb.kernels import preparation
 from autogen_nb.kernels.guard_client import Guarded
-from autogen_nb.kernels.kernel import BlockOutcome
+from autogen_nb.kernels.outcome import BlockOutcome
 from autogen_nb.kernels.places.local import LOCAL
 from autogen_nb.outputs import Cleared, Display, Output, Stream
 from tests.kernels.looping import SharedKernel, bubblewrap, shared_kernel, stream

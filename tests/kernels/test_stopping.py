@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autogen_nb.kernels.kernel import INTERRUPTED, BlockOutcome
+from autogen_nb.kernels.outcome import INTERRUPTED, BlockOutcome
 from tests.kernels.looping import SharedKernel, shared_kernel, stream
 
 STUBBORN = """

@@ -288,11 +288,9 @@ def _connect_stream(stream: Any, thread: Any) -> None:
 def _descriptors() -> list[int]:
     numbers = []
     for name in os.listdir("/proc/self/fd"):
-        try:
+        with suppress(OSError):
             os.fstat(int(name))
-        except OSError:
-            continue
-        numbers.append(int(name))
+            numbers.append(int(name))
     return numbers
 
 

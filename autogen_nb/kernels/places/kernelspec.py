@@ -6,7 +6,7 @@ from typing import Any
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.kernels.channels import SocketChannels
-from autogen_nb.kernels.places.local import LocalPlace, is_local, start_kernel
+from autogen_nb.kernels.places.local import LocalPlace, start_kernel
 from autogen_nb.kernels.places.place import KernelHandle, LaunchSpec
 
 _POLL = 0.25
@@ -30,11 +30,12 @@ class KernelspecPlace(LocalPlace):
         from jupyter_client.manager import AsyncKernelManager
 
         # Uses TCP, because not every kernel supports Unix sockets.
-        manager = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
+        manager: Any = AsyncKernelManager(kernel_name=self.name, connection_file=str(launch_spec.folder / "k.json"))
         # jupyter_client has this trait from 8.10 on. "auto" encrypts if the kernelspec supports encryption.
         if zmq.has("curve") and manager.has_trait("transport_encryption"):
             manager.transport_encryption = "auto"
-        if is_local(manager):
+        provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
+        if provisioner in (None, "local-provisioner"):
             # Checkpoints need Unix sockets.
             return await start_kernel(manager, replace(launch_spec, checkpoints=False), launch_spec.environ)
         await manager.start_kernel(cwd=str(launch_spec.cwd), env=dict(launch_spec.environ))

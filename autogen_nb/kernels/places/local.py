@@ -89,7 +89,7 @@ async def start_kernel(
     lifeline = Lifeline(launch_spec.limits, folders=folders, supervisor_socket=socket)
     manager.kernel_spec.argv = lifeline.wrap(manager.kernel_spec.argv)
     try:
-        with launch_spec.log.open("wb") as log:
+        with (launch_spec.folder / "log").open("wb") as log:
             await manager.start_kernel(
                 cwd=str(launch_spec.cwd), env=dict(environ), stdout=log, stderr=log, **lifeline.popen_options
             )
@@ -100,11 +100,6 @@ async def start_kernel(
             lifeline.close()
         raise
     return LocalKernel(launch_spec, manager, lifeline, convert)
-
-
-def is_local(manager: Any) -> bool:
-    provisioner = manager.kernel_spec.metadata.get("kernel_provisioner", {}).get("provisioner_name")
-    return provisioner in (None, "local-provisioner")
 
 
 def folder_for_sockets(longest: int = _LONGEST_FOLDER) -> str | None:

@@ -191,10 +191,6 @@ class LaunchSpec:
     outbox: Path = Path()
 
     @property
-    def log(self) -> Path:
-        return self.folder / "log"
-
-    @property
     def supervisor_socket(self) -> str:
         return str(self.outbox / "c") if self.checkpoints and sys.platform == "linux" else ""
 
