@@ -22,12 +22,11 @@ from autogen_nb.errors import ConfigError, ExecutionError
 from autogen_nb.kernels.inside import overlay_env
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import parse_counter
-from autogen_nb.kernels.places.checkpointed_kernel import CheckpointedKernel
 from autogen_nb.kernels.places.container_engine import connect_engine, engine_error, find_image
 from autogen_nb.kernels.places.container_exec import Exec, close_stream
 from autogen_nb.kernels.places.environment import scrub_environment
 from autogen_nb.kernels.places.local import KERNEL_SCRIPT, kernel_environ, manager_for
-from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place, with_signal_codes
+from autogen_nb.kernels.places.place import CheckpointedKernel, KernelHandle, LaunchSpec, Place, with_signal_codes
 from autogen_nb.kernels.places.writable import Writable
 from autogen_nb.kernels.processes import private_folders
 from autogen_nb.kernels.processes.lifeline import SUPERVISOR, with_inner_supervisor
@@ -100,9 +99,9 @@ class ContainerPlace(Place):
     async def why_no_kernel(self) -> str:
         if self._why_no_kernel is None:
             # Except on Linux, containers run in a virtual machine, without access to this machine's Unix sockets.
-            job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}) if sys.platform == "linux" else None
             has_kernel = False
-            if job is not None:
+            if sys.platform == "linux":
+                job = await self.spawn([_PYTHON, "-c", _PROBE], self.cwd, {}, self._limits)
                 try:
                     # After a cancellation, the thread of `Exec` must still be able to set the future.
                     has_kernel = await asyncio.shield(job.exited) == 0
@@ -128,7 +127,7 @@ class ContainerPlace(Place):
         argv = [_PYTHON, str(script), "-f", str(connection), *options]
         argv = with_inner_supervisor(argv, launch_spec.limits, launch_spec.supervisor_socket, _PYTHON, supervisor)
         environ = {**kernel_environ(launch_spec), "PYTHONSAFEPATH": "1"}
-        job = await self.spawn(argv, self.cwd, environ, log=launch_spec.outbox / "log")
+        job = await self.spawn(argv, self.cwd, environ, launch_spec.limits, launch_spec.outbox / "log")
         return ContainerKernel(launch_spec, job, manager)
 
     async def reached_limit(self) -> str:
@@ -149,7 +148,7 @@ class ContainerPlace(Place):
         argv: Sequence[str],
         cwd: Path,  # noqa: ARG002 - the container has its own
         environ: Mapping[str, str],
-        limits: Limits = NO_LIMITS,  # noqa: ARG002 - as above
+        limits: Limits,  # noqa: ARG002 - as above
         log: Path | None = None,
     ) -> Exec:
         """Starts a program in the container, with its output in `log` or in the job's pipe."""

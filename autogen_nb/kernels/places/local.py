@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 from autogen_nb.kernels.limits.block_limits import Limits
-from autogen_nb.kernels.places.checkpointed_kernel import CheckpointedKernel
-from autogen_nb.kernels.places.place import NO_LIMITS, KernelHandle, LaunchSpec, Place
+from autogen_nb.kernels.places.place import CheckpointedKernel, KernelHandle, LaunchSpec, Place
 from autogen_nb.kernels.processes.jobs import Job, LocalJob
 from autogen_nb.kernels.processes.lifeline import Lifeline
 from autogen_nb.kernels.processes.process_tree import has_ended
@@ -61,9 +60,7 @@ class LocalPlace(Place):
         manager, environ = manager_for(launch_spec), kernel_environ(launch_spec)
         return await start_kernel(manager, launch_spec, environ, socket=launch_spec.supervisor_socket)
 
-    async def spawn(
-        self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits = NO_LIMITS
-    ) -> Job:
+    async def spawn(self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], limits: Limits) -> Job:
         return LocalJob(self.wrapped(argv, cwd), cwd, environ, limits)
 
     def allow_writing(self, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from autogen_nb.core.policy.organisation_policy import Walls
 from autogen_nb.errors import ExecutionError
-from autogen_nb.kernels.channels import KernelChannels
+from autogen_nb.kernels.channels import KernelChannels, SocketChannels
 from autogen_nb.kernels.guard_client import GuardClient
 from autogen_nb.kernels.limits.block_limits import Limits
 from autogen_nb.kernels.limits.cgroups import Cgroup
@@ -25,7 +25,9 @@ from autogen_nb.trusted.held_folder import HeldFolder, clear
 T = TypeVar("T")
 
 _SIGNAL_BASE = 128
-NO_LIMITS = Limits()
+_KILLED = -9
+_WAKE_REPEAT_SECONDS = 0.05
+_WAKE_TIMEOUT = 10.0
 
 
 class KernelFiles:
@@ -178,15 +180,52 @@ class KernelHandle(ABC):
     async def _close(self) -> None: ...
 
 
+class CheckpointedKernel(KernelHandle):
+    """A kernel with ZeroMQ sockets; if they are Unix sockets, its supervisor can keep checkpoints.
+
+    `exited` is the present kernel's future, so `wake` creates a new one. `_process_exited` is the supervisor's.
+    """
+
+    def __init__(
+        self, launch_spec: "LaunchSpec", manager: Any, process_exited: "asyncio.Future[int]", job: Program
+    ) -> None:
+        super().__init__(launch_spec, SocketChannels(manager), asyncio.get_running_loop().create_future(), job)
+        self._manager = manager
+        self._process_exited = process_exited
+        process_exited.add_done_callback(lambda done: self._kernel_ended(done.result()))
+        if launch_spec.supervisor_socket:
+            self.checkpoints = Checkpoints(launch_spec.supervisor_socket, self._kernel_ended)
+
+    async def wake(self, number: int, new: int = 0) -> bool:
+        if self.checkpoints is None or self._process_exited.done() or not await self.checkpoints.wake(number, new):
+            return False
+        self._kernel_ended(_KILLED)
+        self.channels.close()
+        self.exited = asyncio.get_running_loop().create_future()
+        self.channels = SocketChannels(self._manager)
+        try:
+            async with asyncio.timeout(_WAKE_TIMEOUT):
+                await self.await_answer(_WAKE_REPEAT_SECONDS)
+        except (TimeoutError, ChildProcessError):
+            await self._kill()
+            await asyncio.wait([self._process_exited])
+            return False
+        return True
+
+    def _kernel_ended(self, code: int) -> None:
+        if not self.exited.done():
+            self.exited.set_result(code)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
     """The settings of a new kernel. If this process dies, the supervisor removes `folder` and `folders`."""
 
     cwd: Path
     environ: Mapping[str, str]
-    folders: tuple[Path, ...] = ()
-    limits: Limits = NO_LIMITS
-    checkpoints: bool = False
+    folders: tuple[Path, ...]
+    limits: Limits
+    checkpoints: bool
     folder: Path = Path()
     outbox: Path = Path()
 
@@ -230,7 +269,7 @@ class Place(ABC):
         argv: Sequence[str],
         cwd: Path,  # noqa: ARG002 - used by places that run programs
         environ: Mapping[str, str],  # noqa: ARG002 - same
-        limits: Limits = NO_LIMITS,  # noqa: ARG002 - same
+        limits: Limits,  # noqa: ARG002 - same
     ) -> Job:
         """Starts a program in its own process group, without standard input."""
         raise ExecutionError(f"{argv[0]!r} cannot be started: only kernels can run here")
