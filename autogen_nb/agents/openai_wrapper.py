@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from autogen_nb.agents.chats.model_questions import whole_reply
+from autogen_nb.agents.chats.model_questions import ask_model
 from autogen_nb.agents.parts.agent import Agent
 from autogen_nb.agents.parts.usage_tracker import UsageTracker
 from autogen_nb.core.ports import ModelRequest
@@ -68,7 +68,7 @@ class OpenAIWrapper(UsageTracker):
             options = {name: settings.pop(name, None) for name in _OPTIONS}
             model = cached(model_for(settings), options["cache"])
             try:
-                completion = engine.call(whole_reply(model, _request(options), options["agent"] or self))
+                completion = engine.call(ask_model(model, _request(options), options["agent"] or self))
             except ModelError as error:
                 if is_last or isinstance(error, ContentFiltered):
                     raise

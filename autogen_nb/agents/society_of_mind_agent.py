@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from autogen_nb.agents.chats.model_questions import whole_reply
+from autogen_nb.agents.chats.model_questions import ask_model
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.group_manager import GroupChatManager
 from autogen_nb.agents.parts.agent import Agent
@@ -61,7 +61,7 @@ class SocietyOfMindAgent(ConversableAgent):
     def _written_reply(self, prompt: str, messages: Sequence[Mapping[str, Any]]) -> str:
         assert self.model is not None
         first, last = ({"role": "system", "content": content} for content in (TRANSCRIPT, prompt))
-        completion = engine.call(whole_reply(self.model, ModelRequest([first, *map(_as_text, messages), last]), self))
+        completion = engine.call(ask_model(self.model, ModelRequest([first, *map(_as_text, messages), last]), self))
         self.count_usage(completion)
         return completion.message.text
 

@@ -6,14 +6,13 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Retry
+from autogen_nb.core.ports import Model, ModelRequest, Retry
 from autogen_nb.errors import ModelError
 from autogen_nb.events import ModelDelta, ModelReplied, ModelRetry, ReasoningDelta, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Reasoning, wire
 from autogen_nb.run import runtime_log
 
 W = TypeVar("W", SpeakerGiven, SummaryGiven)
-_NO_REPLY = "the model ended without a reply"
 
 
 def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, calls: bool = True) -> ModelRequest:
@@ -28,10 +27,10 @@ def model_request(agent: Participant, messages: Sequence[Mapping[str, Any]], *, 
 async def ask_model(
     model: Model,
     request: ModelRequest,
-    agent: str,
-    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry], None],
+    agent: Any,
+    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry], None] = lambda _: None,
 ) -> ModelReplied:
-    """Returns a model's reply, and emits its pieces as they arrive."""
+    """Returns a model's reply, and emits its pieces as they arrive; `agent` is the author for the runtime log."""
     started = time.monotonic()
     async with aclosing(cast("Any", model.reply(request))) as parts:
         async for part in parts:
@@ -57,24 +56,12 @@ async def ask_model(
                     host=part.host,
                     reasoning=part.reasoning,
                 )
-    raise ModelError(_NO_REPLY, model=model.name)
+    raise ModelError("the model ended without a reply", model=model.name)
 
 
 async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W:
     """A model's reply as the choice of a speaker or as a summary."""
-    reply = await whole_reply(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
+    reply = await ask_model(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
     return kind(
         reply.message.text, cost=reply.cost, usage=reply.usage, model=reply.model, cached=reply.cached, host=reply.host
     )
-
-
-async def whole_reply(model: Model, request: ModelRequest, source: Any) -> Completion:
-    """A model's reply, without its pieces; `source` is the author of the request for the runtime log."""
-    started = time.monotonic()
-    async with aclosing(cast("Any", model.reply(request))) as parts:
-        async for part in parts:
-            if isinstance(part, Completion):
-                if runtime_log.active:
-                    runtime_log.log_completion(source, model, request, part, time.monotonic() - started)
-                return part
-    raise ModelError(_NO_REPLY, model=model.name)

@@ -5,13 +5,12 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 from autogen_nb.agents.parts.agent import Agent
-from autogen_nb.core.ports import Completion
 from autogen_nb.errors import ConfigError
 from autogen_nb.events import ModelReplied, SpeakerGiven, SummaryGiven
 from autogen_nb.messages import Usage
 from autogen_nb.run.io_stream import IOStream
 
-Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven | Completion
+Paid: TypeAlias = ModelReplied | SpeakerGiven | SummaryGiven
 """A model's answer with its usage."""
 
 
