@@ -12,11 +12,9 @@ from autogen_nb.agents.parts.agent import Agent, both_forms
 from autogen_nb.agents.parts.reply_functions import BuiltinStep, step_forms
 from autogen_nb.core.chats.group_flow import RunGroup, with_author
 from autogen_nb.core.chats.reply_steps import Step
-from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
-from autogen_nb.events import SpeakerAsked
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, OnEngine, Waits
+from autogen_nb.run import Waits
 
 
 class GroupChatManager(ConversableAgent):
@@ -96,22 +94,12 @@ class GroupChatManager(ConversableAgent):
             Message(group.introductions_msg()) if group.send_introductions else None,
         )
 
-    def answer_speaker_question(
-        self,
-        question: SpeakerAsked,
-        last_speaker: ConversableAgent,
-        *,
-        awaits: bool,
-        wrap: Callable[[Model], Model],
-    ) -> OnCaller | OnEngine:
-        group = self.groupchat
-        return group.answer(question, self, lambda: group.choose(last_speaker, self, awaits=awaits), wrap)
-
     def remember(self, message: Message, peer: Agent, *, sent: bool) -> None:
         """Adds a message to the manager's history; a received message gets the name of its author."""
         super().remember(message if sent else with_author(message, peer.name), peer, sent=sent)
 
     def pass_on(self, message: Message, speaker: ConversableAgent, recipients: Collection[ConversableAgent]) -> None:
+        """Adds a speaker's message to the histories of the group and of the recipients."""
         self.last_speaker = speaker
         # As in AutoGen 0.2, only people and functions can clear histories; only their messages have a `role`.
         clears = message.role is not None and "CLEAR HISTORY" in message.text.upper()

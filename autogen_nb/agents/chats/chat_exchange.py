@@ -3,11 +3,11 @@
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import aclosing, closing
 from itertools import permutations
-from typing import cast
+from typing import Any
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
-from autogen_nb.agents.chats.participant import GroupLeader, Participant
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.chats.question_handler import QuestionHandler
 from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.reply_functions import StepReply
@@ -92,10 +92,10 @@ class ChatExchange:
                     agents[recipient].remember(event.by(recipient), agents[sender], sent=False)
                 self._save_reply_counts()
             case Relayed(agent=agent, speaker=speaker, recipients=recipients):
-                # Only a group manager's flow relays messages.
-                leader = cast("GroupLeader", agents[agent])
+                # Only the flow of a `GroupChatManager` relays messages.
+                manager: Any = agents[agent]
                 message = relayed_message(self._state, agent, speaker)
-                leader.pass_on(message, agents[speaker], [agents[name] for name in recipients])
+                manager.pass_on(message, agents[speaker], [agents[name] for name in recipients])
             case MessagesAsked(agent=agent, peer=peer):
                 self._hook_pair = agents[agent], agents[peer]
             case MessagesGiven(messages=messages, lasting=lasting) if self._hook_pair is not None:

@@ -1,7 +1,7 @@
 """`Participant`: the part of an agent that chats use."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from autogen_nb.agents.chats import person_tool
 from autogen_nb.agents.parts.code_execution import CodeRunner
@@ -20,11 +20,10 @@ from autogen_nb.core.chats.reply_steps import (
     generate_oai_reply,
 )
 from autogen_nb.core.chats.termination_checks import Condition, Exactly, OwnLine, WithoutCode
-from autogen_nb.core.ports import Model
-from autogen_nb.events import HumanInputAsked, SpeakerAsked
+from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
-from autogen_nb.run import OnCaller, OnEngine, Waits
+from autogen_nb.run import Waits
 
 
 class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTracker):
@@ -115,15 +114,3 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
     def companions(self) -> Sequence["Participant"]:
         """The agents that join each chat of this agent, such as the agents of its group."""
         return ()
-
-
-class GroupLeader(Protocol):
-    """The part of a group's manager that the group's chat uses."""
-
-    def pass_on(self, message: Message, speaker: Any, recipients: Any) -> None:
-        """Adds a speaker's message to the histories of the group and of the recipients."""
-
-    def answer_speaker_question(
-        self, question: SpeakerAsked, last_speaker: Any, *, awaits: bool, wrap: Callable[[Model], Model]
-    ) -> OnCaller | OnEngine:
-        """Returns a call that selects the next speaker; `wrap` adds wrappers to a model."""

@@ -10,7 +10,7 @@ from autogen_nb import events
 from autogen_nb.agents.chats import call_context, person_tool
 from autogen_nb.agents.chats.call_context import UserCodeCall
 from autogen_nb.agents.chats.model_questions import ask_model, model_request
-from autogen_nb.agents.chats.participant import GroupLeader, Participant
+from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
 from autogen_nb.agents.parts.message_hooks import ALL
@@ -72,10 +72,11 @@ class QuestionHandler:
             case events.MessagesAsked():
                 return OnCaller(lambda: self._hook_messages(question))
             case events.SpeakerAsked():
-                # Only a group manager's flow asks for a speaker.
-                leader, last = cast("GroupLeader", self._agents[question.agent]), self._agents[question.last]
-                awaits = self._waits == "async"
-                return leader.answer_speaker_question(question, last, awaits=awaits, wrap=self._wrap)
+                # Only the flow of a `GroupChatManager` asks for a speaker.
+                manager: Any = self._agents[question.agent]
+                awaits, last_speaker = self._waits == "async", self._agents[question.last]
+                choose = partial(manager.groupchat.choose, last_speaker, manager, awaits=awaits)
+                return cast("OnCaller | OnEngine", manager.groupchat.answer(question, manager, choose, self._wrap))
             case events.OpeningAsked() | events.SummaryAsked() | events.CandidatesAsked() | events.EndingAsked():
                 raise AssertionError("`TwoAgentChat` or a team's handler answers this question")
             case _:
