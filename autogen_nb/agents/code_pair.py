@@ -6,7 +6,7 @@ from autogen_nb.agents.assistant import AssistantAgent
 from autogen_nb.agents.parts.agent_config import CodeConfig
 from autogen_nb.agents.user_proxy import UserProxyAgent
 from autogen_nb.core.chats.human_input import Mode
-from autogen_nb.core.chats.termination_checks import END_WORD, WithoutCode, without
+from autogen_nb.core.chats.termination_checks import END_WORD, has_no_code, without
 from autogen_nb.core.ports import Model
 from autogen_nb.events import Recorded, Said
 
@@ -22,6 +22,6 @@ def code_pair(
 ) -> tuple[UserProxyAgent, AssistantAgent]:
     assistant = AssistantAgent("assistant", role, model, is_termination_msg=lambda _: False)
     user = UserProxyAgent(
-        "user", WithoutCode(), max_turns - 1, human_input, code_execution_config=code, default_auto_reply=None
+        "user", has_no_code, max_turns - 1, human_input, code_execution_config=code, default_auto_reply=None
     )
     return user, assistant

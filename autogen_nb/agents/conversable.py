@@ -38,7 +38,7 @@ from autogen_nb.core.chats.code_step import RunCode
 from autogen_nb.core.chats.human_input import MODES
 from autogen_nb.core.chats.reply_steps import ConversationState, run_reply_steps
 from autogen_nb.core.chats.team_replies import AskPerson, Respond, RunLast, Think
-from autogen_nb.core.chats.termination_checks import Condition, Exactly
+from autogen_nb.core.chats.termination_checks import Condition, is_end_word
 from autogen_nb.core.chats.two_agent_chat import Flow, sent_message
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
@@ -114,7 +114,7 @@ class ConversableAgent(Participant, SoloAgent):
         lines = [system_message] if isinstance(system_message, str) else system_message or []
         self._system_message = "\n".join(lines)
         self.description = self._system_message if description is None else description
-        self.is_termination_msg = Exactly() if is_termination_msg is None else is_termination_msg
+        self.is_termination_msg = is_end_word if is_termination_msg is None else is_termination_msg
         self.human_input_mode = agent_config.one_of("human_input_mode", human_input_mode, MODES)
         config = self.DEFAULT_CONFIG if llm_config is None else llm_config
         self.llm_config: Any = dict(config) if isinstance(config, Mapping) else config

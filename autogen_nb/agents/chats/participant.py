@@ -1,7 +1,7 @@
 """`Participant`: the part of an agent that chats use."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from autogen_nb.agents.chats import person_tool
 from autogen_nb.agents.parts.code_execution import CodeRunner
@@ -19,7 +19,7 @@ from autogen_nb.core.chats.reply_steps import (
     check_termination_and_human_reply,
     generate_oai_reply,
 )
-from autogen_nb.core.chats.termination_checks import Condition, Exactly, OwnLine, WithoutCode
+from autogen_nb.core.chats.termination_checks import Condition, has_no_code, is_end_word
 from autogen_nb.events import HumanInputAsked
 from autogen_nb.human.terminal_human import TerminalHuman
 from autogen_nb.messages import Message
@@ -73,7 +73,7 @@ class Participant(ReplyFunctions, MessageHooks, ToolUser, CodeRunner, UsageTrack
             tuple(self.reply_steps(self.builtin_step, exclude)),
             human_input_mode=self.human_input_mode,
             max_auto_replies=self.max_consecutive_auto_reply(),
-            termination=condition if isinstance(condition, Exactly | OwnLine | WithoutCode) else "ask",
+            termination=cast("Condition", condition) if condition in (is_end_word, has_no_code) else "ask",
             default_reply=None if default is None else Message.of(default),
             own=frozenset(self.own_code()),
             max_auto_replies_to={peer.name: limit for peer, limit in self._limits.items()},

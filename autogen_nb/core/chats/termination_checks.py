@@ -5,7 +5,6 @@ For a user's own function, the chat yields a question instead, so that a replay 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from autogen_nb.core.text.code_blocks import read
@@ -24,39 +23,15 @@ _RECENT = 120
 Condition: TypeAlias = Callable[[Message], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Exactly:
-    word: str = END_WORD
-
-    def __call__(self, message: Message, /) -> bool:
-        return message.content == self.word
+def is_end_word(message: Message) -> bool:
+    return message.content == END_WORD
 
 
-@dataclass(frozen=True, slots=True)
-class OwnLine:
-    """True if a line of prose consists of the word, and the message contains no code.
-
-    With code, the chat continues, because the model has not seen the output of the code.
-    """
-
-    word: str = END_WORD
-
-    def __call__(self, message: Message, /) -> bool:
-        if self.word not in message.text:
-            return False
-        reading = read(message.text)
-        if reading.blocks or reading.unclosed:
-            return False
-        return any(_is_only_word(self.word, line) for line in reading.prose.splitlines())
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutCode:
-    def __call__(self, message: Message, /) -> bool:
-        if message.carries_calls:
-            return False
-        reading = read(message.text)
-        return not reading.blocks and not reading.unclosed
+def has_no_code(message: Message) -> bool:
+    if message.carries_calls:
+        return False
+    reading = read(message.text)
+    return not reading.blocks and not reading.unclosed
 
 
 def without(word: str, text: str) -> str:
