@@ -32,7 +32,6 @@ class RunCode:
     reach: Reach = "auto"
     confirm: Confirm = "never"
     together: bool = False
-    limit: int = LIMIT
     sources: frozenset[str] | None = None
     pictures: bool = False
     scope: PathScope | None = None
@@ -44,7 +43,7 @@ class RunCode:
         reading = newest[1]
         if not reading.blocks:
             return Reply(Message(UNCLOSED))
-        run = _Run(self.limit, self.pictures)
+        run = _Run(self.pictures)
         if (yield from self._run_blocks(spec, run, reading.blocks)) == "stop":
             return Stop("stopped")
         if reading.unclosed:
@@ -52,6 +51,7 @@ class RunCode:
         return Reply(run.reply())
 
     def foresee(self, state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
+        """The first question of the step, without running the step; None if the step asks nothing."""
         newest = self._newest(state, spec, peer)
         if newest is None or not newest[1].blocks or state.is_claimed(spec.name, peer, newest[0]):
             return None
@@ -126,7 +126,6 @@ class RunCode:
 
 @dataclass(slots=True)
 class _Run:
-    limit: int
     pictures: bool
     exit_code: int = 0
     started: bool = False
@@ -151,7 +150,7 @@ class _Run:
             self.notes.append(f"{self.blocks_left} later block(s) did not run, because the one before failed.")
         notes = "\n".join(["", *self.notes])
         if self.started:
-            text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), self.limit) + notes)
+            text = report(self.exit_code, shorten("\n".join(filter(None, self.texts)), LIMIT) + notes)
         else:
             text = f"The code was not run.{notes}"
         return Message([{"type": "text", "text": text}, *self.picture_parts[-MOST:]] if self.picture_parts else text)

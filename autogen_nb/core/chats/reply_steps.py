@@ -6,7 +6,7 @@ The order is AutoGen 0.2's: termination and human input, function and tool calls
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from autogen_nb.core.chats.human_input import EXIT, PROMPT_START, Ask, Mode, decide
 from autogen_nb.core.chats.termination_checks import Condition
@@ -63,12 +63,6 @@ class Stop:
 
 
 Outcome: TypeAlias = Reply | Stop | None  # None: the next step follows
-
-
-@runtime_checkable
-class ForeseeingStep(Protocol):
-    def foresee(self, state: "ConversationState", spec: "AgentSpec", peer: str) -> ApprovalAsked | None:
-        """The first question of the step, without running the step; None if the step asks nothing."""
 
 
 A = TypeVar("A", bound=Answer)
@@ -278,14 +272,11 @@ def check_termination(state: ConversationState, spec: AgentSpec, peer: str) -> A
 
 def _next_question(state: ConversationState, spec: AgentSpec, peer: str) -> ApprovalAsked | None:
     """The question that follows an empty answer of the person; None if it is not known in advance."""
-    for step in spec.steps:
-        if isinstance(step, ForeseeingStep):
-            return step.foresee(state, spec, peer)
-        if step is generate_function_call_reply and state.last(spec.name, peer).calls:
-            return None
-        if step not in (check_termination_and_human_reply, generate_function_call_reply):
-            return None
-    return None
+    has_calls = bool(state.last(spec.name, peer).calls)
+    skipped = (check_termination_and_human_reply, *(() if has_calls else (generate_function_call_reply,)))
+    step = next((step for step in spec.steps if step not in skipped), None)
+    foresee: Callable[..., ApprovalAsked | None] = getattr(step, "foresee", lambda *_: None)
+    return foresee(state, spec, peer)
 
 
 def _prompt(peer: str, move: Ask) -> str:
