@@ -109,8 +109,10 @@ class Export:
             await self._add_footer(document)
         finally:
             await self._on_engine(self.executor.stop())
-        for name, content in {**self.data_files, **document.files(self.path)}.items():
-            self._save(name, content)
+        # Code in a sandbox may have replaced a file by a link.
+        with HeldFolder(self.path.parent) as folder:
+            for name, content in {**self.data_files, **document.files(self.path)}.items():
+                folder.save(name, content)
 
     async def _run(self, part: Code) -> CodeRan:
         inner = part.ran.inner if part.ran else ()
@@ -158,11 +160,6 @@ class Export:
             verdict = f"It did not produce the same results as the chat:\n\n{lines}"
             document.add_words(f"**Attention.** {verdict}", first=True)
         document.add_words(f"---\n{' '.join((verdict, *self.times))}\n\n{text_of(ran.outputs).strip()}")
-
-    def _save(self, name: str, content: bytes) -> None:
-        # Code in a sandbox may have replaced a file by a link.
-        with HeldFolder(self.path.parent) as folder:
-            folder.save(name, content)
 
     async def _on_engine(self, work: Coroutine[Any, Any, Any]) -> Any:
         return await run.result(work, waits=self.waits)

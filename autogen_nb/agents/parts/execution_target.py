@@ -6,7 +6,7 @@ An unavailable choice raises an error before anything starts; no other choice is
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from autogen_nb.core.policy.organisation_policy import Walls
@@ -17,12 +17,10 @@ from autogen_nb.kernels.places.writable import Writable
 if TYPE_CHECKING:
     from autogen_nb.executors.block_executor import BlockExecutor
 
-Sandbox: TypeAlias = Walls
-
 
 @dataclass(frozen=True, slots=True)
 class ExecutionTarget:
-    sandbox: Sandbox = "none"
+    sandbox: Walls = "none"
     net: bool = False
     # A server's address may contain a token, so the repr leaves out `kernel`.
     kernel: str = field(default="", repr=False)

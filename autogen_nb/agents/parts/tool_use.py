@@ -12,7 +12,6 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.run import Waits, settle
 
 F = TypeVar("F", bound=Callable[..., Any])
-FunctionMap: TypeAlias = dict[str, Callable[..., Any]]
 Style: TypeAlias = Literal["tool", "function"]
 """The two forms of function definitions in OpenAI's API."""
 
@@ -30,7 +29,7 @@ class ToolUser(Agent):
     llm_config: Any
 
     def __init__(self, function_map: Mapping[str, Callable[..., Any]] | None = None) -> None:
-        self.function_map: FunctionMap = dict(function_map or {})
+        self.function_map: dict[str, Callable[..., Any]] = dict(function_map or {})
         self.definitions: dict[Style, dict[str, dict[str, Any]]] = {"tool": {}, "function": {}}
 
     def register_for_llm(

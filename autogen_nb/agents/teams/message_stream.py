@@ -47,9 +47,6 @@ class TeamExchange(ChatExchange):
             call.keep(event)
         self.follower.follow(event)
 
-    def _save_reply_counts(self) -> None:
-        """Does nothing, because teams have no limit on automatic replies."""
-
 
 def own_view() -> run.View | None:
     """A new view in a notebook; None where only text can be shown, as in a terminal."""
