@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 class SoloAgent(TeamMember, TaskRunner):
-    has_stop_reason = False
-
     def __init__(self) -> None:
         super().__init__()
         self._solo: BaseGroupChat | None = None
 
-    def begin_run(self, task: Any) -> "TeamExchange":
-        return self.solo().exchange(task)
+    def exchange(self, task: Any) -> "TeamExchange":
+        from autogen_nb.agents.teams.team_chats import BaseGroupChat
+
+        self._solo = self._solo or BaseGroupChat([self], max_turns=1, name=f"{self.name}, alone")
+        return self._solo.exchange(task)
 
     async def on_messages(
         self, messages: "Sequence[BaseChatMessage]", cancellation_token: CancellationToken | None = None
@@ -38,10 +39,3 @@ class SoloAgent(TeamMember, TaskRunner):
     async def on_reset(self, cancellation_token: CancellationToken | None = None) -> None:
         await super().on_reset(cancellation_token)
         self._solo = None
-
-    def solo(self) -> "BaseGroupChat":
-        if self._solo is None:
-            from autogen_nb.agents.teams.team_chats import BaseGroupChat
-
-            self._solo = BaseGroupChat([self], max_turns=1, name=f"{self.name}, alone")
-        return self._solo

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 class TaskRunner:
     """The base class of teams and of agents, with `run` and `run_stream`."""
 
-    has_stop_reason = True
-    """True if results have a `stop_reason`."""
-    is_shown = False
-    """True if `run` shows its messages in a notebook; the view of an outer run shows the messages of a nested run."""
+    is_team = False
+    """True if results have a `stop_reason`, and `run` shows its messages in a notebook.
+
+    The view of an outer run shows the messages of a nested run.
+    """
 
     async def run(
         self,
@@ -41,7 +42,7 @@ class TaskRunner:
         stream = self.run_stream(
             task=task, cancellation_token=cancellation_token, output_task_messages=output_task_messages
         )
-        view = own_view() if self.is_shown and call_context.SHOW.get() is None else None
+        view = own_view() if self.is_team and call_context.SHOW.get() is None else None
         return await (stream.result() if view is None else stream.show_result(view))
 
     def run_stream(
@@ -55,11 +56,11 @@ class TaskRunner:
         from autogen_nb.agents.teams.message_stream import MessageStream
 
         return MessageStream(
-            lambda: self.begin_run(task),
+            lambda: self.exchange(task),
             token=cancellation_token,
             yields_task=output_task_messages,
-            has_stop_reason=self.has_stop_reason,
+            has_stop_reason=self.is_team,
         )
 
-    def begin_run(self, task: Any) -> "TeamExchange":
+    def exchange(self, task: Any) -> "TeamExchange":
         raise NotImplementedError

@@ -45,7 +45,7 @@ class BaseGroupChat(TaskRunner):
         The team's purpose.
     """
 
-    is_shown = True
+    is_team = True
 
     def __init__(
         self,
@@ -78,9 +78,6 @@ class BaseGroupChat(TaskRunner):
     def ending_words(self) -> tuple[str, ...]:
         """The texts that the termination condition looks for in messages."""
         return () if self._condition is None else self._condition.ending_words
-
-    def begin_run(self, task: Any) -> TeamExchange:
-        return self.exchange(task)
 
     def exchange(
         self,
