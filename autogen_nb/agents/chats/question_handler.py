@@ -114,17 +114,16 @@ class QuestionHandler:
         return self._human.input(question)
 
     def _functions(self, question: events.FunctionsAsked) -> events.Answer | Awaitable[events.Answer]:
-        agent = self._agents[question.agent]
+        agent, calls, outcomes = self._agents[question.agent], question.calls, list[Any]()
         if (own := agent.own_form("execute_function", self._waits)) is not None:
-            outcomes = [own({"name": call.name, "arguments": call.arguments}) for call in question.calls]
-            is_async = any(isinstance(outcome, Awaitable) for outcome in outcomes)
-            return _await_outcomes(outcomes) if is_async else _returned(outcomes)
-        results = [tool_use.call_function(agent.function_map, call.name, call.arguments)[1] for call in question.calls]
-        if any(isinstance(result, Awaitable) for result in results):
-            return _await_results(results)
-        for call, result in zip(question.calls, results, strict=True):
-            runtime_log.log_function_use(agent, call.name, {"arguments": call.arguments}, result)
-        return events.FunctionsReturned(tuple(map(tool_use.result_text, results)))
+            outcomes += [own({"name": call.name, "arguments": call.arguments}) for call in calls]
+        else:
+            outcomes += [tool_use.call_function(agent.function_map, call.name, call.arguments) for call in calls]
+        if any(isinstance(outcome, Awaitable) for outcome in outcomes):
+            return _await_outcomes(outcomes, is_message=own is not None)
+        for call, outcome in zip(calls, outcomes, strict=True) if own is None else ():
+            runtime_log.log_function_use(agent, call.name, {"arguments": call.arguments}, outcome[1])
+        return _returned(outcomes, is_message=own is not None)
 
     def _is_termination(self, question: events.TerminationAsked) -> events.TerminationJudged:
         agent, message = self._agents[question.agent], self._messages_for(question)[-1]
@@ -238,24 +237,17 @@ def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven
     return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 
-async def _await_outcomes(outcomes: list[Any]) -> events.FunctionsReturned:
+async def _await_outcomes(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
     async def outcome(each: Any) -> Any:
         return await each if isinstance(each, Awaitable) else each
 
-    return _returned(await asyncio.gather(*map(outcome, outcomes)))
+    return _returned(await asyncio.gather(*map(outcome, outcomes)), is_message=is_message)
 
 
-def _returned(outcomes: list[Any]) -> events.FunctionsReturned:
-    return events.FunctionsReturned(tuple(str(outcome[1]["content"]) for outcome in outcomes))
-
-
-async def _await_results(results: list[Any]) -> events.FunctionsReturned:
-    async def text(result: Any) -> str:
-        return tool_use.result_text(
-            (await tool_use.await_function(result))[1] if isinstance(result, Awaitable) else result
-        )
-
-    return events.FunctionsReturned(tuple(await asyncio.gather(*map(text, results))))
+def _returned(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:
+    results = [outcome[1] for outcome in outcomes]
+    texts = [str(result["content"]) if is_message else tool_use.result_text(result) for result in results]
+    return events.FunctionsReturned(tuple(texts))
 
 
 def _shift_ranges(

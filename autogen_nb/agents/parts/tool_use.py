@@ -1,7 +1,7 @@
 """An agent's tools: definitions for the agent's model, and calls."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import is_dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -12,6 +12,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.run import Waits, settle
 
 F = TypeVar("F", bound=Callable[..., Any])
+Outcome: TypeAlias = tuple[bool, Any] | Coroutine[Any, Any, tuple[bool, Any]]
 Style: TypeAlias = Literal["tool", "function"]
 """The two forms of function definitions in OpenAI's API."""
 
@@ -135,10 +136,10 @@ class ToolUser(Agent):
         """Whether a call succeeded, and the message with its result; `verbose` has no effect."""
         del verbose
         name = str(func_call.get("name", ""))
-        is_success, result = call_function(self.function_map, name, str(func_call.get("arguments", "")))
-        if isinstance(result, Awaitable):
-            work = await_function(result)
-            is_success, result = settle(work) if waits == "sync" else await work
+        outcome = call_function(self.function_map, name, str(func_call.get("arguments", "")))
+        if isinstance(outcome, Coroutine):
+            outcome = settle(outcome) if waits == "sync" else await outcome
+        is_success, result = outcome
         return is_success, {"name": name, "role": "function", "content": result_text(result)}
 
     execute_function, a_execute_function = both_forms(_execute_function)
@@ -160,8 +161,8 @@ def register_function(f: F, *, caller: ToolUser, executor: ToolUser, name: str |
     return executor.register_for_execution(name=name)(f)
 
 
-def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> tuple[bool, Any]:
-    """Whether the call succeeded, and the result: a value, an awaitable, or a text that begins with "Error: "."""
+def call_function(functions: Mapping[str, Callable[..., Any]], name: str, arguments: str) -> Outcome:
+    """Whether the call succeeded, and the result: a value, or a text that begins with "Error: "."""
     function = functions.get(name)
     if function is None:
         return False, f"{FAILED}there is no function {name!r}; known are: {', '.join(functions) or 'none'}"
@@ -172,14 +173,14 @@ def call_function(functions: Mapping[str, Callable[..., Any]], name: str, argume
     if not isinstance(keywords, dict):
         return False, f"{FAILED}the arguments of {name!r} are not a JSON object"
     try:
-        return True, function(**keywords)
+        result = function(**keywords)
     # The model gets the error and may correct its call.
     except Exception as error:  # noqa: BLE001
         return False, f"{FAILED}{type(error).__name__}: {error}"
+    return _await_function(result) if isinstance(result, Awaitable) else (True, result)
 
 
-async def await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
-    """The outcome of an async function, as `call_function` returns it."""
+async def _await_function(result: Awaitable[Any]) -> tuple[bool, Any]:
     try:
         return True, await result
     except Exception as error:  # noqa: BLE001
