@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any
 
 from autogen_nb.agents.chats import call_context
+from autogen_nb.agents.parts.callbacks import then
 from autogen_nb.agents.parts.tool_use import ToolUser, register_function
 from autogen_nb.core.chats.human_input import EXIT
 from autogen_nb.core.chats.person_question import DESCRIPTION, NO_AUTHOR, NOBODY, SILENCE, CallAndAsk
@@ -23,7 +24,7 @@ def ask_person(
     """
     question_event = HumanInputAsked("", "", question, choices=tuple(choices or ()), by_tool=True)
     answer = answer_or_nobody(lambda: call_context.current_human().input(question_event))
-    return _text_later(answer) if isinstance(answer, Awaitable) else _text(answer)
+    return then(answer, lambda given: SILENCE if given.text in ("", EXIT) else given.text)
 
 
 def register_ask_person(caller: ToolUser, executor: ToolUser) -> None:
@@ -54,11 +55,3 @@ def answer_or_nobody(
     except NobodyThere:
         return nobody
     return wait(answer) if isinstance(answer, Awaitable) else answer
-
-
-async def _text_later(answer: Awaitable[HumanInputGiven]) -> str:
-    return _text(await answer)
-
-
-def _text(answer: HumanInputGiven) -> str:
-    return SILENCE if answer.text in ("", EXIT) else answer.text

@@ -13,6 +13,7 @@ from autogen_nb.agents.chats.model_questions import ask_model, model_request
 from autogen_nb.agents.chats.participant import Participant
 from autogen_nb.agents.parts import code_execution, tool_use
 from autogen_nb.agents.parts.agent_config import stop_unreachable_kernels
+from autogen_nb.agents.parts.callbacks import then
 from autogen_nb.agents.parts.message_hooks import ALL
 from autogen_nb.agents.parts.outgoing_messages import plain_message
 from autogen_nb.agents.parts.rich_outputs import ShownSize
@@ -107,8 +108,11 @@ class QuestionHandler:
     ) -> events.HumanInputGiven | Awaitable[events.HumanInputGiven]:
         agent = self._agents[question.agent]
         if (own := agent.own_form("get_human_input", self._waits)) is not None:
-            text = own(question.prompt)
-            return _await_input(agent, text) if isinstance(text, Awaitable) else _human_input(agent, text)
+            return then(
+                own(question.prompt),
+                # As in AutoGen 0.2, None counts as an empty text.
+                lambda text: events.HumanInputGiven("" if text is None else str(text), by=agent.name),
+            )
         if question.by_tool:
             return person_tool.answer_or_nobody(lambda: self._human.input(question))
         return self._human.input(question)
@@ -226,15 +230,6 @@ def _run_overridden(agent: Participant, question: events.CodeAsked) -> events.Co
     exit_code, log = agent.execute_code_blocks([(block.language, block.code) for block in question.blocks])[:2]
     outputs = (Stream("stdout", str(log)),) if log else ()
     return events.CodeRan(int(exit_code), outputs, len(question.blocks), seconds=time.monotonic() - started)
-
-
-async def _await_input(agent: Participant, text: Awaitable[str | None]) -> events.HumanInputGiven:
-    return _human_input(agent, await text)
-
-
-def _human_input(agent: Participant, text: str | None) -> events.HumanInputGiven:
-    """The answer from the user's `get_human_input`; as in AutoGen 0.2, None counts as an empty text."""
-    return events.HumanInputGiven("" if text is None else str(text), by=agent.name)
 
 
 async def _await_outcomes(outcomes: list[Any], *, is_message: bool) -> events.FunctionsReturned:

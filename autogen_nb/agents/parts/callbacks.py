@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from autogen_nb.errors import AutogenError, CallbackError
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -19,6 +20,15 @@ def naming_errors(what: str) -> Generator[None, None, None]:
         raise
     except Exception as error:
         raise CallbackError(f"{what} raised {type(error).__name__}: {error}") from error
+
+
+def then(value: T | Awaitable[T], read: Callable[[T], R]) -> R | Awaitable[R]:
+    """Returns `read(value)`, or an awaitable of `read(result)` if the value is awaitable."""
+
+    async def read_later(pending: Awaitable[T]) -> R:
+        return read(await pending)
+
+    return read_later(value) if isinstance(value, Awaitable) else read(value)
 
 
 def call_user_code(call: Callable[[], Any], what: str, read: Callable[[Any], T]) -> T | Awaitable[T]:
