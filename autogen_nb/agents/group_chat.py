@@ -1,22 +1,24 @@
 """`GroupChat`: AutoGen 0.2's group of agents, its messages, and the selection of the next speaker."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, cast
 
 from autogen_nb import run
 from autogen_nb.agents.chats import call_context
 from autogen_nb.agents.chats.chat_exchange import ChatExchange
-from autogen_nb.agents.chats.group_settings import GroupSettings
 from autogen_nb.agents.chats.model_questions import ask_for_words
 from autogen_nb.agents.conversable import ConversableAgent
 from autogen_nb.agents.parts import prompts
 from autogen_nb.agents.parts.agent import both_forms
+from autogen_nb.agents.parts.agent_config import read_count
 from autogen_nb.agents.parts.callbacks import call_user_code
 from autogen_nb.agents.parts.message_hooks import MessageHooks
 from autogen_nb.core.chats.reply_steps import ConversationState, Stop
-from autogen_nb.core.chats.speaker_selection import METHODS
+from autogen_nb.core.chats.speaker_selection import METHODS, Method, Selection
 from autogen_nb.core.chats.two_agent_chat import Flow
 from autogen_nb.core.ports import Model, ModelRequest
 from autogen_nb.errors import AgentNameConflict, CallbackError, ConfigError, NoEligibleSpeaker, UndefinedNextAgent
@@ -24,11 +26,16 @@ from autogen_nb.events import HumanInputAsked, Question, SpeakerAsked, SpeakerGi
 from autogen_nb.messages import Message, wire
 from autogen_nb.run import OnCaller, OnEngine
 
-Transitions: TypeAlias = Mapping[ConversableAgent, Sequence[ConversableAgent]]
+_TEMPLATES = (
+    "select_speaker_message_template",
+    "select_speaker_auto_multiple_template",
+    "select_speaker_auto_none_template",
+    "role_for_select_speaker_messages",
+)
 
 
 @dataclass(eq=False)
-class GroupChat(GroupSettings):
+class GroupChat:
     """A group of agents that read each other's messages, with the settings for the choice of the next speaker.
 
     Parameters
@@ -88,7 +95,7 @@ class GroupChat(GroupSettings):
     speaker_selection_method: str | Callable[..., Any] = "auto"
     max_retries_for_selecting_speaker: int = 2
     allow_repeat_speaker: bool | list[ConversableAgent] | None = None
-    allowed_or_disallowed_speaker_transitions: Transitions | None = None
+    allowed_or_disallowed_speaker_transitions: Mapping[ConversableAgent, Sequence[ConversableAgent]] | None = None
     speaker_transitions_type: str | None = None
     enable_clear_history: bool = False
     send_introductions: bool = False
@@ -116,9 +123,43 @@ class GroupChat(GroupSettings):
         if self.select_speaker_transform_messages is not None:
             self.select_speaker_transform_messages.add_to_agent(self.selection_hooks)
 
+    def check_settings(self) -> None:
+        if not self.agents:
+            raise ConfigError("a group needs agents; give GroupChat(agents=[...]) at least one")
+        for agent in self.agents:
+            if not hasattr(agent, "companions"):
+                raise ConfigError(f"{agent!r} is no agent, so it cannot be in a group")
+        duplicates = [name for name, count in Counter(self.agent_names).items() if count > 1]
+        if duplicates:
+            raise ConfigError(f"two agents of the group are called {duplicates[0]!r}; give each its own name")
+        self._selection_method()
+        for name, minimum in (("max_round", 1), ("max_retries_for_selecting_speaker", 0)):
+            read_count(name, getattr(self, name), minimum)
+        for name in _TEMPLATES:
+            value = getattr(self, name)
+            if not isinstance(value, str) or not value:
+                raise ConfigError(f"{name} is {value!r}; it must be a non-empty string")
+        self._followers()
+
+    def selection_rules(self, manager: str, *, own: bool = False) -> Selection:
+        """How the flow selects speakers; with `own`, a subclass's ``select_speaker`` selects the speaker."""
+        functions = {agent.name: frozenset(agent.function_map) for agent in self.agents}
+        return Selection(
+            manager,
+            tuple(self.agent_names),
+            "function" if own else self._selection_method(),
+            self._followers(),
+            functions if self.func_call_filter else None,
+            self.max_retries_for_selecting_speaker,
+        )
+
+    @property
+    def agent_names(self) -> list[str]:
+        return [agent.name for agent in self.agents]
+
     @property
     def allowed_speaker_transitions_dict(self) -> dict[ConversableAgent, list[ConversableAgent]]:
-        followers = self.followers()
+        followers = self._followers()
         return {
             agent: [other for other in self.agents if followers is None or other.name in followers[agent.name]]
             for agent in self.agents
@@ -238,6 +279,45 @@ class GroupChat(GroupSettings):
             return self.select_speaker(last_speaker, selector)
         return self._by_function(last_speaker)
 
+    def _selection_method(self) -> Method | Literal["function"]:
+        setting = self.speaker_selection_method
+        if callable(setting):
+            return "function"
+        for method in METHODS:
+            if isinstance(setting, str) and setting.lower() == method:
+                return method
+        raise ConfigError(
+            f"speaker_selection_method is {setting!r}; it must be one of {', '.join(METHODS)}, or a function"
+        )
+
+    def _followers(self) -> Mapping[str, AbstractSet[str]] | None:
+        """The agents that may speak after each agent; None if unrestricted."""
+        setting = "allowed_or_disallowed_speaker_transitions"
+        transitions, repeat = self.allowed_or_disallowed_speaker_transitions, self.allow_repeat_speaker
+        kind = self.speaker_transitions_type
+        if kind is not None and (not isinstance(kind, str) or kind.lower() not in ("allowed", "disallowed")):
+            raise ConfigError(f"speaker_transitions_type is {kind!r}; it must be 'allowed' or 'disallowed'")
+        everybody = frozenset(self.agent_names)
+        if transitions is None:
+            if repeat is None or repeat is True:
+                return None
+            repeating = frozenset(_names("allow_repeat_speaker", repeat or [], everybody))
+            return {name: everybody if name in repeating else everybody - {name} for name in everybody}
+        if kind is None:
+            raise ConfigError("transitions are given: set speaker_transitions_type to 'allowed' or 'disallowed'")
+        if repeat is not None:
+            raise ConfigError(f"give allow_repeat_speaker or {setting}, not both")
+        if not isinstance(transitions, Mapping):
+            raise ConfigError(
+                f"{setting} is {transitions!r}; it must be a dict that maps each agent to a list of agents"
+            )
+        sources = _names(setting, list(transitions), everybody)
+        targets = [frozenset(_names(setting, after, everybody)) for after in transitions.values()]
+        by_name = dict(zip(sources, targets, strict=True))
+        if kind.lower() == "allowed":
+            return by_name
+        return {name: everybody - by_name.get(name, frozenset()) for name in everybody}
+
     def _by_function(self, last_speaker: ConversableAgent) -> Any:
         try:
             return cast("Callable[..., Any]", self.speaker_selection_method)(last_speaker, self)
@@ -293,6 +373,16 @@ class GroupChat(GroupSettings):
         without_calls = {key: value for key, value in last.items() if key not in ("function_call", "tool_calls")}
         conversation = self.selection_hooks.process_all_messages_before_reply([*before, without_calls, *after])
         return ModelRequest((system, *wire(conversation)))
+
+
+def _names(setting: str, agents: Any, everybody: AbstractSet[str]) -> list[str]:
+    if not isinstance(agents, list | tuple | set | frozenset):
+        raise ConfigError(f"{setting} contains {agents!r} instead of a list of agents")
+    names: list[Any] = [getattr(agent, "name", agent) for agent in agents]
+    for name in names:
+        if name not in everybody:
+            raise ConfigError(f"{setting} names {name!r}, who is not in the group of {', '.join(sorted(everybody))}")
+    return names
 
 
 def _roles(agents: Sequence[ConversableAgent]) -> str:
