@@ -27,9 +27,8 @@ from autogen_nb.events import EndingAsked, EndingJudged
 class JudgedConditions:
     """The conditions of a run that are judged outside of the flow; each question has the number of its condition."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._started = clock()
+    def __init__(self) -> None:
+        self._started = time.monotonic()
         self._conditions: list[TerminationCondition] = []
 
     def watch(self, condition: "TerminationCondition") -> Watch:
@@ -43,7 +42,7 @@ class JudgedConditions:
         return check
 
     def judge(self, question: EndingAsked, messages: Sequence[BaseMessage]) -> EndingJudged | Awaitable[EndingJudged]:
-        return self._conditions[question.number].judge(messages, self._clock() - self._started)
+        return self._conditions[question.number].judge(messages, time.monotonic() - self._started)
 
 
 class TerminationCondition:
