@@ -26,14 +26,9 @@ HARMLESS: frozenset[EffectKind] = frozenset({"compute", "read", "write_own"})
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A single effect of code.
+    """A single effect of code; `words` describe it for a person, such as ``writes ../out.csv``.
 
-    Parameters
-    ----------
-    target
-        The path, host, command, package or variable; "" if it is unknown.
-    words
-        A description for a person, such as ``writes ../out.csv``.
+    `target` is the path, host, command, package or variable; "" if it is unknown.
     """
 
     kind: EffectKind

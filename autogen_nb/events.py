@@ -180,20 +180,10 @@ class ApprovalAsked:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalGiven:
-    """The decision about a block.
+    """The decision of the author `by` about a block; the model receives the `reason` for which the person skips it.
 
-    Parameters
-    ----------
-    code
-        The edited code to run instead of the block.
-    reason
-        Why the person skips the block; the model receives it.
-    by
-        The author of the decision.
-    rules
-        The rules that the person saves with this decision, as text.
-    onwards
-        True to run all later blocks without a question, until the cell or the task ends.
+    `code` is the edited code to run instead. `rules` are the rules that the person saves with this decision, as text.
+    If `onwards` is True, all later blocks run without a question, until the cell or the task ends.
     """
 
     decision: Decision
@@ -294,20 +284,11 @@ INCOMPLETE = "incomplete"
 
 @dataclass(frozen=True, slots=True)
 class ModelReplied:
-    """A model's reply.
+    """A model's reply; the `cost` is in US dollars, or None if it is unknown.
 
-    Parameters
-    ----------
-    cost
-        In US dollars; None if it is unknown.
-    cached
-        True if the reply came from a cache and cost nothing now.
-    note
-        A notice for the person, such as that the request left out older outputs.
-    host
-        The host of the server that replied; "" if no server did.
-    reasoning
-        The model's reasoning, which is not part of the message; None if unknown.
+    If `cached` is True, the reply came from a cache and cost nothing now. `note` is a notice for the person, such as
+    that the request left out older outputs. `host` is the server that replied, or "". The `reasoning` is not part of
+    the message; None if unknown.
     """
 
     message: Message
@@ -441,16 +422,10 @@ class MessagesGiven:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerAsked:
-    """Which candidate speaks next in the group of the manager `agent`, or in the team `agent`?
+    """Which candidate speaks after `last` in the group of the manager `agent`, or in the team `agent`?
 
-    Parameters
-    ----------
-    last
-        The last speaker.
-    method
-        "auto" asks a model, and "function" calls the caller's function.
-    tried
-        Earlier replies of the model, each of which named nobody or several members.
+    The `method` "auto" asks a model, and "function" calls the caller's function. `tried` are earlier replies of the
+    model, each of which named nobody or several members.
     """
 
     agent: str
@@ -462,16 +437,10 @@ class SpeakerAsked:
 
 @dataclass(frozen=True, slots=True)
 class SpeakerGiven:
-    """The next speaker.
+    """The next speaker; the `cost` is in US dollars, or None if it is unknown.
 
-    Parameters
-    ----------
-    said
-        The model's reply, or the name of an agent; None ends the group's chat, unless `method` is set.
-    method
-        The method that the caller's function chose instead of an agent.
-    cost
-        In US dollars; None if it is unknown.
+    `said` is the model's reply, or the name of an agent. None ends the group's chat, unless the caller's function chose
+    a `method` instead of an agent.
     """
 
     said: str | None

@@ -21,18 +21,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """A MIME bundle that was displayed.
+    """A MIME bundle that was displayed; with `update`, it replaces the earlier ones with the same `display_id`.
 
-    Parameters
-    ----------
-    display_id
-        The name by which the code can update this output later.
-    update
-        True if this output replaces the earlier ones with the same `display_id`.
-    shown
-        A description of what the person saw, for a model; "" if the person saw `data` unchanged.
-    file
-        The file with the whole output if it is too large to show; otherwise "".
+    `shown` describes for a model what the person saw; "" if the person saw `data` unchanged. `file` is the file with
+    the whole output if it is too large to show; otherwise "".
     """
 
     data: Bundle

@@ -87,20 +87,11 @@ class BaseGroupChat(TaskRunner):
         human: Human | None = None,
         waits: Waits = "async",
     ) -> TeamExchange:
-        """Prepares a run of the team.
+        """Prepares a run of the team, in which `human` answers questions, by default the user.
 
-        Parameters
-        ----------
-        log
-            The log of an interrupted run. The run continues at the first question without an answer; the agents must be
-            newly created.
-        human
-            The person who answers questions; by default the user of the notebook or terminal.
-
-        Raises
-        ------
-        ConfigError
-            If the team is already running, if the task is invalid, or if a member has no way to answer.
+        With the `log` of an interrupted run, the run continues at the first question without an answer; the agents must
+        be newly created. Raises `ConfigError` if the team is running, if the task is invalid, or if a member has no way
+        to answer.
         """
         self._check_idle()
         messages = task_messages(task)

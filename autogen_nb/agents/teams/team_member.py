@@ -14,16 +14,10 @@ if TYPE_CHECKING:
 
 
 class TeamMember(Agent):
-    """An agent that can be in a team.
+    """An agent that can be in a team; a model that selects speakers reads the `description`.
 
-    Attributes
-    ----------
-    context
-        The conversation for the agent's model, in the form of OpenAI's API.
-    description
-        The agent's purpose, for a model that selects speakers.
-    streams
-        Whether a run yields pieces of the agent's replies as they arrive.
+    `context` is the conversation for the agent's model, in the form of OpenAI's API. If `streams` is True, a run yields
+    pieces of the agent's replies as they arrive.
     """
 
     description: str
