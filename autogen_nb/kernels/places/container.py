@@ -46,7 +46,7 @@ _PYTHON = "python3"
 _PACKAGES = "/tmp/agn-over"  # noqa: S108 - the container's own
 _LOCALE = ("LANG", "LC_", "TZ")
 _COUNTERS = "cd /sys/fs/cgroup; cat memory.events 2>/dev/null; echo pids; cat pids.events 2>/dev/null"
-_PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 9)))"
+_PROBE = "import importlib.util as u, sys; sys.exit(not (u.find_spec('ipykernel') and sys.version_info >= (3, 10)))"
 
 
 class ContainerPlace(Place):
