@@ -133,6 +133,11 @@ class BlockExecutor:
         """The kernel's process id; None if no process runs."""
         return self.kernel.pid
 
+    @property
+    def alive(self) -> bool:
+        # `stop_unreachable_kernels` asks each executor by `getattr`, and others have no kernel.
+        return self.kernel.alive
+
     async def start(self) -> None:
         """Prepares the working directory, and starts the kernel or the container; concurrent calls are safe."""
         async with self._turn:
