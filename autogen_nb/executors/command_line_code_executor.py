@@ -108,7 +108,13 @@ class LocalCommandLineCodeExecutor(CommandLineCodeExecutor):
         **more: Any,
     ) -> None:
         more |= {"functions": functions, "functions_module": functions_module, "execution_policies": execution_policies}
-        python = _interpreter(virtual_env_context)
+        python = sys.executable if virtual_env_context is None else getattr(virtual_env_context, "env_exe", None)
+        if not isinstance(python, str) or not Path(python).exists():
+            raise ConfigError(
+                f"virtual_env_context is {virtual_env_context!r}, which has no Python interpreter (env_exe); create "
+                "the environment with venv.EnvBuilder(with_pip=True).create(folder), and pass the result of "
+                "ensure_directories(folder)"
+            )
         super().__init__(work_dir=one_directory(work_dir=work_dir), timeout=timeout, python=python, **more)
 
 
@@ -186,13 +192,3 @@ def container_settings(
     host_cwd = None if bind_dir is None else one_directory(bind_dir=bind_dir)
     options = {name: value or None for name, value in options.items()} | {"name": container_name}
     return {"net": net, "host_cwd": host_cwd, "leaves": leaves, "options": options}
-
-
-def _interpreter(context: Any) -> str:
-    python = sys.executable if context is None else getattr(context, "env_exe", None)
-    if not isinstance(python, str) or not Path(python).exists():
-        raise ConfigError(
-            f"virtual_env_context is {context!r}, which has no Python interpreter (env_exe); create the environment "
-            "with venv.EnvBuilder(with_pip=True).create(folder), and pass the result of ensure_directories(folder)"
-        )
-    return python

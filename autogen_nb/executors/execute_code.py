@@ -8,11 +8,11 @@ from autogen_nb.core.text.code_blocks import BASH, PYTHON, SHELL
 from autogen_nb.errors import ConfigError
 from autogen_nb.executors.command_line_code_executor import DockerCommandLineCodeExecutor, LocalCommandLineCodeExecutor
 from autogen_nb.executors.jupyter_code_executor import EmbeddedIPythonCodeExecutor
+from autogen_nb.kernels.outcome import TIMED_OUT
 from autogen_nb.kernels.places.container import IMAGE
 from autogen_nb.messages import CodeBlock
 
 DEFAULT_TIMEOUT = 600  # seconds
-_TIMED_OUT = 124
 
 
 def execute_code(
@@ -34,27 +34,20 @@ def execute_code(
         raise ConfigError("execute_code needs the code, or the name of a file in work_dir")
     code = (folder / str(filename)).read_text(encoding="utf-8") if code is None else code
     image = IMAGE if use_docker is True else use_docker[0] if isinstance(use_docker, list) else use_docker or None
-    settings: dict[str, Any] = {"timeout": timeout or DEFAULT_TIMEOUT, "work_dir": folder}
-    executor: Any = (
-        LocalCommandLineCodeExecutor(**settings, cleanup_temp_files=True)
-        if image is None
-        else DockerCommandLineCodeExecutor(image, delete_tmp_files=True, **settings)
-    )
-    with executor:
+    settings: Any = {"timeout": timeout or DEFAULT_TIMEOUT, "work_dir": folder, "cleanup_temp_files": True}
+    with (
+        DockerCommandLineCodeExecutor(image, **settings)
+        if image
+        else LocalCommandLineCodeExecutor(**settings) as executor
+    ):
         # The comment makes the executor save the block under this name and keep the file.
         named = code if filename is None else f"# filename: {filename}\n{code}"
         result = executor.execute_code_blocks([CodeBlock(lang.lower(), named)])
-    return (1, "Timeout", image) if result.exit_code == _TIMED_OUT else (result.exit_code, result.output, image)
+    return (1, "Timeout", image) if result.exit_code == TIMED_OUT else (result.exit_code, result.output, image)
 
 
 def create_virtual_env(dir_path: str | Path, **env_args: Any) -> Any:
-    """Creates a virtual environment, by default with pip, for `LocalCommandLineCodeExecutor`.
-
-    Parameters
-    ----------
-    env_args
-        The parameters of `venv.EnvBuilder`.
-    """
+    """Creates a virtual environment for `LocalCommandLineCodeExecutor` like `venv.EnvBuilder`, by default with pip."""
     import venv
 
     builder = venv.EnvBuilder(**env_args or {"with_pip": True})

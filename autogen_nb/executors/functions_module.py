@@ -150,9 +150,8 @@ def _import(requirements: Import) -> tuple[str, list[str]]:
         case Alias(name=name, alias=alias):
             return f"import {name} as {alias}", [alias]
         case ImportFromModule(module=module, imports=names):
-            aliases = [one if isinstance(one, Alias) else Alias(one, one) for one in names]
-            listed = (one.name if one.name == one.alias else f"{one.name} as {one.alias}" for one in aliases)
-            return f"from {module} import {', '.join(listed)}", [one.alias for one in aliases]
+            listed = [f"{one.name} as {one.alias}" if isinstance(one, Alias) else one for one in names]
+            return f"from {module} import {', '.join(listed)}", [one.split()[-1] for one in listed]
         case _:
             return f"import {requirements}", [requirements.partition(".")[0]]
 
