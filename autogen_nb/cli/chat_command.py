@@ -29,6 +29,8 @@ from autogen_nb.models.wrappers.budget import Budget, budgeted
 from autogen_nb.settings import Settings
 from autogen_nb.views.plain_view import PlainView
 
+_UNFINISHED = {"stopped": "stopped by you", "max_auto_replies": "not finished: the limit of turns was reached"}
+
 
 @click.command(short_help="A conversation in the terminal; you approve code before it runs.", epilog=exit_codes.TABLE)
 @task_options()
@@ -56,8 +58,8 @@ class _Conversation:
         model = self._model()
         timeout = self._settings.block_timeout or None
         self._executor = target.executor(cwd=Path.cwd(), timeout=timeout, **self._settings.kernel_options)
-        code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
-        self._user, self._assistant = code_pair(ASSISTANT, model, code, self._settings.max_turns)
+        self._code = CodeConfig(self._executor, confirm=self._settings.confirm or "always")
+        self._user, self._assistant = code_pair(ASSISTANT, model, self._code, self._settings.max_turns)
         self._tables = ""
         if data:
             run.engine.call(self._executor.put(data))
@@ -68,7 +70,7 @@ class _Conversation:
         human = RuleBasedApprover(
             TerminalHuman(),
             RulesFile(),
-            scope=None if self._user.code is None else self._user.code.scope,
+            scope=self._code.scope,
             offers_all=not self._settings.every_block,
             agents_decide=False,
             tell=_print_notice,
@@ -78,14 +80,11 @@ class _Conversation:
         normal_ends = ("answered", "terminated")
         view = PlainView(repeats=False, last_line=lambda end: "" if end.reason in normal_ends else end.detail)
         view.hide(message)
-        reason = ""
         with closing(view), closing(exchange.events(view.tick)) as events:
             for event in events:
                 view.show(event)
-                reason = event.reason if isinstance(event, Ended) else reason
-        if reason in ("stopped", "max_auto_replies"):
-            what = "stopped by you" if reason == "stopped" else "not finished: the limit of turns was reached"
-            raise ChatUnfinished(what, reason=reason)
+                if isinstance(event, Ended) and event.reason in _UNFINISHED:
+                    raise ChatUnfinished(_UNFINISHED[event.reason], reason=event.reason)
 
     def close(self) -> None:
         run.engine.call(self._executor.stop())
