@@ -8,7 +8,6 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -51,23 +50,17 @@ def demo(data: Path | None, out: Path) -> int:
     if end.problem == STOPPED:
         click.echo("autogen-nb demo: stopped", err=True)
         return end.code
-    files = "".join(f"\n  {file}" for file in _write(book, out))
+    out.mkdir(parents=True, exist_ok=True)
+    executed = out / _QUICKSTART
+    nbformat.write(book, executed)
+    files = f"\n  {executed}"
+    # nbconvert comes with JupyterLab, and may be missing.
+    if find_spec("nbconvert") is not None:
+        page = executed.with_suffix(".html")
+        page.write_text(html_page(book, executed.stem), encoding="utf-8")
+        files += f"\n  {page}"
     plots = sum("image/png" in output.get("data", {}) for cell in book.cells for output in cell.get("outputs", []))
     status = {exit_codes.ANSWERED: "Done", exit_codes.INCOMPLETE: "Incomplete"}.get(end.code, "Failed")
     seconds = time.monotonic() - start
     transcript.line(f"{status} after {seconds:.0f} s, with {plots} plot{'' if plots == 1 else 's'}:{files}")
     return end.code
-
-
-def _write(book: Any, out: Path) -> list[Path]:
-    import nbformat
-
-    out.mkdir(parents=True, exist_ok=True)
-    executed = out / _QUICKSTART
-    nbformat.write(book, executed)
-    # nbconvert comes with JupyterLab, and may be missing.
-    if find_spec("nbconvert") is None:
-        return [executed]
-    page = executed.with_suffix(".html")
-    page.write_text(html_page(book, executed.stem), encoding="utf-8")
-    return [executed, page]

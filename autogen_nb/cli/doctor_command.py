@@ -79,8 +79,7 @@ def findings_of(area: str, check: Callable[[], Iterable[Finding]], mend: str) ->
 def _libraries() -> Iterator[Finding]:
     yield Finding("autogen_nb", "ok", f"version {__version__}, in Python {sys.version.split()[0]} at {sys.executable}")
     for text in metadata.requires("autogen-nb") or []:
-        parts = re.match(r"([\w.-]+)(?:.*?>=\s*([\d.]+))?(?:.*extra\s*==\s*['\"]([\w-]+))?", text)
-        name, least, extra = parts.groups(default="") if parts else (text, "", "")
+        [(name, least, extra)] = re.findall(r"^([\w.-]+)(?:.*?>=\s*([\d.]+))?(?:.*extra\s*==\s*['\"]([\w-]+))?", text)
         version = _version(name)
         if extra and extra not in _OPTIONAL:
             continue
@@ -133,14 +132,6 @@ def models() -> Iterator[Finding]:
         yield Finding(model.name or "without a name", "ok", text)
 
 
-def _policy() -> Iterator[Finding]:
-    yield Finding("organisation", "ok", run.policy().text or "this machine has no policy")
-
-
-def _rules() -> Iterator[Finding]:
-    yield Finding("your rules", "ok", f"{len(RulesFile().rules())}; %autogen rules lists them")
-
-
 def _version(name: str) -> str:
     return next((distribution.version for distribution in metadata.distributions(name=name)), "")
 
@@ -154,7 +145,13 @@ CHECKS: dict[str, tuple[Callable[[], Iterable[Finding]], str]] = {
     "kernel": (_kernel, f"{_PIP} -U ipykernel jupyter_client"),
     "sandboxes": (_sandboxes, ""),
     "models": (models, f"repair or remove {LIST}"),
-    "policy": (_policy, "ask the administrator of this machine"),
-    "rules": (_rules, "repair or remove the file"),
+    "policy": (
+        lambda: [Finding("organisation", "ok", run.policy().text or "this machine has no policy")],
+        "ask the administrator of this machine",
+    ),
+    "rules": (
+        lambda: [Finding("your rules", "ok", f"{len(RulesFile().rules())}; %autogen rules lists them")],
+        "repair or remove the file",
+    ),
 }
 """The check of each area, and the repair to suggest if the check raises an `AutogenError`."""

@@ -43,7 +43,10 @@ def run(
     if not task.strip():
         raise click.UsageError("the task is empty; give it in quotes")
     out = out.expanduser()
-    _check_path(out, force=force)
+    if out.exists() and not force:
+        raise ConfigError(f"{out} already exists; --force overwrites it, or --out names another file")
+    if not os.access(out.parent, os.W_OK):
+        raise ConfigError(f"{out} cannot be written: its folder is missing or read-only; --out names another file")
     notebook = _new_notebook(task, data, Settings.from_options(task, **values).unattended(), out.parent)
     transcript = Transcript(click.open_file(os.devnull, "w") if quiet else sys.stdout)
     environ = {**({LIST: str(Path(LIST).resolve())} if Path(LIST).is_file() else {}), **os.environ}
@@ -90,13 +93,6 @@ def _words(flag: str, value: Any) -> str:
         return f"{flag} {text}"
     quote = "'" if '"' in text else '"'
     return f"{flag} {quote}{text}{quote}"
-
-
-def _check_path(path: Path, *, force: bool) -> None:
-    if path.exists() and not force:
-        raise ConfigError(f"{path} already exists; --force overwrites it, or --out names another file")
-    if not os.access(path.parent, os.W_OK):
-        raise ConfigError(f"{path} cannot be written: its folder is missing or read-only; --out names another file")
 
 
 def save(notebook: Any, path: Path, *, force: bool) -> Path:

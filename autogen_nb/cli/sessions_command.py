@@ -31,10 +31,8 @@ def sessions(context: click.Context) -> None:
 @click.option("--all", "is_all", is_flag=True, help="List each session. [the latest, and one line for a map]")
 def list_sessions(*, is_all: bool) -> None:
     """Lists sessions, the latest first."""
-    if is_all:
-        _print([listing.HEADS, *listing.rows(SessionStore())])
-        return
-    rows, note = listing.latest_rows(SessionStore(), "autogen-nb sessions list --all")
+    store, command = SessionStore(), "autogen-nb sessions list --all"
+    rows, note = (listing.rows(store), "") if is_all else listing.latest_rows(store, command)
     _print([listing.HEADS, *rows])
     if note:
         click.echo(note, err=True)

@@ -14,16 +14,16 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _NAMES = ("model", "confirm", "sandbox", "net", "kernel", "max_turns", "block_timeout", "budget", "share")
 
 
-def task_options(**help_texts: str) -> Callable[[Command], Command]:
-    """Adds options of `%%autogen` to a command; `help_texts` replaces the help of an option."""
+def task_options(
+    data: str = "A file with a table for the agent, or 'example' for penguins.csv. [may be repeated]",
+    **help_texts: str,
+) -> Callable[[Command], Command]:
+    """Adds ``--data`` and options of `%%autogen` to a command; `help_texts` replaces the help of an option."""
 
     def add_options(command: Command) -> Command:
         for name in reversed(_NAMES):
             command = _option(name, help_texts.get(name))(command)
-        text = help_texts.get(
-            "data", "A file with a table for the agent, or 'example' for penguins.csv. [may be repeated]"
-        )
-        return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=text)(command)
+        return click.option("--data", "-d", multiple=True, type=click.Path(path_type=Path), help=data)(command)
 
     return add_options
 
