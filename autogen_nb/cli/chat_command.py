@@ -44,7 +44,10 @@ def chat(data: tuple[Path, ...], **values: Any) -> int:
         with suppress(ImportError):
             # The import gives `input` a history and line editing.
             import readline  # noqa: F401
-    with closing(_Conversation(Settings.from_options("", **values), _load(data))) as conversation:
+    options, loaded = Settings.from_options("", **values), load(data)
+    for path, (name, table) in zip(data, loaded.items(), strict=True):
+        _print_notice(f"{path} is loaded as the variable `{name}`: {len(table):,} rows.")
+    with closing(_Conversation(options, loaded)) as conversation:
         return _converse(conversation)
 
 
@@ -124,13 +127,6 @@ def _converse(conversation: _Conversation) -> int:
             code = exit_codes.code_of(error)
             if not is_terminal:
                 return code
-
-
-def _load(data: tuple[Path, ...]) -> dict[str, Any]:
-    loaded = load(data)
-    for path, (name, table) in zip(data, loaded.items(), strict=True):
-        _print_notice(f"{path} is loaded as the variable `{name}`: {len(table):,} rows.")
-    return loaded
 
 
 def _print_notice(text: str) -> None:
