@@ -106,22 +106,22 @@ class _Conversation:
 
 def _converse(conversation: _Conversation) -> int:
     is_terminal = sys.stdin.isatty()
-    code, interrupted = exit_codes.ANSWERED, False
+    code = exit_codes.ANSWERED
     while True:
         try:
             task = input("\nYour task: " if is_terminal else "").strip()
             if task.lower() in ("exit", "quit"):
                 return code
             if task:
-                code, interrupted = exit_codes.ANSWERED, False
+                code = exit_codes.ANSWERED
                 conversation.run(task)
         except EOFError:
             return code
         except KeyboardInterrupt:
-            if interrupted:
-                return exit_codes.INTERRUPTED
+            if code == exit_codes.INTERRUPTED:
+                return code
             _print_notice("Interrupted; Ctrl-C once more, or Ctrl-D, ends the conversation.")
-            code, interrupted = exit_codes.INTERRUPTED, True
+            code = exit_codes.INTERRUPTED
         except AutogenError as error:
             _print_notice(" ".join(str(error).split()))
             code = exit_codes.code_of(error)
