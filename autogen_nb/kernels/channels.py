@@ -1,6 +1,6 @@
 """Reads the channels of a kernel and delivers messages to the requests that caused them.
 
-1. `take_first` may take an IOPub message. A message that it does not take goes to the `take` function of the message's
+1. `widgets` may take an IOPub message. A message that it does not take goes to the `take` function of the message's
    parent request, or is dropped if the request has none.
 2. No message is dropped for lack of space, because a request without its "idle" message would never end. While `take`
    is slow, the channel reads nothing. The messages wait in the kernel, whose queue has no limit (`inside/service.py`).
@@ -11,7 +11,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 # After this many messages, other tasks of the event loop run. Otherwise, an endlessly printing kernel blocks them.
 _BURST = 32
@@ -25,14 +25,18 @@ Take: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[object] | None]
 """Receives a channel's name and a message. The channel awaits the result before it reads the next message."""
 
 
-TakeFirst: TypeAlias = Callable[[str, str, Mapping[str, Any]], bool]
-"""Receives a message's type, its parent's id and the message; returns False if the message belongs to a request."""
+class MessageTaker(Protocol):
+    def expects(self, kind: str, parent: str) -> bool:
+        """True if `take` must see messages of this type with this parent."""
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Handles an IOPub message and returns True, or returns False if the message belongs to a request."""
 
 
 class KernelChannels(ABC):
     def __init__(self) -> None:
         self.subscribed = asyncio.Event()
-        self.take_first: TakeFirst | None = None
+        self.widgets: MessageTaker | None = None
         self._takers: dict[str, Take] = {}
 
     def send(
@@ -85,8 +89,10 @@ class KernelChannels(ABC):
     def _deliver(self, channel: str, message: dict[str, Any]) -> Awaitable[object] | None:
         try:
             kind, parent = message["header"]["msg_type"], str(message["parent_header"].get("msg_id"))
-            take_first = self.take_first if channel == "iopub" else None
-            if not isinstance(message["content"], dict) or (take_first and take_first(kind, parent, message)):
+            widgets = self.widgets if channel == "iopub" else None
+            if not isinstance(message["content"], dict) or (
+                widgets is not None and widgets.expects(kind, parent) and widgets.take(message)
+            ):
                 return None
         except Exception:  # noqa: BLE001  # rule 3
             return None

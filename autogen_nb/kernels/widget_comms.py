@@ -95,7 +95,7 @@ class WidgetComms:
     def connect(self, channels: KernelChannels, interrupt: Callable[[], Awaitable[None]]) -> None:
         self.disconnect()
         self._loop, self._channels, self._interrupt = asyncio.get_running_loop(), channels, interrupt
-        channels.take_first = self._take
+        channels.widgets = self
 
     def disconnect(self) -> None:
         for sending in self._sending.values():
@@ -110,8 +110,12 @@ class WidgetComms:
             self._bytes = 0
         self._notify()
 
-    def _take(self, kind: str, parent: str, message: Mapping[str, Any]) -> bool:
-        content = message["content"]
+    def expects(self, kind: str, parent: str) -> bool:
+        return kind.startswith("comm_") or parent in self._capturers or (kind == "status" and bool(self._sending))
+
+    def take(self, message: Mapping[str, Any]) -> bool:
+        kind, content = message["header"]["msg_type"], message["content"]
+        parent = message["parent_header"].get("msg_id")
         match kind:
             case "status":
                 return self._take_status(parent, content.get("execution_state"))
@@ -124,7 +128,7 @@ class WidgetComms:
             case "comm_open" | "comm_msg":
                 pass
             case _:
-                return parent in self._capturers and self._capture(self._capturers[parent], output(kind, content))
+                return self._capture(self._capturers.get(parent, ""), output(kind, content))
         # `echo_update` repeats the page's own message.
         data = content.get("data", {})
         if "state" in data and data.get("method") != "echo_update" and content["comm_id"] in self._widgets:
