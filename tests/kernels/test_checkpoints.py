@@ -156,7 +156,7 @@ def killed_when_idle(agent: SharedKernel) -> None:
     pid = agent.kernel.pid
     assert pid is not None
     number = agent.kernel.last_block + 1
-    assert waited(lambda: agent.do(agent.kernel._handle.checkpoints.has(number)))  # type: ignore[union-attr]
+    assert waited(lambda: agent.do(agent.kernel._handle.checkpoints.has(number)))  # type: ignore[union-attr]  # it runs
     os.kill(pid, signal.SIGKILL)
     assert waited(lambda: not agent.kernel.alive)
 

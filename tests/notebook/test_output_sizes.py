@@ -39,8 +39,7 @@ def test_large_pictures_are_in_files(notebook: FrontEnd, model: FakeOpenAI) -> N
     names = re.findall(r"image/png is in '([^']+)'", cell.text)
     assert [(notebook.cwd / name).stat().st_size > 5_000_000 for name in names] == [True] * 60
     assert sum(map(len, notebook.messages)) < 5_000_000
-    # All pictures together would take more than 400 MB; beside other load, more of them wait in the queue.
-    assert memory(notebook.pid) - before < 250 * 2**20
+    assert memory(notebook.pid) - before < 150 * 2**20
 
 
 def test_a_picture_is_sent_once(notebook: FrontEnd, model: FakeOpenAI) -> None:
