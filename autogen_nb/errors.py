@@ -73,11 +73,14 @@ class ModelError(AutogenError):
         The tokens that the server charges for the failed request; None if it reports none.
     cost : float or None
         The cost of the failed request in US dollars; None if it is unknown.
+    reason, code, param : str
+        The server's own message, its code, and the field of the request that it names; "" if it gives none.
     """
 
     def __init__(self, message: str, *, model: str = "") -> None:
         super().__init__(message)
         self.model = model
+        self.reason = self.code = self.param = ""
         self.status: int | None = None
         self.usage: Usage | None = None
         self.cost: float | None = None

@@ -450,6 +450,7 @@ class SpeakerGiven:
     cost: float | None = None
     cached: bool = False
     host: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,6 +504,7 @@ class SummaryGiven:
     model: str = ""
     cached: bool = False
     host: str = ""
+    note: str = ""
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended

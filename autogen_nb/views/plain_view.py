@@ -26,6 +26,7 @@ from autogen_nb.events import (
     Said,
     SpeakerAsked,
     SpeakerGiven,
+    SummaryGiven,
 )
 from autogen_nb.messages import FunctionCall
 from autogen_nb.outputs import Stream
@@ -64,6 +65,7 @@ class PlainView:
         self._is_at_line_start = True
         self._shown_live = False
         self._reply: ModelReplied | None = None
+        self._notes: set[str] = set()
         self._calls: tuple[FunctionCall, ...] = ()
         self._message_calls: tuple[FunctionCall, ...] = ()
         self._results_text: str | None = None
@@ -105,6 +107,9 @@ class PlainView:
             case SpeakerGiven():
                 if line := in_words.speaker_choice(self._speaker_question, event):
                     self.line(f">>> {line}")
+                self._show_note(event.note)
+            case SummaryGiven(note=note):
+                self._show_note(note)
             case CodeAsked():
                 self._shown_live = False
                 self.line(">>> running")
@@ -149,18 +154,25 @@ class PlainView:
         if not streamed:
             self.line(f"{_RULE}\n{statement.sender} (to {statement.recipient}):" + (f"\n\n{text}" if text else ""))
         self._end_line()
-        notes = () if reply is None else (in_words.reasoning_time(reply), in_words.answered_by(reply), reply.note)
-        for note in filter(None, notes):
-            self.line(f"({note})")
+        if reply is not None:
+            for detail in filter(None, (in_words.reasoning_time(reply), in_words.answered_by(reply))):
+                self.line(f"({detail})")
+            self._show_note(reply.note)
         for url in statement.message.pictures:
             self.line(in_words.picture_in_words(url))
         self._message_calls = statement.message.calls
         for call in self._message_calls:
             self.line(f">>> {in_words.call_in_words(call)}")
 
+    def _show_note(self, note: str) -> None:
+        if note and note not in self._notes:
+            self._notes.add(note)
+            self.line(f"({note})")
+
     def _show_calls(self, calls: tuple[FunctionCall, ...]) -> None:
         # The list of calls appears in place of the reply that requests them.
         self._end_stream()
+        self._show_note(self._reply.note if self._reply else "")
         self._reply, self._streaming = None, ""
         self._calls = calls
         for call in () if calls == self._message_calls else calls:

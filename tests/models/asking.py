@@ -28,6 +28,12 @@ async def a_ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
     return Answered(texts, completion)
 
 
+async def a_complete(model: Model, request: ModelRequest) -> Completion:
+    completion = [part async for part in model.reply(request)][-1]
+    assert isinstance(completion, Completion)
+    return completion
+
+
 def ask(model: Model, *messages: Mapping[str, Any]) -> Answered:
     return asyncio.run(a_ask(model, *messages))
 

@@ -63,5 +63,11 @@ async def ask_for_words(model: Model, request: ModelRequest, kind: type[W]) -> W
     """A model's reply as the choice of a speaker or as a summary."""
     reply = await ask_model(model, request, "speaker_selection_agent" if kind is SpeakerGiven else "summary")
     return kind(
-        reply.message.text, cost=reply.cost, usage=reply.usage, model=reply.model, cached=reply.cached, host=reply.host
+        reply.message.text,
+        cost=reply.cost,
+        usage=reply.usage,
+        model=reply.model,
+        cached=reply.cached,
+        host=reply.host,
+        note=reply.note,
     )

@@ -27,6 +27,7 @@ from autogen_nb.models.config.account import (
 )
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
+from autogen_nb.models.openai.adjustments import adjustments_for
 from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
 from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, open_stream
 from autogen_nb.models.openai.server_errors import Server, error_of, wait_before_retry
@@ -100,7 +101,6 @@ class OpenAIModel:
         self._fixed = {name: value for name, value in parameters.items() if name not in _REQUEST_OPTIONS}
         self._fixed |= {"model": model, "stream": True}
         self._options = {option: parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
-        self._include_usage = True
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._account.url).host}" if self._account.url else ""
@@ -147,17 +147,20 @@ class OpenAIModel:
         if is_listed_at(account.url):
             request = _without_reasoning(request)
         client = await self._clients.client(account)
+        adjustments = adjustments_for(self._model, server.host)
         retries, spent = 0, None
         while True:
             reply, wait = ChunkAccumulator(), None
+            body = self._body(request)
+            note = adjustments.apply(body, self._model, server.host)
             try:
                 async with (
-                    open_stream(client, server, self._body(request), self._options) as stream,
+                    open_stream(client, server, body, self._options) as stream,
                     aclosing(_parts(stream, reply, self._timeout)) as parts,
                 ):
                     async for part in parts:
                         yield part
-                completion = replace(reply.completion(self._model), host=server.host)
+                completion = replace(reply.completion(self._model), host=server.host, note=note)
                 error = _fault(completion, server, self._empty_reply)
             except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
                 error = error_of(server, cause)
@@ -168,9 +171,9 @@ class OpenAIModel:
             if error is None:
                 yield replace(completion, usage=usage, cost=cost)
                 return
-            if self._include_usage and isinstance(error, ModelRefused) and "stream_options" in str(error):
-                self._include_usage = False
-            elif wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
+            if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body):
+                continue
+            if wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
                 yield Retry(str(error), wait, error.status)
                 await asyncio.sleep(wait)
                 retries, spent = retries + 1, usage
@@ -187,10 +190,7 @@ class OpenAIModel:
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         body = {**self._fixed, "messages": list(fit_images(request.messages, vision=self._vision))}
-        if self._include_usage:
-            body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
-        else:
-            body.pop("stream_options", None)
+        body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
         if request.tools:
             body["tools"] = list(request.tools)
         if request.functions:

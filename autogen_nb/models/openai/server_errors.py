@@ -135,7 +135,13 @@ def of_response(server: Server, response: Any) -> ModelError:
 
 def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
     """The error for a response's body, or for a stream's event; an event has no status."""
-    message, code = _message_and_code(body)
+    message, code, param = _message_code_and_param(body)
+    error = _of_message(server, message, code, status, wait)
+    error.reason, error.code, error.param = server.clean(message), code, param
+    return error
+
+
+def _of_message(server: Server, message: str, code: str, status: int, wait: float) -> ModelError:
     reason = server.clean(message) or "it gave no reason"
     for pattern, kind, fault in _REFUSALS:
         # Status 429 means a rate limit or the quota, whatever the message.
@@ -188,13 +194,17 @@ def _proxy_of(url: str) -> str:
     return "" if is_direct else host_of(proxy if "//" in proxy else f"//{proxy}")
 
 
-def _message_and_code(body: object) -> tuple[str, str]:
-    """The server's message (OpenAI's ``message``, FastAPI's ``detail``, or the raw text), and its code and type."""
+def _message_code_and_param(body: object) -> tuple[str, str, str]:
+    """The server's message (OpenAI's ``message``, FastAPI's ``detail``, or the raw text), its code and type, its field.
+
+    Google sends a list with one object.
+    """
+    body = body[0] if isinstance(body, list) and body else body
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if not isinstance(error, Mapping):
-        return str(error or ""), ""
+        return str(error or ""), "", ""
     message = error.get("message") or error.get("detail") or dict(error)
-    return str(message), f"{error.get('code')} {error.get('type')}"
+    return str(message), f"{error.get('code')} {error.get('type')}", str(error.get("param") or "")
 
 
 def _requested_wait(headers: Mapping[str, str]) -> float:

@@ -41,6 +41,7 @@ from autogen_nb.events import (
     SpeakerAsked,
     SpeakerGiven,
     SummaryAsked,
+    SummaryGiven,
 )
 from autogen_nb.messages import CodeBlock
 from autogen_nb.notebook.rendering import chat_html, styles
@@ -89,6 +90,7 @@ class NotebookView(FootedView):
         self._run: RunOutputs | None = None
         self._libraries = CellLibraries(self.next_slot)
         self._replied: ModelReplied | None = None
+        self._notes: set[str] = set()
         self._next_repeats = False
         """True if the next message tells the model about outputs, or a skipped block, that the cell already shows."""
         self._running = ""
@@ -105,7 +107,7 @@ class NotebookView(FootedView):
         # The command that takes back this cell's run; "" without a button.
         self.undo = ""
 
-    def show(self, event: Event) -> None:  # noqa: C901, PLR0912  # one case for each event
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912, PLR0915  # one case for each event
         self._record(event)
         match event:
             case ChatStarted():
@@ -153,6 +155,8 @@ class NotebookView(FootedView):
                 self._show_speaker(event)
             case SummaryAsked():
                 self.set_status("summing up")
+            case SummaryGiven(note=note):
+                self._show_note(note)
             case Ended():
                 self._show_end(event)
             case _:
@@ -224,6 +228,16 @@ class NotebookView(FootedView):
             tone = self._tones.get(self._draft.writer, "assistant")
             self._message.show(*chat_html.bundle(*self._draft.render(detail, tone), kind="partial"))
 
+    def _new_notes(self, note: str) -> list[str]:
+        """The note of a reply, unless it is empty or the cell already shows it."""
+        notes = [note] if note and note not in self._notes else []
+        self._notes.update(notes)
+        return notes
+
+    def _show_note(self, note: str) -> None:
+        for each in self._new_notes(note):
+            self.note(each)
+
     def _show_message(self, statement: Said) -> None:
         text = without(END_WORD, statement.message.text) if self._replied else statement.message.text
         reply, self._replied = self._replied, None
@@ -232,7 +246,7 @@ class NotebookView(FootedView):
         self._next_repeats = False
         slot, self._message = self._message, None
         self._draft, self._interval, self._flushed, self._status = None, _INTERVAL, 0.0, ""
-        calls, notes = statement.message.calls, [reply.note] if reply and reply.note else []
+        calls, notes = statement.message.calls, self._new_notes(reply.note if reply else "")
         urls = statement.message.pictures
         reasoning = reply.reasoning if reply else None
         if not (text or reasoning or slot or calls or notes or urls):
@@ -270,6 +284,7 @@ class NotebookView(FootedView):
 
     def _show_calls(self, question: FunctionsAsked) -> None:
         # The calls replace the reply that requests them.
+        self._show_note(self._replied.note if self._replied else "")
         self._replied = None
         if self._message is not None:
             self._show_partial("before its calls")
@@ -299,6 +314,7 @@ class NotebookView(FootedView):
         # The speaker's message shows the choice, so a line is only needed for failed attempts.
         if question is not None and question.tried and (line := speaker_choice(question, answer)):
             self.note(line, kind="speaker")
+        self._show_note(answer.note)
 
     def _note_question(self, question: PersonAsked) -> None:
         self.last_question = question

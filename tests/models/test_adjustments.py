@@ -1,0 +1,184 @@
+"""Refusals as providers send them, and the second request."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from autogen_nb import AssistantAgent, UserProxyAgent
+from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.errors import ModelRefused
+from autogen_nb.events import ModelReplied
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.models.asking import HELLO, a_complete, ask, error_of
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+TOOLS_NEED_NO_EFFORT = {
+    "message": "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. "
+    "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+    "type": "invalid_request_error",
+    "param": "reasoning_effort",
+    "code": None,
+}
+
+
+def openai(field: str, message: str, code: str = "unsupported_value") -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "param": field, "code": code}}
+
+
+REFUSALS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "temperature",
+        {"temperature": 0},
+        openai(
+            "temperature",
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is "
+            "supported.",
+        ),
+    ),
+    (
+        "top_p",
+        {"top_p": 0.5},
+        openai("top_p", "Unsupported parameter: 'top_p' is not supported with this model.", "unsupported_parameter"),
+    ),
+    (
+        "reasoning_effort",
+        {"reasoning_effort": "minimal"},
+        openai(
+            "reasoning_effort",
+            "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: "
+            "'none', 'low', 'medium', 'high', 'xhigh'.",
+        ),
+    ),
+    (
+        "stream",
+        {},
+        openai("stream", "Your organization must be verified to stream this model.", "unsupported_value"),
+    ),
+    ("stop", {"stop": ["\n"]}, {"error": "Argument not supported on this model: stop"}),
+    (
+        "presence_penalty",
+        {"presence_penalty": 1},
+        {"error": "Model grok-4 does not support parameter presencePenalty."},
+    ),
+    (
+        "seed",
+        {"seed": 4},
+        {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]},
+    ),
+    ("logprobs", {"logprobs": True}, {"error": {"message": "property 'logprobs' is unsupported"}}),
+    (
+        "frequency_penalty",
+        {"frequency_penalty": 1},
+        {"error": {"code": 400, "message": 'Unknown name "frequency_penalty": Cannot find field.', "status": "x"}},
+    ),
+    ("temperature", {"temperature": 0}, {"error": {"message": "`temperature` is deprecated for this model."}}),
+    (
+        "top_p",
+        {"top_p": 0.5, "temperature": 0},
+        {"error": {"message": "`temperature` and `top_p` cannot both be specified for this model."}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("field", "settings", "body"), REFUSALS, ids=[str(each[0]) for each in REFUSALS])
+def test_request_is_sent_again_without_the_field(
+    field: str, settings: Mapping[str, Any], body: Mapping[str, Any], server: FakeOpenAI
+) -> None:
+    def strict(received: Received) -> FakeReply:
+        refusal = FakeReply(status=422 if "detail" in body else 400, body=json.dumps(body).encode())
+        return {True: refusal, False: FakeReply("ok")}[field in received.body]
+
+    server.add(strict, strict, strict)
+
+    first, later = (ask(OpenAIModel(model="m", base_url=server.base_url, **settings)).completion for _ in range(2))
+
+    assert [field in received.body for received in server.requests] == [True, False, False]
+    assert [reply.message.text for reply in (first, later)] == ["ok", "ok"]
+    assert first.note == later.note
+    assert f"does not accept `{field}`" in first.note
+
+
+def test_limit_of_tokens_gets_its_new_name(server: FakeOpenAI) -> None:
+    message = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    refusal = FakeReply(status=400, body=json.dumps(openai("max_tokens", message, "unsupported_parameter")).encode())
+    server.add(refusal, "ok")
+
+    completion = ask(OpenAIModel(model="m", base_url=server.base_url, max_tokens=7)).completion
+
+    assert server.requests[1].body["max_completion_tokens"] == 7
+    assert "max_tokens" not in server.requests[1].body
+    assert "`max_completion_tokens`" in completion.note
+
+
+def reasoning_model(received: Received) -> FakeReply:
+    """A model that refuses each setting of sampling, and tools unless it need not reason."""
+    for field in ("temperature", "seed"):
+        if field in received.body:
+            return FakeReply(status=400, body=json.dumps(openai(field, f"'{field}' is not supported.")).encode())
+    if received.body.get("tools") and received.body.get("reasoning_effort") != "none":
+        return FakeReply(status=400, error=TOOLS_NEED_NO_EFFORT)
+    return FakeReply("ok")
+
+
+def test_several_refusals_are_met_one_after_another() -> None:
+    with FakeOpenAI(reasoning_model) as server:
+        model = OpenAIModel(model="gpt-5.6", base_url=server.base_url, temperature=0, seed=1)
+
+        with_tools = asyncio.run(a_complete(model, ModelRequest((HELLO,), tools=(TOOL,))))
+        without_tools = asyncio.run(a_complete(model, ModelRequest((HELLO,))))
+
+        assert [each.body.get("reasoning_effort") for each in server.requests[-2:]] == ["none", None]
+        assert len(server.requests) == 5
+        assert "`temperature`" in without_tools.note
+        assert "reasoning_effort" in with_tools.note
+        assert "reasoning_effort" not in without_tools.note
+
+
+def test_requests_at_the_same_time_are_all_sent_again() -> None:
+    with FakeOpenAI(reasoning_model) as server:
+        model = OpenAIModel(model="m", base_url=server.base_url, temperature=0)
+
+        async def replies() -> list[Completion]:
+            return list(await asyncio.gather(*(a_complete(model, ModelRequest((HELLO,))) for _ in range(8))))
+
+        assert [reply.message.text for reply in asyncio.run(replies())] == ["ok"] * 8
+
+
+@pytest.mark.parametrize(
+    ("settings", "body"),
+    [
+        ({"temperature": 5}, openai("temperature", "Invalid 'temperature': decimal above maximum value.", "decimal")),
+        ({"stop": ["x"]}, {"error": {"message": "The store does not support a stop of the stream."}}),
+        ({}, openai("temperature", "Unsupported value: 'temperature'.")),
+        ({"tool_choice": "required"}, openai("tool_choice", "Unsupported value: 'tool_choice'.")),
+    ],
+    ids=["an invalid value", "words", "a field that was not sent", "a field that changes the answer"],
+)
+def test_other_refusals_stay_errors(settings: dict[str, Any], body: dict[str, Any], server: FakeOpenAI) -> None:
+    server.add(FakeReply(status=400, body=json.dumps(body).encode()), "never requested")
+
+    error = error_of(OpenAIModel(model="m", base_url=server.base_url, **settings))
+
+    assert isinstance(error, ModelRefused)
+    assert len(server.requests) == 1
+
+
+def test_chat_shows_the_note_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeOpenAI(reasoning_model) as server:
+        assistant = AssistantAgent(
+            "assistant", llm_config={"model": "m", "base_url": server.base_url, "temperature": 0}
+        )
+        user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, default_auto_reply="More.")
+
+        result = user.initiate_chat(assistant, message="Hello", max_turns=2)
+
+        notes = [event.note for event in result.log if isinstance(event, ModelReplied)]
+        assert len(notes) == 2
+        assert notes[0] == notes[1]
+        assert capsys.readouterr().out.count(notes[0]) == 1
