@@ -19,7 +19,7 @@ class Message:
     """A message; `role` is None unless the sender sets it.
 
     `function_call` and `tool_calls` have the format of OpenAI's chat completions API, and `tool_responses` has the
-    format of AutoGen 0.2. Later requests send `reasoning_details` back unchanged.
+    format of AutoGen 0.2. Later requests send `reasoning_details` back to their `host`, unchanged.
     """
 
     content: Content = None
@@ -142,11 +142,20 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """The tokens of a request; the prompt tokens include those read from a cache, and those written to it."""
+
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
 
     @property
     def total_tokens(self) -> int:

@@ -27,7 +27,9 @@ ROWS = (
 """The places of each row, from the bottom; `__init__` stands above them all, and puts the parts together."""
 
 ROOMS = {
-    "openai": ("models.openai.openai_clients", "models.openai.server_errors"),
+    "openai": ("models.openai.", "models.remote.clients"),
+    "anthropic": ("models.anthropic.",),
+    "google": ("models.gemini.",),
     **dict.fromkeys(("click", "nbclient"), ("cli.",)),
     **dict.fromkeys(("jupyter_client", "zmq"), ("kernels.",)),
     **dict.fromkeys(

@@ -1,9 +1,9 @@
-"""A server with OpenAI's chat completions API on 127.0.0.1, with scripted replies and faults."""
+"""A server with OpenAI's chat completions API and Responses API on 127.0.0.1, with scripted replies and faults."""
 
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -12,8 +12,9 @@ from socket import MSG_PEEK, SHUT_RDWR, socket
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
+from autogen_nb.testing.fake_responses import pieces_of, response_events, response_of
+
 _POLL = 0.02
-_PIECE = 8
 _CREATED = 1_700_000_000
 _NUMBERS = itertools.count(1)
 
@@ -37,7 +38,8 @@ class FakeReply:
         The reply; a tool call is ``{"name": ..., "arguments": str or mapping, "id": optional}``.
     reasoning, more
         The field ``reasoning_content`` of the message, and further fields, such as ``reasoning_details``.
-        The stream sends them before the content.
+        The stream sends them before the content. In the Responses API, a reasoning item with `reasoning` as its
+        summary, and encrypted content, comes before each call and message.
     pieces
         The streamed pieces of `content`; by default pieces of 8 characters.
     finish_reason, model
@@ -96,7 +98,7 @@ class FakeOpenAI:
     lookups : list of Received
         All requests of ``GET /models``.
     requests : list of Received
-        All requests for chat completions.
+        All requests for chat completions or responses.
     """
 
     def __init__(
@@ -209,7 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
-        if not self.path.split("?")[0].endswith("/chat/completions"):
+        path = self.path.split("?")[0]
+        if not path.endswith(("/chat/completions", "/responses")):
             self._whole(404, _error("FakeOpenAI answers chat completions, and GET /models if it has models"), {})
             return
         reply = self.server.fake._reply(self._received(request))  # noqa: SLF001 - as above
@@ -219,10 +222,15 @@ class _Handler(BaseHTTPRequestHandler):
             self._whole(reply.status, reply.body, headers)
         elif reply.status != HTTPStatus.OK:
             self._whole(reply.status, _error(reply.error), headers)
-        elif not request.get("stream"):
-            self._whole(200, json.dumps(_completion(reply, request)).encode(), headers)
         else:
-            self._stream(reply, request)
+            completion = _completion(reply, request)
+            response = response_of(completion) if path.endswith("/responses") else None
+            if not request.get("stream"):
+                self._whole(200, json.dumps(response or completion).encode(), headers)
+            elif response is None:
+                self._stream(reply, _events(reply, request))
+            else:
+                self._stream(reply, response_events(response, reply.pieces, is_whole=reply.ending == "whole"))
 
     def _received(self, body: Mapping[str, Any]) -> Received:
         return Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
@@ -231,10 +239,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(status, {"Content-Length": str(len(body)), **headers})
         self.wfile.write(body)
 
-    def _stream(self, reply: FakeReply, request: Mapping[str, Any]) -> None:
+    def _stream(self, reply: FakeReply, events: Iterable[str]) -> None:
         kind = reply.content_type or "text/event-stream"
         self._head(200, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
-        for data in _events(reply, request) if reply.events is None else reply.events:
+        for data in events if reply.events is None else reply.events:
             event = b"data: " + data.encode() + b"\n\n"
             self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
             if reply.piece_delay:
@@ -306,16 +314,12 @@ def _deltas(message: dict[str, Any], pieces: Sequence[str] | None) -> Iterator[d
     calls, content = message.pop("tool_calls", ()), message.pop("content")
     yield {"role": message.pop("role"), "content": None if content is None else ""}
     for name, value in message.items():
-        yield from ({name: piece} for piece in (_cut(value) if isinstance(value, str) else [value]))
-    yield from ({"content": piece} for piece in (_cut(content or "") if pieces is None else pieces))
+        yield from ({name: piece} for piece in (pieces_of(value) if isinstance(value, str) else [value]))
+    yield from ({"content": piece} for piece in (pieces_of(content or "") if pieces is None else pieces))
     for index, call in enumerate(calls):
         yield {"tool_calls": [{**call, "index": index, "function": {**call["function"], "arguments": ""}}]}
-        for piece in _cut(call["function"]["arguments"]):
+        for piece in pieces_of(call["function"]["arguments"]):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-
-
-def _cut(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 def _tool_call(index: int, call: Mapping[str, Any]) -> dict[str, Any]:
@@ -331,6 +335,7 @@ def _function(call: Mapping[str, Any]) -> dict[str, str]:
 def _usage(reply: FakeReply, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if isinstance(reply.usage, Mapping) or reply.usage == "none":
         return None if reply.usage == "none" else reply.usage
-    prompt = sum(len(str(message.get("content") or "").split()) for message in request.get("messages", ()))
+    messages = request.get("messages") or request.get("input") or ()
+    prompt = sum(len(str(message.get("content") or message.get("output") or "").split()) for message in messages)
     written = len((reply.content or "").split())
     return {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written}

@@ -127,18 +127,9 @@ def test_settings_that_are_invalid_are_reported_at_once(settings: dict[str, Any]
     assert TOKEN not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("api_type", "way"),
-    [
-        ("anthropic", "https://api.anthropic.com/v1/"),
-        ("google", "generativelanguage"),
-        ("mistral", "https://api.mistral.ai/v1"),
-        ("bedrock", "base_url"),
-        (7, "base_url"),
-    ],
-)
-def test_other_vendor_is_reported_with_the_way_out(api_type: Any, way: str) -> None:
-    with pytest.raises(ConfigError, match=way) as caught:
+@pytest.mark.parametrize("api_type", ["bedrock", 7])
+def test_unknown_provider_is_reported_with_the_way_out(api_type: Any) -> None:
+    with pytest.raises(ConfigError, match="base_url") as caught:
         OpenAIModel(model="m", api_type=api_type)
 
     assert "leave api_type out" in str(caught.value)

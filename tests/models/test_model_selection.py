@@ -33,7 +33,7 @@ from tests.models.asking import HELLO, ask, error_of
         ({"model": "m", "price": 3}, "price"),
         ({"model": "m", "price": [1]}, "price"),
         ({"model": "m", "price": ["1", "2"]}, "price"),
-        ({"model": "m", "api_type": "cohere"}, "cohere"),
+        ({"model": "m", "api_type": "bedrock"}, "bedrock"),
         ({"model": "m", "base_url": "nowhere"}, "nowhere"),
         ({"model": "m", "cache_seed": "../x"}, "cache_seed"),
         ({"model": "m", "cache": ".cache"}, "Cache.disk"),

@@ -93,7 +93,7 @@ def test_listed_price_counts_where_it_is_charged(address: str | None, cost: floa
     usage = {"prompt_tokens": 1000, "completion_tokens": 2000}
     server.add(FakeReply("x", usage=usage, model="gpt-4o-mini-2024-07-18"))
     # The fake server stands in for the far one: it is where the requests are sent.
-    moved = httpx2.URL(server.base_url + "/chat/completions")
+    moved = httpx2.URL(server.base_url)
 
     async def run() -> float | None:
         async with httpx2.AsyncClient(trust_env=False, event_hooks={"request": [redirect]}) as client:
@@ -101,7 +101,8 @@ def test_listed_price_counts_where_it_is_charged(address: str | None, cost: floa
             return (await a_ask(model)).completion.cost
 
     async def redirect(request: httpx2.Request) -> None:
-        request.url = moved
+        path = "responses" if request.url.path.endswith("/responses") else "chat/completions"
+        request.url = moved.copy_with(path=f"/v1/{path}")
 
     assert asyncio.run(run()) == (None if cost is None else pytest.approx(cost))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from autogen_nb.core.ports import Completion
 from autogen_nb.core.text.reasoning import OPEN
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.server_errors import Server, error_of, of_response
+from autogen_nb.models.openai.chat_completions import ChunkAccumulator
+from autogen_nb.models.remote.server_errors import Server, error_of, of_response
 
 SERVER = Server("gpt-x", "https://user:word@models.example:8443/v1", "sk-verysecretkey")
 REQUEST = httpx2.Request("POST", "https://models.example:8443/v1/chat/completions")
@@ -21,11 +21,11 @@ REQUEST = httpx2.Request("POST", "https://models.example:8443/v1/chat/completion
 def of_connection(cause: BaseException, server: Server = SERVER) -> str:
     error = openai.APIConnectionError(request=REQUEST)
     error.__cause__ = cause
-    return str(error_of(server, error))
+    return str(error_of(server, error, openai))
 
 
 def of_event(body: object) -> ModelError:
-    return error_of(SERVER, openai.APIError("", REQUEST, body=body))
+    return error_of(SERVER, openai.APIError("", REQUEST, body=body), openai)
 
 
 def of_status(status: int, body: Any, headers: dict[str, str] | None = None) -> ModelError:

@@ -12,41 +12,35 @@ from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.errors import ConfigError, ModelRefused
 from autogen_nb.models.config.address import checked_url, without_secrets
+from autogen_nb.models.config.providers import OPENAI, PROVIDERS, Provider, provider_named
 from autogen_nb.trusted import known_secrets
 
 PLACEHOLDER = "no-key"
 """The key for a server that needs none; the openai library requires one."""
 
-OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = OPENAI.url
 
 _SCOPE = "https://cognitiveservices.azure.com/.default"
 
-TokenProvider: TypeAlias = Callable[[], str | Awaitable[str]]
+API_TYPES = ("openai", "azure", "responses", "chat_completions")
+"""AutoGen 0.2's and AG2's names, beside providers; "openai" chooses between the last two, OpenAI's and Azure's APIs."""
 
-_COMPATIBLE = {
-    "anthropic": "https://api.anthropic.com/v1/",
-    "cerebras": "https://api.cerebras.ai/v1",
-    "cohere": "https://api.cohere.ai/compatibility/v1",
-    "deepseek": "https://api.deepseek.com/v1",
-    "google": "https://generativelanguage.googleapis.com/v1beta/openai/",
-    "groq": "https://api.groq.com/openai/v1",
-    "mistral": "https://api.mistral.ai/v1",
-    "ollama": "http://localhost:11434/v1",
-    "together": "https://api.together.xyz/v1",
-}
-"""The OpenAI-compatible addresses of vendors for which AutoGen 0.2 has a client."""
+TokenProvider: TypeAlias = Callable[[], str | Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A server's address and credentials; `complete` replaces None by values of the environment."""
+    """A server's address and credentials; `complete` replaces None by values of the environment.
 
-    api_type: Literal["openai", "azure"]
+    `api_type` is "azure", or the name of a provider.
+    """
+
+    api_type: str
     url: str | None = field(repr=False)
     key: str | None = field(repr=False)
     api_version: str | None = None
@@ -77,8 +71,12 @@ class Account:
     @property
     def address(self) -> str | None:
         """The address from the settings, else from the environment; None if neither has one."""
-        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else "OPENAI_BASE_URL"
+        variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else self._provider.address_variable
         return self.url or checked_url(os.environ.get(variable) or None, variable)
+
+    @property
+    def _provider(self) -> Provider:
+        return provider_named(self.api_type) or OPENAI
 
     @property
     def identity(self) -> dict[str, str]:
@@ -95,13 +93,16 @@ class Account:
             return self._azure(model)
         if self.url:
             return replace(self, key=self.key or PLACEHOLDER)
-        key = self.key or checked_key(os.environ.get("OPENAI_API_KEY"), "OPENAI_API_KEY")
-        url = self.address
-        if not url and not key:
+        provider, url = self._provider, self.address
+        variable, value = provider.key()
+        key = self.key or checked_key(value, variable)
+        if provider.variables and not url and not key:
             raise ConfigError(
-                f"there is no key for the model {model!r}: set OPENAI_API_KEY or give api_key, name a server of "
-                "your own with base_url (it needs no key), or choose the model 'offline'"
+                f"there is no key for the model {model!r}: set {provider.variables[0]} or give api_key, name a server "
+                "of your own with base_url (it needs no key), or choose the model 'offline'"
             )
+        if provider != OPENAI:
+            return replace(self, url=url or provider.url, key=key or PLACEHOLDER)
         return replace(
             self,
             url=url or OPENAI_URL,
@@ -132,15 +133,16 @@ def azure_name(model: str) -> str:
     return model.replace("gpt-3.5", "gpt-35", 1) if model.startswith("gpt-3.5") else model
 
 
-def checked_type(api_type: object) -> Literal["openai", "azure"]:
-    if api_type == "openai" or api_type == "azure":  # noqa: PLR1714 - for the type checker
-        return api_type
-    known = "the known values are 'openai' and 'azure'"
-    if isinstance(api_type, str) and api_type in _COMPATIBLE:
-        way = f"leave api_type out, and give its OpenAI-compatible address: base_url={_COMPATIBLE[api_type]!r}"
-    else:
+def checked_type(api_type: object) -> str:
+    """One of `API_TYPES`, or the first name of a provider."""
+    if api_type in API_TYPES:
+        return str(api_type)
+    provider = provider_named(str(api_type))
+    if provider is None:
+        known = ", ".join(map(repr, (*API_TYPES, *(each.name for each in PROVIDERS[1:]))))
         way = "for another server that speaks OpenAI's protocol leave api_type out and give its base_url"
-    raise ConfigError(f"api_type is {api_type!r}; {known}; {way}")
+        raise ConfigError(f"api_type is {api_type!r}; the known values are {known}; {way}")
+    return provider.name
 
 
 def checked_key(key: str | None, what: str) -> str | None:

@@ -1,23 +1,20 @@
-"""A model behind OpenAI's chat completions API, or a compatible one, with streaming.
+"""A model behind OpenAI's APIs, or compatible ones.
 
-1. `OpenAIModel.reply` retries a request that may succeed later, as long as no piece of the reply has arrived.
-2. A reply without a finish reason is incomplete, which is an error.
-3. Errors are raised outside the ``except`` block of their cause, because the cause may contain the key.
+The Responses API is the default at OpenAI's own server, unless a parameter exists only in chat completions. Other
+servers get chat completions, until they answer that a model needs the Responses API.
 """
 
-import asyncio
-import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
-from dataclasses import replace
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from os import PathLike
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, Retry
-from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Usage
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.models.config.account import (
+    OPENAI_URL,
     Account,
     TokenProvider,
     checked_address,
@@ -25,25 +22,22 @@ from autogen_nb.models.config.account import (
     checked_provider,
     checked_type,
 )
-from autogen_nb.models.config.local_servers import listed_names
-from autogen_nb.models.image_scaling import fit_images
-from autogen_nb.models.openai.adjustments import adjustments_for
-from autogen_nb.models.openai.chunk_accumulator import ChunkAccumulator
-from autogen_nb.models.openai.openai_clients import OpenAIClients, Stream, open_stream
-from autogen_nb.models.openai.server_errors import Server, error_of, wait_before_retry
-from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
-from autogen_nb.run import policy
+from autogen_nb.models.openai.chat_completions import ChunkAccumulator, chat_body
+from autogen_nb.models.openai.openai_clients import create_client
+from autogen_nb.models.openai.responses import ResponseAccumulator, responses_body
+from autogen_nb.models.prices import Price
+from autogen_nb.models.remote.adjustments import CHAT_ONLY
+from autogen_nb.models.remote.clients import Clients
+from autogen_nb.models.remote.event_stream import open_events
+from autogen_nb.models.remote.remote_model import MAX_RETRIES, SILENCE, Api, RemoteModel
+from autogen_nb.models.remote.server_errors import Server, error_of
 
-_MAX_RETRIES = 3
-_SILENCE = 600.0
-"""The default timeout in seconds for the next piece of a reply."""
-
-_REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
-_NOT_IN_IDENTITY = ("extra_headers", "extra_query")
+CHAT_COMPLETIONS = Api("/chat/completions", chat_body, lambda request: ChunkAccumulator(has_tools=bool(request.tools)))
+RESPONSES = Api("/responses", responses_body, lambda _: ResponseAccumulator())
 
 
-class OpenAIModel:
-    """A model behind the chat completions API of OpenAI, of Azure, or of the server at `base_url`."""
+class OpenAIModel(RemoteModel):
+    """A model behind an API of OpenAI, of Azure, or of the server at `base_url`."""
 
     def __init__(
         self,
@@ -51,7 +45,7 @@ class OpenAIModel:
         model: str,
         api_key: str | None = None,
         base_url: str | None = None,
-        api_type: Literal["openai", "azure"] = "openai",
+        api_type: str = "openai",
         api_version: str | None = None,
         azure_endpoint: str | None = None,
         azure_deployment: str | None = None,
@@ -70,12 +64,13 @@ class OpenAIModel:
         empty_reply: Literal["accept", "refuse"] = "accept",
         **parameters: Any,
     ) -> None:
-        if not isinstance(model, str) or not model.strip():
-            raise ConfigError(f"model is {model!r}; give a name such as 'gpt-4o-mini'")
-        self._model = model
-        self._account = Account(
-            checked_type(api_type),
-            checked_address(base_url, azure_endpoint, api_type),
+        self._api_type = account_type = checked_type(api_type)
+        if self._api_type in ("responses", "chat_completions"):
+            azure = azure_endpoint or azure_deployment or azure_ad_token or azure_ad_token_provider
+            account_type = "azure" if azure else "openai"
+        account = Account(
+            account_type,
+            checked_address(base_url, azure_endpoint, account_type),
             checked_key(api_key, "api_key"),
             api_version,
             azure_deployment,
@@ -83,165 +78,51 @@ class OpenAIModel:
             checked_provider(azure_ad_token_provider),
             organization,
             project,
-        ).checked()
-        self._timeout = _SILENCE if timeout is None else timeout
-        self._max_retries = _MAX_RETRIES if max_retries is None else max_retries
-        self._clients = OpenAIClients(
-            ca_bundle,
-            http_client,
-            max_retries=self._max_retries,
-            timeout=self._timeout,
+        )
+        self._chat_only = sorted(CHAT_ONLY & parameters.keys())
+        if self._api_type == "responses" and self._chat_only:
+            names = ", ".join(self._chat_only)
+            raise ConfigError(f"the Responses API has no {names}; leave it out, or set api_type to 'chat_completions'")
+        create = partial(
+            create_client,
+            max_retries=MAX_RETRIES if max_retries is None else max_retries,
+            timeout=SILENCE if timeout is None else timeout,
             default_headers=default_headers,
             default_query=default_query,
         )
-        self._price = price
-        self._vision = vision
-        self._empty_reply = empty_reply
-        self._parameters = parameters
-        self._fixed = {name: value for name, value in parameters.items() if name not in _REQUEST_OPTIONS}
-        self._fixed |= {"model": model, "stream": True}
-        self._options = {option: parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
+        super().__init__(
+            model,
+            account,
+            Clients(create, ca_bundle, http_client),
+            parameters,
+            timeout=timeout,
+            max_retries=max_retries,
+            price=price,
+            vision=vision,
+            empty_reply=empty_reply,
+        )
 
-    def __repr__(self) -> str:
-        at = f" at {Server('', self._account.url).host}" if self._account.url else ""
-        return f"<OpenAIModel {self._model!r}{at}>"
+    def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:
+        if self._api_type in ("responses", "chat_completions"):
+            return RESPONSES if self._api_type == "responses" else CHAT_COMPLETIONS
+        is_default = urlsplit(account.url or "").hostname == urlsplit(OPENAI_URL).hostname
+        return (
+            RESPONSES
+            if responses_only or (is_default and not (self._chat_only or request.functions))
+            else CHAT_COMPLETIONS
+        )
 
-    @property
-    def name(self) -> str:
-        return self._model
+    def _open(
+        self, client: Any, server: Server, api: Api, body: Mapping[str, Any]
+    ) -> AbstractAsyncContextManager[AsyncIterator[Any]]:
+        import openai
 
-    @property
-    def identity(self) -> Any:
-        """The server, the model and the parameters, without credentials and connection settings."""
-        parameters = {name: value for name, value in self._parameters.items() if name not in _NOT_IN_IDENTITY}
-        vision = {} if self._vision is None else {"vision": self._vision}
-        return {**self._account.identity, "model": self._model, **vision, **parameters}
+        return open_events(openai, client, server, api.path, body, self._options)
 
-    @property
-    def price(self) -> Price | None:
-        return self._price or price_at(self._model, self._account.address)
+    def _error(self, server: Server, cause: Exception) -> ModelError:
+        import openai
 
-    @property
-    def completion_limit(self) -> int | None:
-        limits = (self._parameters.get(key) for key in ("max_completion_tokens", "max_tokens"))
-        return next((limit for limit in limits if isinstance(limit, int)), None)
+        return error_of(server, cause, openai)
 
-    async def close(self) -> None:
-        """Closes the connections of the running loop; the next reply opens new ones."""
-        await self._clients.close()
-
-    async def listed_models(self) -> tuple[str, ...]:
-        """The names of the server's models; empty if the server does not list its models."""
-        account, server = self._resolved()
-        client = await self._clients.client(account)
-        try:
-            return listed_names(await client.get("/models", cast_to=object)) or ()
-        except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
-            error = error_of(server, cause)
-        if error.status == HTTPStatus.UNAUTHORIZED or (error.status is None and isinstance(error, ModelUnavailable)):
-            raise error
-        return ()
-
-    async def reply(self, request: ModelRequest) -> AsyncGenerator[Part, None]:
-        account, server = self._resolved()
-        if is_listed_at(account.url):
-            request = _without_reasoning(request)
-        client = await self._clients.client(account)
-        adjustments = adjustments_for(self._model, server.host)
-        retries, spent = 0, None
-        while True:
-            reply, wait = ChunkAccumulator(), None
-            body = self._body(request)
-            note = adjustments.apply(body, self._model, server.host)
-            try:
-                async with (
-                    open_stream(client, server, body, self._options) as stream,
-                    aclosing(_parts(stream, reply, self._timeout)) as parts,
-                ):
-                    async for part in parts:
-                        yield part
-                completion = replace(reply.completion(self._model), host=server.host, note=note)
-                error = _fault(completion, server, self._empty_reply)
-            except Exception as cause:  # noqa: BLE001 - the exceptions of the openai library and of its HTTP library
-                error = error_of(server, cause)
-                if not (reply.progress or isinstance(cause, TimeoutError)):
-                    wait = wait_before_retry(cause, retries)
-            usage = reply.usage if spent is None else spent + (reply.usage or Usage())
-            cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
-            if error is None:
-                yield replace(completion, usage=usage, cost=cost)
-                return
-            if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body):
-                continue
-            if wait is not None and retries < self._max_retries and isinstance(error, ModelUnavailable):
-                yield Retry(str(error), wait, error.status)
-                await asyncio.sleep(wait)
-                retries, spent = retries + 1, usage
-            else:
-                if usage and usage.total_tokens:
-                    error.usage, error.cost = usage, cost
-                raise error
-
-    def _resolved(self) -> tuple[Account, Server]:
-        account = self._account.complete(self._model)
-        server = Server(self._model, account.url or "", account.secret)
-        policy().check_host(server.host)
-        return account, server
-
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        body = {**self._fixed, "messages": list(fit_images(request.messages, vision=self._vision))}
-        body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
-        if request.tools:
-            body["tools"] = list(request.tools)
-        if request.functions:
-            body["functions"] = list(request.functions)
-        if not request.may_call:
-            body |= {"tool_choice": "none"} if request.tools else {}
-            body |= {"function_call": "none"} if request.functions else {}
-        return body
-
-
-async def _parts(stream: Stream, reply: ChunkAccumulator, silence: float) -> AsyncGenerator[Part, None]:
-    loop = asyncio.get_running_loop()
-    is_whole = stream.response.headers.get("content-type", "").startswith("application/json")
-    chunks, progress, deadline = _whole(stream.response) if is_whole else stream, -1, 0.0
-    while True:
-        # Chunks that only keep the connection alive are no progress.
-        if reply.progress != progress:
-            progress, deadline = reply.progress, loop.time() + silence
-        async with asyncio.timeout_at(deadline):
-            chunk: Any = await anext(chunks, None)
-        if chunk is None:
-            break
-        for piece in reply.add(chunk):
-            yield piece
-    if not reply.finish_reason:
-        raise EOFError
-    for piece in reply.end():
-        yield piece
-
-
-async def _whole(response: Any) -> AsyncIterator[object]:
-    """The single chunk of a server that does not stream."""
-    yield json.loads(await response.aread())
-
-
-def _fault(completion: Completion, server: Server, empty_reply: str) -> ModelError | None:
-    is_empty = not (completion.message.text or completion.message.carries_calls)
-    match completion.finish_reason:
-        case "content_filter":
-            return server.refused("stopped the reply by its content filter", ContentFiltered)
-        case "error":
-            return server.unavailable("ended the reply with an error")
-        case "length" if is_empty:
-            return server.unavailable("reached its token limit before it wrote anything; set a larger max_tokens")
-    if is_empty and completion.reasoning is None and empty_reply == "refuse":
-        return server.unavailable("sent a reply with neither text nor a call")
-    return None
-
-
-def _without_reasoning(request: ModelRequest) -> ModelRequest:
-    messages = tuple(
-        {key: value for key, value in message.items() if key != "reasoning_details"} for message in request.messages
-    )
-    return replace(request, messages=messages)
+    async def _listing(self, client: Any) -> Any:
+        return await client.get("/models", cast_to=object)

@@ -49,6 +49,7 @@ _WAYS_OUT = {
     404: "Check the model's name, and base_url (it usually ends in /v1).",
     407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
 }
+_TO_RESPONSES = "Set api_type to 'responses', or leave it out."
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (ssl.SSLCertVerificationError, "has an untrusted TLS certificate: {}"),
     (ssl.SSLError, "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address"),
@@ -84,19 +85,26 @@ class Server:
         return kind(f"the model {self.model!r} did not answer: {self.host} {fault}", model=self.model)
 
 
-def error_of(server: Server, error: BaseException) -> ModelError:
-    import openai
+class ReplyFailed(Exception):
+    """The stream says that the reply failed; `body` has the reason."""
 
+    def __init__(self, body: object) -> None:
+        super().__init__("the reply failed")
+        self.body = body
+
+
+def error_of(server: Server, error: BaseException, library: Any) -> ModelError:
+    """The error for an exception of `library`: the openai library, or one of the same generator."""
     match error:
         case ModelError():
             return error
-        case openai.APIStatusError():
+        case library.APIStatusError():
             return of_response(server, error.response)
-        case openai.APIConnectionError():
+        case library.APIConnectionError():
             return _of_connection(server, error.__cause__ or error)
-        case openai.APIError():
-            return _of_body(server, error.body)
-        case openai.OpenAIError():
+        case library.APIError() | ReplyFailed():
+            return of_body(server, error.body)
+        case library.OpenAIError():
             return server.refused(f"got no request: {server.clean(str(error))}")
         case ValueError() | TypeError() | AttributeError() | RecursionError():
             return server.unavailable("sent something that is no reply")
@@ -128,12 +136,12 @@ def of_response(server: Server, response: Any) -> ModelError:
             body = response.json()
         except (ValueError, RecursionError):
             body = response.text
-        error = _of_body(server, body, response.status_code, _requested_wait(response.headers))
+        error = of_body(server, body, response.status_code, _requested_wait(response.headers))
     error.status = response.status_code
     return error
 
 
-def _of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
+def of_body(server: Server, body: object, status: int = 0, wait: float = 0) -> ModelError:
     """The error for a response's body, or for a stream's event; an event has no status."""
     message, code, param = _message_code_and_param(body)
     error = _of_message(server, message, code, status, wait)
@@ -154,7 +162,8 @@ def _of_message(server: Server, message: str, code: str, status: int, wait: floa
     if status in (408, 409, 429) or status >= 500:  # noqa: PLR2004 - HTTP's lowest status of server errors
         asks_to_wait = f"asks to wait {wait:.0f} s ({status})" if wait >= 1 else f"answered {status}"
         return server.unavailable(f"{asks_to_wait}: {reason}")
-    return server.refused(f"answered {status}: {reason.rstrip('.')}. {_WAYS_OUT.get(status, '')}".rstrip())
+    way_out = _TO_RESPONSES if "v1/responses" in message else _WAYS_OUT.get(status, "")
+    return server.refused(f"answered {status}: {reason.rstrip('.')}. {way_out}".rstrip())
 
 
 def _of_connection(server: Server, error: BaseException) -> ModelError:

@@ -1,4 +1,4 @@
-"""Combines the chunks of a streamed chat completion into one reply, and accepts missing fields.
+"""OpenAI's chat completions API: the request, and the reply from its chunks, which may lack fields.
 
 1. The reply is choice 0, or the first choice if the choices have no index. A chunk may lack ``choices`` or ``delta``,
    as some of Azure's chunks do.
@@ -12,23 +12,60 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from autogen_nb.core.ports import Completion
+from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
+
+THOUGHT = "reasoning_content"
+"""The field for reasoning as text, and the type of the reasoning detail that keeps it."""
 
 _MOST_TOKENS = 10**12
 _PIECES = ("arguments", "text", "summary", "data")
 """The fields that arrive in pieces; some servers repeat the other fields, which arrive whole."""
 
 
-class ChunkAccumulator:
-    """The reply so far; `progress` counts its pieces, and `model` is the name from the server, or ""."""
+def chat_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
+    has_tools = bool(request.tools)
+    body = {**parameters, "messages": [_with_reasoning(message, has_tools) for message in request.messages]}
+    body["stream_options"] = {"include_usage": True, **(body.get("stream_options") or {})}
+    if request.tools:
+        body["tools"] = list(request.tools)
+    if request.functions:
+        body["functions"] = list(request.functions)
+    if not request.may_call:
+        body |= {"tool_choice": "none"} if request.tools else {}
+        body |= {"function_call": "none"} if request.functions else {}
+    return body
 
-    def __init__(self) -> None:
+
+def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str, Any]:
+    """The message with its reasoning in the fields of the API.
+
+    DeepSeek requires ``reasoning_content`` in each message of a conversation with tools, and ignores it in others
+    (https://api-docs.deepseek.com/guides/thinking_mode).
+    """
+    if "reasoning_details" not in message:
+        return message
+    fields = {name: value for name, value in message.items() if name != "reasoning_details"}
+    details = [each for each in message["reasoning_details"] if each.get("type") not in (THOUGHT, "reasoning")]
+    thoughts = [each["text"] for each in message["reasoning_details"] if each.get("type") == THOUGHT]
+    if details:
+        fields["reasoning_details"] = details
+    if thoughts and has_tools:
+        fields[THOUGHT] = thoughts[0]
+    return fields
+
+
+class ChunkAccumulator:
+    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
+
+    def __init__(self, *, has_tools: bool = False) -> None:
         self.finish_reason = self.model = ""
         self.progress = 0
+        self._has_tools = has_tools
         self._texts: list[str] = []
         self._thoughts: list[str] = []
+        self._returned: list[dict[str, Any]] | None = None
         self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []
@@ -72,7 +109,7 @@ class ChunkAccumulator:
             content=text if text or not called else None,
             function_call=_function(self._function) if self._function else None,
             tool_calls=calls or None,
-            reasoning_details=(self._details or None) if called else None,
+            reasoning_details=(self._details or self._returned) if called or self._has_tools else None,
         )
         reasoning = None
         if thought:
@@ -83,7 +120,10 @@ class ChunkAccumulator:
 
     def _add(self, delta: Mapping[str, Any]) -> list[Reasoning | str]:
         # A server may send the same text in several fields.
-        thought, detailed = delta.get("reasoning_content") or delta.get("reasoning"), ""
+        thought, detailed = delta.get(THOUGHT) or delta.get("reasoning"), ""
+        if delta.get(THOUGHT):
+            earlier = self._returned[0]["text"] if self._returned else ""
+            self._returned = [{"type": THOUGHT, "text": earlier + _text(delta[THOUGHT])}]
         for detail in delta.get("reasoning_details") or ():
             last = self._details[-1] if self._details else {}
             if "index" not in detail or any(last.get(name) != detail.get(name) for name in ("type", "index")):

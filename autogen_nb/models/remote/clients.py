@@ -1,0 +1,95 @@
+"""A library's clients for a model: one for each account and event loop, because connections belong to a loop.
+
+The first request imports the library, in a thread.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Callable
+from os import PathLike
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary, finalize
+
+from autogen_nb.errors import ConfigError
+from autogen_nb.models.config.account import Account
+from autogen_nb.models.config.address import is_loopback
+from autogen_nb.models.config.certificates import trusted_certificates
+from autogen_nb.models.remote.server_errors import Server
+
+_Clients: TypeAlias = dict[Account, tuple[Any, AsyncGenerator[None, None]]]
+_ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients]
+
+
+class Clients:
+    """Keeps the clients that `create` makes for an account and an HTTP client."""
+
+    def __init__(
+        self, create: Callable[[Account, Any], Any], ca_bundle: str | PathLike[str] | None, http_client: Any
+    ) -> None:
+        self._by_loop: _ClientsByLoop = WeakKeyDictionary()
+        finalize(self, _close_soon, self._by_loop).atexit = False
+        self._create = create
+        self._ca_bundle = ca_bundle
+        self._http_client = http_client
+        if http_client is not None and ca_bundle is not None:
+            raise ConfigError("http_client and ca_bundle both set certificates; give http_client verify=... instead")
+        if http_client is not None and not hasattr(http_client, "aclose"):
+            raise ConfigError(f"http_client is a {type(http_client).__name__}, not async; give an AsyncClient")
+        if ca_bundle is not None:
+            trusted_certificates(ca_bundle)
+
+    async def client(self, account: Account) -> Any:
+        clients = self._by_loop.setdefault(asyncio.get_running_loop(), {})
+        if account not in clients:
+            # The connections of a closed loop would keep the loop in memory.
+            for ended in [loop for loop in self._by_loop if loop.is_closed()]:
+                del self._by_loop[ended]
+            # In a thread, because it takes most of a second to import a library and to load the certificates.
+            client = await asyncio.to_thread(self._new_client, account)
+            closer = _closer(client, leave_open=self._http_client is not None)
+            # At shutdown, the loop closes only the async generators that have started.
+            await anext(closer)
+            # Another reply may have created a client in the meantime.
+            clients.setdefault(account, (client, closer))
+        return clients[account][0]
+
+    async def close(self) -> None:
+        """Closes the connections of the running loop; the next request opens new ones."""
+        clients = self._by_loop.get(asyncio.get_running_loop(), {})
+        while clients:
+            await clients.popitem()[1][1].aclose()
+
+    def _new_client(self, account: Account) -> Any:
+        return self._create(account, self._http_client or self._new_http_client(account.url or ""))
+
+    def _new_http_client(self, url: str) -> Any:
+        import openai
+
+        is_local = is_loopback(url)
+        # A local HTTP server needs no certificates; loading them takes 16 ms, and fails if they are invalid.
+        is_plain = is_local and url.startswith("http:")
+        verify = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else trusted_certificates(self._ca_bundle)
+        options: Any = {"verify": verify, "follow_redirects": False}
+        try:
+            # A proxy cannot reach this machine's loopback addresses.
+            return openai.DefaultAsyncHttpxClient(trust_env=not is_local, **options)
+        except Exception as error:  # noqa: BLE001 - any error here is caused by the environment's proxy settings
+            reason = Server("", url).clean(str(error)).rstrip(".")
+        ways = "correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY"
+        raise ConfigError(f"the environment's proxy cannot be used: {reason}; {ways}")
+
+
+async def _closer(client: Any, *, leave_open: bool) -> AsyncGenerator[None, None]:
+    try:
+        yield
+    finally:
+        if not leave_open:
+            await client.close()
+
+
+def _close_soon(clients_by_loop: _ClientsByLoop) -> None:
+    # The garbage collector may call this function in any thread.
+    for loop, clients in clients_by_loop.items():
+        for _, closer in clients.values():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(loop.create_task, closer.aclose())
