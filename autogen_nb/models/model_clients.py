@@ -14,7 +14,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
 from autogen_nb.models.config.model_selection import entry_model
-from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.request_size import of_request
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
 from autogen_nb.models.wrappers.wrapper import open_reply
@@ -193,7 +193,7 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
     async def close(self) -> None:
         """Closes the connections of the running loop and of the engine's loop, which runs the chats."""
         for model in self._models.values():
-            if isinstance(model, OpenAIModel):
+            if isinstance(model, RemoteModel):
                 await model.close()
                 if not engine.is_current_thread():
                     await result(model.close(), waits="async")

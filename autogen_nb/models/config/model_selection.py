@@ -21,6 +21,7 @@ from autogen_nb.models.config.response_format import on_the_wire
 from autogen_nb.models.custom_client import CustomClientModel
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.prices import Price
+from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.wrappers.budget import Budget, Budgeted, budgeted
 from autogen_nb.models.wrappers.cache import Cache, cached
 from autogen_nb.models.wrappers.context_truncation import ContextTruncation
@@ -76,7 +77,7 @@ def model_for(
         entry.setdefault("max_retries", _RETRIES_BEFORE_FALLBACK)
     models = [_with_budget(entry_model(entry), entry.get("budget")) for entry in entries]
     model = Fallback(models) if len(models) > 1 else models[0]
-    if isinstance(model, Fallback | OpenAIModel | Budgeted):
+    if isinstance(model, Fallback | RemoteModel | Budgeted):
         model = ContextTruncation(model)
     model = cached(model, _cache(entries))
     path = record or spec.get("record")
@@ -98,7 +99,7 @@ def _entries(config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def _with_budget(model: Model, budget: Any) -> Model:
-    if budget is None or not isinstance(model, OpenAIModel):
+    if budget is None or not isinstance(model, RemoteModel):
         return model
     return budgeted(model, Budget.parse(budget))
 

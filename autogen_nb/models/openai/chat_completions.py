@@ -47,7 +47,7 @@ def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str,
     if "reasoning_details" not in message:
         return message
     fields = {name: value for name, value in message.items() if name != "reasoning_details"}
-    details = [each for each in message["reasoning_details"] if each.get("type") not in (THOUGHT, "reasoning")]
+    details = [each for each in message["reasoning_details"] if each.get("type") not in (THOUGHT, "reasoning", "phase")]
     thoughts = [each["text"] for each in message["reasoning_details"] if each.get("type") == THOUGHT]
     if details:
         fields["reasoning_details"] = details

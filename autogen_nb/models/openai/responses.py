@@ -94,18 +94,22 @@ def _items(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for message in messages:
         role, content = message.get("role"), message.get("content")
         reasoning: dict[str, list[dict[str, Any]]] = {}
+        phase: dict[str, Any] = {}
         for detail in message.get("reasoning_details") or ():
-            if detail.get("type") == "reasoning":
+            if detail.get("type") == "phase":
+                phase = {"phase": detail["phase"]}
+            elif detail.get("type") == "reasoning":
                 item = {name: value for name, value in detail.items() if name != "before"}
                 reasoning.setdefault(str(detail.get("before") or ""), []).append(item)
         if role in ("tool", "function"):
             call_id = message.get("tool_call_id") or f"function_{called}"
-            yield {"type": "function_call_output", "call_id": call_id, "output": _parts(content or "", "input_text")}
+            yield {"type": "function_call_output", "call_id": call_id, "output": _parts(content or "")}
             continue
         if content:
             yield from reasoning.get("", ())
-            kind = "output_text" if role == "assistant" else "input_text"
-            yield {"type": "message", "role": role, "content": _parts(content, kind)}
+            # An input has an assistant's message as text only.
+            text = Message(content).text if role == "assistant" else _parts(content)
+            yield {"type": "message", "role": role, "content": text, **phase}
         calls = list(message.get("tool_calls") or ())
         if message.get("function_call"):
             # Functions have no ids, and are called one at a time.
@@ -118,18 +122,14 @@ def _items(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             yield {"type": "function_call", "call_id": call_id, "name": function.get("name"), "arguments": arguments}
 
 
-def _parts(content: Any, text_type: str) -> Any:
-    if not isinstance(content, list):
-        return content
-    return [_part(part, text_type) for part in content]
+def _parts(content: Any) -> Any:
+    return list(map(_part, content)) if isinstance(content, list) else content
 
 
-def _part(part: Any, text_type: str) -> Any:
+def _part(part: Any) -> Any:
     match part:
-        case str():
-            return {"type": text_type, "text": part}
-        case {"type": "text", "text": text}:
-            return {"type": text_type, "text": text}
+        case str(text) | {"type": "text", "text": text}:
+            return {"type": "input_text", "text": text}
         case {"type": "image_url", "image_url": {"url": url, **more}}:
             return {"type": "input_image", "image_url": url, "detail": more.get("detail", "auto")}
         case {"type": "image_url", "image_url": str(url)}:
@@ -185,9 +185,8 @@ class ResponseAccumulator:
         waiting: list[dict[str, Any]] = []
         for item in self._items:
             kind = item.get("type")
-            if kind == "reasoning":
+            if kind == "reasoning" and item.get("encrypted_content"):
                 waiting.append({name: value for name, value in item.items() if name != "status" and value is not None})
-                continue
             if kind == "function_call":
                 function = {"name": item.get("name") or "", "arguments": item.get("arguments") or ""}
                 call_id = item.get("call_id") or item.get("id") or f"call_{len(calls)}"
@@ -196,6 +195,8 @@ class ResponseAccumulator:
                 before = {"before": calls[-1]["id"]} if kind == "function_call" else {}
                 details += [{**each, **before} for each in waiting]
                 waiting = []
+            if item.get("phase"):
+                details.append({"type": "phase", "phase": item["phase"]})
         text = "".join(self._texts)
         message = Message(
             content=text if text or not calls else None, tool_calls=calls or None, reasoning_details=details or None

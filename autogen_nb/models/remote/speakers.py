@@ -3,16 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_PAIR = 2
-
 
 def with_names_in_text(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The messages without `name`; if more than two speak, the text of the others' messages begins with the name."""
-    speakers = {message["name"] for message in messages if message.get("name") and message.get("role") != "system"}
+    """The messages without `name`; if two speak to the model, the text of their messages begins with the name."""
+    speakers = {message["name"] for message in messages if message.get("name") and message.get("role") == "user"}
     for message in messages:
         unnamed = {key: value for key, value in message.items() if key != "name"}
         name, content = message.get("name"), message.get("content")
-        if message.get("role") != "user" or not name or len(speakers) <= _PAIR:
+        if message.get("role") != "user" or not name or len(speakers) == 1:
             yield unnamed
         elif isinstance(content, list):
             yield {**unnamed, "content": [{"type": "text", "text": f"{name}:"}, *content]}
