@@ -16,11 +16,12 @@ from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.wrappers.cache import Cache, Cached
 from autogen_nb.models.wrappers.recording import Recording
 from autogen_nb.models.wrappers.replay import ReplayModel
-from autogen_nb.testing import FakeOpenAI, FakeReply
-from tests.models.asking import HELLO
+from autogen_nb.testing import FakeOpenAI, FakeReply, Received
+from tests.models.asking import HELLO, a_complete
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}
 THOUGHT = "Is it safe?\n```python\nprint('thought')\n```\n"
+TOOL = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
 ANSWER = "It is.\n```python\nprint('answered')\n```"
 
 
@@ -101,6 +102,77 @@ def test_opaque_reasoning_is_sent_back_with_its_calls(server: FakeOpenAI, model:
     assert asked["tool_calls"][0]["extra_content"] == signed
     assert not {"reasoning", "reasoning_content"} & set(asked)
     assert asked.get("content") is None
+
+
+def deepseek(received: Received) -> FakeReply:
+    """DeepSeek since V4: with tools, each of the assistant's messages needs its reasoning."""
+    body = received.body
+    lacks = [each for each in body["messages"] if each["role"] == "assistant" and "reasoning_content" not in each]
+    if body.get("tools") and lacks:
+        message = "The `reasoning_content` in the thinking mode must be passed back to the API."
+        return FakeReply(status=400, error={"message": message, "type": "invalid_request_error", "param": None})
+    if body["messages"][-1]["role"] == "tool":
+        return FakeReply("It is 2.", reasoning="It returned 2.")
+    return FakeReply(tool_calls=[{"name": "add", "arguments": {"a": 1}}], reasoning="Add them.")
+
+
+def test_reasoning_content_goes_back_with_tools() -> None:
+    with FakeOpenAI(deepseek) as server:
+        assistant = AssistantAgent("assistant", llm_config={"model": "deepseek-v4", "base_url": server.base_url})
+        user = UserProxyAgent("user", human_input_mode="NEVER", code_execution_config=False, default_auto_reply="More.")
+        assistant.register_for_llm(description="Adds one.")(user.register_for_execution()(add))
+
+        result = user.initiate_chat(assistant, message="Add.", max_turns=4, silent=True)
+
+        thoughts = [each.get("reasoning_content") for each in server.requests[-1].body["messages"]]
+        assert list(filter(None, thoughts)) == ["Add them.", "It returned 2.", "Add them."]
+        assert [event.note for event in result.log if isinstance(event, ModelReplied)] == [""] * 4
+
+
+def test_reasoning_content_does_not_go_to_another_host() -> None:
+    with FakeOpenAI(deepseek) as server, FakeOpenAI(["Yes."]) as other:
+        first = asyncio.run(
+            a_complete(OpenAIModel(model="v4", base_url=server.base_url), ModelRequest((HELLO,), (TOOL,)))
+        )
+        messages = (HELLO, first.message.history_entry("assistant", own=True))
+
+        asyncio.run(a_complete(OpenAIModel(model="v4", base_url=other.base_url), ModelRequest(messages, (TOOL,))))
+
+        assert first.message.reasoning_details
+        assert "Add them" not in json.dumps(other.requests[0].body)
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning_details"])
+def test_server_that_refuses_reasoning_is_asked_without(field: str) -> None:
+    def strict(received: Received) -> FakeReply:
+        if any(field in message for message in received.body["messages"]):
+            return FakeReply(status=400, error=f"'messages.1' : property '{field}' is unsupported")
+        return FakeReply("Yes.", more={"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]})
+
+    with FakeOpenAI(strict) as server:
+        model = OpenAIModel(model="m", base_url=server.base_url)
+        host = server.base_url.split("/")[2]
+        kept = {
+            "reasoning_content": {"type": "reasoning_content", "text": "Hm."},
+            "reasoning_details": {"type": "reasoning.text", "text": "Hm."},
+        }
+        earlier = {"role": "assistant", "content": "So.", "reasoning_details": [{**kept[field], "host": host}]}
+
+        completion = asyncio.run(a_complete(model, ModelRequest((HELLO, earlier, HELLO), (TOOL,))))
+
+        assert completion.message.text == "Yes."
+        assert "does not accept the reasoning" in completion.note
+
+
+def test_message_of_another_model_gets_empty_reasoning() -> None:
+    with FakeOpenAI(deepseek) as server:
+        model = OpenAIModel(model="deepseek-v4", base_url=server.base_url)
+        request = ModelRequest((HELLO, {"role": "assistant", "content": "So."}, HELLO), (TOOL,))
+
+        completion = asyncio.run(a_complete(model, request))
+
+        assert completion.message.calls
+        assert server.requests[1].body["messages"][1]["reasoning_content"] == ""
 
 
 def add(a: int) -> int:
