@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -23,11 +23,15 @@ class RequestUsage:
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A function call by a model; `arguments` is JSON text."""
+    """A function call by a model; `arguments` is JSON text.
+
+    The first call of a reply has its `reasoning_details`, which the model's server needs back with the calls.
+    """
 
     id: str
     arguments: str
     name: str
+    reasoning_details: Any = field(default=None, repr=False, compare=False)
 
 
 class FunctionExecutionResult(BaseModel):
@@ -132,7 +136,9 @@ def on_the_wire(messages: Iterable[LLMMessage | Mapping[str, Any]]) -> Iterator[
                 yield {"role": "assistant", "content": text, "name": source}
             case AssistantMessage(content=[*calls], thought=thought):
                 tool_calls = [call_on_the_wire(call) for call in calls if isinstance(call, FunctionCall)]
-                yield {"role": "assistant", "content": thought, "tool_calls": tool_calls}
+                details = [each for call in calls for each in call.reasoning_details or ()]
+                reasoning = {"reasoning_details": details} if details else {}
+                yield {"role": "assistant", "content": thought, "tool_calls": tool_calls, **reasoning}
             case FunctionExecutionResultMessage(content=results):
                 yield from ({"role": "tool", "tool_call_id": r.call_id, "content": r.content} for r in results)
             case Mapping():

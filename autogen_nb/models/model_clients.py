@@ -7,6 +7,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Retry
@@ -212,6 +213,8 @@ def result_of(completion: Completion) -> CreateResult:
     """A reply in AgentChat's form."""
     message = completion.message
     calls = [FunctionCall(call.call_id or "", call.arguments, call.name) for call in message.calls]
+    if calls:
+        calls[0] = replace(calls[0], reasoning_details=message.reasoning_details)
     thought = None if completion.reasoning is None else completion.reasoning.text
     return CreateResult(
         finish_reason="function_calls" if calls else completion.finish_reason,

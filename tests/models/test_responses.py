@@ -10,17 +10,26 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsBas
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from autogen_nb import AssistantAgent, ConversableAgent, GroupChat, GroupChatManager, UserProxyAgent
+from autogen_nb.conditions import TextMentionTermination
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError, ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.event_json import from_json, to_json
 from autogen_nb.events import ModelReplied
 from autogen_nb.messages import Message
+from autogen_nb.models.client_types import (
+    AssistantMessage,
+    FunctionExecutionResult,
+    FunctionExecutionResultMessage,
+    UserMessage,
+)
+from autogen_nb.models.model_clients import OpenAIChatCompletionClient
 from autogen_nb.models.openai.openai_model import OpenAIModel
 from autogen_nb.models.openai.responses import ResponseAccumulator
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
 from autogen_nb.models.wrappers.cache import Cache, Cached
 from autogen_nb.models.wrappers.recording import Recording
 from autogen_nb.models.wrappers.replay import ReplayModel
+from autogen_nb.teams import RoundRobinGroupChat
 from autogen_nb.testing import FakeOpenAI, FakeReply
 from autogen_nb.testing.fake_responses import response_events
 from tests.models.asking import HELLO, a_complete, ask, error_of
@@ -264,6 +273,25 @@ def test_group_chat_speaks_with_names() -> None:
 
         texts = [[item["content"] for item in body["input"] if item.get("role") == "user"] for body in bodies(server)]
         assert texts[:2] == [["Begin."], ["ann: Begin.", "bob: Done."]]
+
+
+def test_team_and_client_return_the_reasoning() -> None:
+    with FakeOpenAI(partial(openai, calls=TWO_CALLS, text="Done.")) as server:
+        client = OpenAIChatCompletionClient(model="gpt-6-sol", base_url=server.base_url, api_type="responses")
+
+        async def replies() -> list[Any]:
+            member = AssistantAgent("a", model_client=client, tools=[add], reflect_on_tool_use=True)
+            team = RoundRobinGroupChat([member], termination_condition=TextMentionTermination("Done"))
+            done = await team.run(task="Add.")
+            messages: list[Any] = [UserMessage(content="Add.", source="user")]
+            called = await client.create(messages, tools=[TOOL])
+            results = [FunctionExecutionResult(content="2", name="add", call_id=call["id"]) for call in TWO_CALLS]
+            messages += [AssistantMessage(content=called.content, source="a")]
+            messages += [FunctionExecutionResultMessage(content=results)]
+            return [done.messages[-1].content, (await client.create(messages, tools=[TOOL])).content]
+
+        assert asyncio.run(replies()) == ["Done."] * 2
+        assert len(server.requests) == 4
 
 
 def folded(*events: str) -> tuple[str, Completion]:
