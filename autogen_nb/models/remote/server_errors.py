@@ -44,7 +44,7 @@ _REFUSALS = (
 """Refusals by code or message, not by status, because some servers send status 500 for a long request."""
 
 _WAYS_OUT = {
-    401: "Give a valid key: api_key, or OPENAI_API_KEY in the environment.",
+    401: "Give a valid key: api_key, or the provider's variable in the environment, such as OPENAI_API_KEY.",
     403: "This key may not use that model: choose another one, or ask for access.",
     404: "Check the model's name, and base_url (it usually ends in /v1).",
     407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
@@ -98,13 +98,15 @@ def error_of(server: Server, error: BaseException, library: Any) -> ModelError:
     match error:
         case ModelError():
             return error
-        case library.APIStatusError():
+        # Anthropic's library raises it for an event of a stream, too, whose response has status 200.
+        case library.APIStatusError() if not error.response.is_success:
             return of_response(server, error.response)
         case library.APIConnectionError():
             return _of_connection(server, error.__cause__ or error)
         case library.APIError() | ReplyFailed():
             return of_body(server, error.body)
-        case library.OpenAIError():
+        # OpenAIError or AnthropicError.
+        case library.APIError.__base__():
             return server.refused(f"got no request: {server.clean(str(error))}")
         case ValueError() | TypeError() | AttributeError() | RecursionError():
             return server.unavailable("sent something that is no reply")

@@ -1,0 +1,301 @@
+"""Anthropic's Messages API: the request, and the reply from the events of its stream.
+
+1. User and assistant alternate, and the user begins and ends. Where a user's message is missing, one of ours stands,
+   always at the same place, because the prompt cache and the signatures of thinking need requests that only grow.
+2. Thinking goes back unchanged, before the call or the text that it led to.
+3. Parameters have the names of chat completions or of Messages.
+
+Source: https://platform.claude.com/docs/en/api/messages
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.errors import ConfigError
+from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.models.remote.server_errors import ReplyFailed
+from autogen_nb.models.remote.speakers import with_names_in_text
+
+_Blocks: TypeAlias = list[dict[str, Any]]
+
+_LIMITS = ((r"claude-(?:2|instant|3-(?:haiku|opus|sonnet))", 4_096), (r"claude-3-5", 8_192), ("", 16_000))
+"""The default of ``max_tokens``, which the API requires: at most what the model accepts."""
+
+_WITH_BUDGET = re.compile(r"claude-(?:3-7|4-|(?:opus|sonnet|haiku)-4-(?:[015]\b|2025))")
+_WITHOUT_PAUSE = re.compile(r"claude-(?:fable|mythos|(?:opus|sonnet)-5-5)")
+"""Models that think within a budget, and models that always think (November 2026)."""
+
+_BUDGETS = {"minimal": 2_048, "low": 2_048, "medium": 8_192}
+_LARGEST_BUDGET = 16_384
+_SAFE_LIMIT = 32_000
+"""The ``max_tokens`` that each model with a budget accepts."""
+
+_RENAMED = (
+    *("max_completion_tokens", "max_tokens", "parallel_tool_calls", "reasoning_effort", "response_format", "stop"),
+    *("tool_choice", "user"),
+)
+_FINISH_REASONS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "content_filter"}
+_THINKING = {"thinking": ("thinking", "signature"), "redacted_thinking": ("data",)}
+"""The fields of blocks of thinking; the API refuses them without the last one."""
+
+
+def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[str, Any]:
+    model, effort, stop = str(parameters.get("model")), parameters.get("reasoning_effort"), parameters.get("stop")
+    limit = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
+    limit = limit or next(limit for pattern, limit in _LIMITS if re.search(pattern, model))
+    reasoning = _reasoning(model, effort, limit) if effort else {}
+    # A model that thinks refuses them.
+    unfit = ("temperature", "top_k") if reasoning.get("thinking", {}).get("type") in ("adaptive", "enabled") else ()
+    given = {name: value for name, value in parameters.items() if name not in (*_RENAMED, *unfit)}
+    body: dict[str, Any] = {"max_tokens": limit, **reasoning, **given}
+    config = {
+        **reasoning.get("output_config", {}),
+        **_output_format(parameters.get("response_format")),
+        **(parameters.get("output_config") or {}),
+    }
+    if config:
+        body["output_config"] = config
+    if stop:
+        body.setdefault("stop_sequences", [stop] if isinstance(stop, str) else list(stop))
+    if parameters.get("user"):
+        body.setdefault("metadata", {"user_id": parameters["user"]})
+    functions = [{"function": function} for function in request.functions]
+    if tools := [_tool(each) for each in (*(body.get("tools") or ()), *request.tools, *functions)]:
+        body["tools"] = tools
+        choice = _choice(parameters.get("tool_choice")) if request.may_call else {"type": "none"}
+        if parameters.get("parallel_tool_calls") is False and choice.get("type") != "none":
+            choice = {"type": "auto", **choice, "disable_parallel_tool_use": True}
+        if choice:
+            body["tool_choice"] = choice
+    messages = list(with_names_in_text(request.messages))
+    roles = [message.get("role") for message in messages]
+    start = next((place for place, role in enumerate(roles) if role not in ("system", "developer")), len(roles))
+    if system := [block for message in messages[:start] for block in _blocks(message.get("content"))]:
+        body["system"] = _cached(system)
+    body["messages"] = turns = _alternated(_turns(messages[start:]))
+    turns[-1]["content"] = _cached(turns[-1]["content"])
+    return body
+
+
+def _reasoning(model: str, effort: str, limit: int) -> dict[str, Any]:
+    """The fields for an effort in OpenAI's words."""
+    if effort == "none":
+        always = _WITHOUT_PAUSE.search(model)
+        return {"output_config": {"effort": "low"}} if always else {"thinking": {"type": "disabled"}}
+    if _WITH_BUDGET.search(model):
+        budget = _BUDGETS.get(effort, _LARGEST_BUDGET)
+        thinking = {"type": "enabled", "budget_tokens": budget}
+        return {"thinking": thinking, "max_tokens": min(limit + budget, max(limit, _SAFE_LIMIT))}
+    config = {"effort": "low" if effort == "minimal" else effort}
+    return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": config}
+
+
+def _output_format(value: Any) -> dict[str, Any]:
+    match value:
+        case None | {"type": "text"}:
+            return {}
+        case {"json_schema": {"schema": schema}}:
+            from anthropic import transform_schema
+
+            return {"format": {"type": "json_schema", "schema": transform_schema(schema)}}
+    raise ConfigError(f"Anthropic's API has no response_format {value!r}; give a pydantic model or a json_schema")
+
+
+def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "function" not in tool:
+        return tool
+    function = tool["function"]
+    fields = {name: function[name] for name in ("name", "description", "strict") if function.get(name)}
+    return {**fields, "input_schema": {"type": "object", **(function.get("parameters") or {})}}
+
+
+def _choice(choice: Any) -> dict[str, Any]:
+    match choice:
+        case {"function": {"name": name}}:
+            return {"type": "tool", "name": name}
+        case str():
+            return {"type": "any" if choice == "required" else choice}
+    return choice or {}
+
+
+def _cached(blocks: _Blocks) -> _Blocks:
+    """The blocks with a mark at the end: the server caches the prompt up to there."""
+    return [*blocks[:-1], {**blocks[-1], "cache_control": {"type": "ephemeral"}}]
+
+
+def _alternated(turns: Iterable[tuple[str, _Blocks]]) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = []
+    for role, blocks in (*(turn for turn in turns if turn[1]), ("end", [])):
+        previous = messages[-1]["role"] if messages else "assistant"
+        if previous == "assistant" and role != "user":
+            text = "Continue." if messages else "(The conversation begins.)"
+            messages.append({"role": "user", "content": _blocks(text)})
+        if role == previous == "user":
+            # Results must come first.
+            content = [*messages[-1]["content"], *blocks]
+            messages[-1]["content"] = sorted(content, key=lambda block: block["type"] != "tool_result")
+        elif blocks:
+            messages.append({"role": role, "content": blocks})
+    return messages
+
+
+def _turns(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, _Blocks]]:
+    called = 0
+    for message in messages:
+        role, blocks = message.get("role"), _blocks(message.get("content"))
+        if role in ("tool", "function"):
+            result = {"type": "tool_result", "tool_use_id": _id(message.get("tool_call_id") or f"function_{called}")}
+            yield "user", [{**result, "content": blocks} if blocks else result]
+            continue
+        if role != "assistant":
+            yield "user", blocks
+            continue
+        thinking: dict[str, _Blocks] = {}
+        for detail in message.get("reasoning_details") or ():
+            *_, proof = _THINKING.get(detail.get("type"), ("",))
+            if detail.get(proof):
+                block = {name: value for name, value in detail.items() if name != "before"}
+                thinking.setdefault(detail.get("before") or "", []).append(block)
+        turn = [*thinking.get("", ()), *blocks] if blocks else []
+        calls = list(message.get("tool_calls") or ())
+        if message.get("function_call"):
+            # Functions have no ids, and are called one at a time.
+            called += 1
+            calls.append({"id": f"function_{called}", "function": message["function_call"]})
+        for call in calls:
+            function = call.get("function") or {}
+            use = {"type": "tool_use", "id": _id(call["id"]), "name": function.get("name")}
+            turn += [*thinking.get(call["id"], ()), {**use, "input": _input(function.get("arguments") or "{}")}]
+        yield "assistant", turn
+
+
+def _id(call_id: str) -> str:
+    """The id in the characters that the API accepts; other servers' ids may have others."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"arguments": arguments}
+
+
+def _blocks(content: Any) -> _Blocks:
+    """The content without empty text, which the API refuses."""
+    parts = content if isinstance(content, list) else [content or ""]
+    blocks = [_block(part) for part in parts]
+    return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+
+
+def _block(part: Any) -> dict[str, Any]:
+    match part:
+        case str(text) | {"type": "text", "text": str(text)}:
+            return {"type": "text", "text": text}
+        case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
+            kind, _, data = url.removeprefix("data:").replace("image/jpg", "image/jpeg", 1).partition(";base64,")
+            inline = {"type": "base64", "media_type": kind, "data": data}
+            return {"type": "image", "source": inline if data else {"type": "url", "url": url}}
+    return dict(part)
+
+
+class MessagesAccumulator:
+    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
+
+    def __init__(self) -> None:
+        self.finish_reason = self.model = ""
+        self.progress = 0
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._usage: dict[str, Any] = {}
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._begin = time.monotonic()
+        self._thinking_seconds: float | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        fresh, completion, read, written = (self._usage.get(name) or 0 for name in names)
+        return Usage(fresh + read + written, completion, read, written) if self._usage else None
+
+    def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
+        """Adds an event, or a whole message; returns the pieces of reasoning and text in it."""
+        match event.get("type"):
+            case "message_start":
+                self._note(event["message"])
+            case "content_block_start":
+                return self._start(event["index"], event["content_block"])
+            case "content_block_delta":
+                return self._add(event["index"], event["delta"])
+            case "message_delta":
+                self._note({**event, **event["delta"]})
+            case "message":
+                self._note(event)
+                blocks = enumerate(event["content"])
+                return [piece for index, block in blocks for piece in self._start(index, block)]
+            case "error":
+                raise ReplyFailed(event)
+        return []
+
+    def end(self) -> list[Reasoning | str]:
+        return []
+
+    def completion(self, model: str) -> Completion:
+        """The whole reply; `model` names the model if the server sent no name."""
+        calls: list[dict[str, Any]] = []
+        details: list[dict[str, Any]] = []
+        waiting: list[dict[str, Any]] = []
+        for block in self._blocks.values():
+            kind, before = block.get("type"), {}
+            if kind in _THINKING:
+                waiting.append({name: block.get(name) for name in ("type", *_THINKING[kind])})
+                continue
+            if kind == "tool_use":
+                arguments = block.get("partial_json") or json.dumps(block.get("input") or {})
+                function = {"name": block.get("name") or "", "arguments": arguments}
+                calls.append({"id": block.get("id") or f"call_{len(calls)}", "type": "function", "function": function})
+                before = {"before": calls[-1]["id"]}
+            if before or block.get("text"):
+                details += [{**each, **before} for each in waiting]
+                waiting = []
+        text, thought, reasoning = "".join(self._texts), "".join(self._thoughts).strip(), None
+        message = Message(
+            content=text if text or not calls else None, tool_calls=calls or None, reasoning_details=details or None
+        )
+        if thought:
+            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
+            tokens = (self._usage.get("output_tokens_details") or {}).get("thinking_tokens")
+            reasoning = Reasoning(thought, seconds, tokens)
+        finish = "tool_calls" if calls and self.finish_reason == "stop" else self.finish_reason
+        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
+
+    def _note(self, message: Mapping[str, Any]) -> None:
+        self.model = message.get("model") or self.model
+        self._usage |= {name: value for name, value in (message.get("usage") or {}).items() if value is not None}
+        if reason := message.get("stop_reason"):
+            self.finish_reason = _FINISH_REASONS.get(reason, "stop")
+
+    def _start(self, index: int, block: Mapping[str, Any]) -> list[Reasoning | str]:
+        self._blocks[index] = {**block, "text": "", "thinking": "", "partial_json": ""}
+        return self._add(index, block)
+
+    def _add(self, index: int, delta: Mapping[str, Any]) -> list[Reasoning | str]:
+        self.progress += 1
+        block, previous = self._blocks[index], self._blocks.get(index - 1, {}).get("type")
+        if block["type"] not in _THINKING and self._thinking_seconds is None:
+            self._thinking_seconds = time.monotonic() - self._begin
+        block["partial_json"] += delta.get("partial_json") or ""
+        block |= {"signature": delta["signature"]} if delta.get("signature") else {}
+        for name, pieces in (("thinking", self._thoughts), ("text", self._texts)):
+            if delta.get(name):
+                # Each block is a paragraph of its own, except that citations divide a sentence into blocks of text.
+                is_paragraph = pieces and not block[name] and not block["type"] == previous == "text"
+                pieces.append(f"\n\n{delta[name]}" if is_paragraph else delta[name])
+                block[name] += delta[name]
+                return [pieces[-1] if name == "text" else Reasoning(pieces[-1])]
+        return []
