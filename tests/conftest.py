@@ -13,7 +13,8 @@ import pytest
 from hypothesis import settings
 
 FOREIGN = (
-    "OPENAI_", "AZURE_", "AUTOGEN_NB_", "JUPYTER_", "JPY_", "XDG_", "MPL", "IPYTHON", "PYTHONDONTWRITEBYTECODE",
+    "OPENAI_", "AZURE_", "ANTHROPIC_", "GEMINI_", "GOOGLE_", "DEEPSEEK_", "MISTRAL_", "GROQ_", "OPENROUTER_",
+    "AUTOGEN_NB_", "JUPYTER_", "JPY_", "XDG_", "MPL", "IPYTHON", "PYTHONDONTWRITEBYTECODE",
 )  # fmt: skip
 """Beginnings of the names of variables that would let the machine's own set-up into a test."""
 

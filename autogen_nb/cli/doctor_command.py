@@ -22,13 +22,17 @@ from autogen_nb.errors import AutogenError
 from autogen_nb.human.rules_file import RulesFile
 from autogen_nb.kernels.places import SANDBOXES
 from autogen_nb.models.config import model_connection
+from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.config_list import LIST
+from autogen_nb.models.config.providers import PROVIDERS
 
 _PIP = f"{sys.executable} -m pip install"
 _MARKS = {"ok": "ok  ", "note": "note", "broken": "FAIL"}
 _OPTIONAL = {
     "data": "the built-in analysis (-m offline), tables and the demo",
     "docker": "--sandbox docker and the Docker executors",
+    "anthropic": "Claude by the API of Anthropic",
+    "gemini": "Gemini by the API of Google",
     "azure": "tokens of Microsoft Entra for models on Azure",
     "pictures": "smaller plots for models that accept images",
 }
@@ -121,10 +125,13 @@ def models() -> Iterator[Finding]:
     """Lists the configured models, without contacting their servers."""
     mend = "" if _version("pandas") else f"{_PIP} 'autogen-nb[data]'"
     yield Finding("offline", "note" if mend else "ok", "a fixed analysis of tables; connects to no host", mend)
+    for provider in PROVIDERS:
+        if variable := provider.key()[0]:
+            yield Finding(provider.name, "ok", f"the key in {variable} is for {host_of(provider.url)} alone")
     if model_connection.choose(None, None, os.environ) is None:
         mend = (
-            "set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; "
-            "%autogen models lists servers on this machine"
+            "set a provider's key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or OPENAI_BASE_URL and "
+            "AUTOGEN_NB_MODEL, or write an OAI_CONFIG_LIST; %autogen models lists servers on this machine"
         )
         yield Finding("none", "note", "no model is configured; the first cell asks for one", mend)
     for model in model_connection.known_models("", None, os.environ):

@@ -170,14 +170,15 @@ class OpenAIChatCompletionClient(ChatCompletionClient):
         For an invalid setting.
     """
 
-    _API_TYPE = "openai"
+    _API_TYPE: str | None = None
+    """None leaves the choice to the model's name and address."""
 
     def __init__(self, *, model: str, model_info: Mapping[str, Any] | None = None, **settings: Any) -> None:
         super().__init__(model_info)
         for ignored in ("model_capabilities", "include_name_in_message", "add_name_prefixes"):
             settings.pop(ignored, None)
         explicit = {key: value for key, value in settings.items() if value is not None}
-        self._settings = {"model": model, "api_type": self._API_TYPE, **explicit}
+        self._settings = {"model": model, **({"api_type": self._API_TYPE} if self._API_TYPE else {}), **explicit}
         self._models: dict[str, Model] = {}
         self.model({})
 

@@ -1,26 +1,38 @@
 """The cost of tokens, from the price list in the package `genai-prices`, without network access.
 
-1. The cost of a model that is not on the list is unknown, never 0. The cost of other vendors' models, and of any model
-   on another server, is unknown, too.
+1. The cost of a model that is not on the list is unknown, never 0, and so is the cost at a server that is not a
+   provider's.
 2. A price from the user takes precedence over the list.
-3. The list has the prices of the standard service tier, without discounts for the server's prompt cache, so a cost may
-   be slightly too high.
+3. The list has the prices of the standard service tier. Tokens that the server read from its prompt cache, or wrote to
+   it, have prices of their own.
 """
 
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from autogen_nb.messages import Usage
+from autogen_nb.models.config.providers import OPENAI, provider_at
 
 Price: TypeAlias = tuple[float, float]
 """US dollars per 1,000 prompt tokens and per 1,000 completion tokens."""
 
-_HOSTS = (".api.openai.com", ".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+
+
+def is_openai(url: str | None) -> bool:
+    """True for OpenAI (also for None) and Azure."""
+    return url is None or provider_at(url) == OPENAI or f".{urlsplit(url).hostname}".endswith(_AZURE)
+
+
+def _price_list(url: str | None) -> str:
+    """The list's name for the provider at an address; "" if there is none."""
+    provider = OPENAI if is_openai(url) else provider_at(url)
+    return (provider.price_list or provider.name) if provider else ""
 
 
 def is_listed_at(url: str | None) -> bool:
-    """True if the list has the prices of the server: OpenAI (also for None) or Azure."""
-    return url is None or f".{urlsplit(url).hostname}".endswith(_HOSTS)
+    """True if the list may have the prices of the server."""
+    return bool(_price_list(url))
 
 
 def price_at(model: str, url: str | None = None) -> Price | None:
@@ -49,9 +61,14 @@ def _listed(model: str, usage: Usage, url: str | None) -> tuple[float, float] | 
         return None
     import genai_prices
 
-    tokens = genai_prices.Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens)
+    caches = {"cache_read_tokens": usage.cached_tokens, "cache_write_tokens": usage.cache_write_tokens}
+    tokens = genai_prices.Usage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        **{name: count for name, count in caches.items() if count},
+    )
     try:
-        calculation = genai_prices.calc_price(tokens, model.strip(), provider_id="openai")
+        calculation = genai_prices.calc_price(tokens, model.strip(), provider_id=_price_list(url))
     except LookupError:
         return None
     return float(calculation.input_price), float(calculation.output_price)

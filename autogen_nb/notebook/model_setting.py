@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from autogen_nb.models.config import model_connection
-from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.address import server_of, shown_url, without_login
 from autogen_nb.models.config.config_list import LIST
-from autogen_nb.models.config.model_connection import DEFAULT_MODEL, ModelConnection
+from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.providers import OPENAI
 from autogen_nb.settings import Settings
 
 _MODEL = "AUTOGEN_NB_MODEL"
@@ -62,9 +62,9 @@ class ModelSetting:
     def proposal(self, named: str | None, environ: Mapping[str, str]) -> ModelConnection:
         spec = self.choose(named, environ)
         connection = model_connection.resolved(named or self._default(environ) if spec is None else spec, environ)
-        if connection.model or server_of(connection.base_url) != server_of(OPENAI_URL):
+        if connection.model or server_of(connection.base_url) != server_of(OPENAI.url):
             return connection
-        return replace(connection, model=DEFAULT_MODEL)
+        return replace(connection, model=OPENAI.default)
 
     def rows(self, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
         """Returns the settings with their values and sources; at most the last characters of a key are shown."""
@@ -78,8 +78,9 @@ class ModelSetting:
             model, address, key = LIST, LIST, LIST
         else:
             model = _MODEL if environ.get(_MODEL) else _CONFIG if self._default(environ) else "the default with a key"
-            address = "OPENAI_BASE_URL" if environ.get("OPENAI_BASE_URL") else "the default"
-            key = "OPENAI_API_KEY"
+            provider = model_connection.destination({"model": spec}, environ)[0]
+            address = provider.address_variable if environ.get(provider.address_variable) else "the default"
+            key = provider.key(environ)[0]
         if not connection.base_url:
             return [("model", connection.model, model)]
         return [

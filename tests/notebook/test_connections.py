@@ -28,7 +28,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("", None, {"AUTOGEN_NB_MODEL": "env"}, None),
         ("", None, {"OPENAI_BASE_URL": "http://localhost/v1"}, None),
         ("", None, {"OPENAI_BASE_URL": "http://localhost/v1", "AUTOGEN_NB_MODEL": "env"}, "env"),
-        ("", None, {"OPENAI_API_KEY": "sk"}, "gpt-4o-mini"),
+        ("", None, {"OPENAI_API_KEY": "sk"}, "gpt-6-luna"),
         ("", None, {"OPENAI_API_KEY": "sk", "AUTOGEN_NB_MODEL": "env"}, "env"),
         ("gpt-x", None, {"OPENAI_API_KEY": "sk", "AUTOGEN_NB_MODEL": "env"}, "gpt-x"),
         ("offline", None, {}, "offline"),

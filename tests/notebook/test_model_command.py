@@ -42,7 +42,7 @@ def told(setting: ModelSetting, environ: dict[str, str], *words: str) -> list[li
         (
             {"OPENAI_API_KEY": KEY},
             [
-                ["model", "gpt-4o-mini", "the default with a key"],
+                ["model", "gpt-6-luna", "the default with a key"],
                 ["address", "https://api.openai.com/v1", "the default"],
                 ["key", "ends in 4714", "OPENAI_API_KEY"],
             ],
@@ -86,7 +86,7 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
 
     assert given[1] == ["model", "typed", "the model form"]
     assert given[2] == ["address", "http://localhost:1/v1", "the model form"]
-    assert forgotten[1] == ["model", "gpt-4o-mini", "the default with a key"]
+    assert forgotten[1] == ["model", "gpt-6-luna", "the default with a key"]
     assert setting.form_connection is None
 
 
@@ -95,8 +95,8 @@ def test_pushed_variables_are_reported_once(setting: ModelSetting) -> None:
     [
         ({}, "http://localhost:1/v1", "typed"),
         ({"AUTOGEN_NB_MODEL": "later"}, "http://localhost:1/v1", "later"),
-        ({"OPENAI_API_KEY": "sk-2"}, "https://api.openai.com/v1", "gpt-4o-mini"),
-        ({"OPENAI_API_KEY": "sk-2", "OPENAI_BASE_URL": "http://other/v1"}, "http://other/v1", "gpt-4o-mini"),
+        ({"OPENAI_API_KEY": "sk-2"}, "https://api.openai.com/v1", "gpt-6-luna"),
+        ({"OPENAI_API_KEY": "sk-2", "OPENAI_BASE_URL": "http://other/v1"}, "http://other/v1", "gpt-6-luna"),
     ],
 )
 def test_last_setting_wins(setting: ModelSetting, later: dict[str, str], server: str, model: str) -> None:
@@ -189,7 +189,7 @@ def test_without_any_it_says_what_to_do(in_folder: Notebook) -> None:
     shown = listed(in_folder, {})
 
     assert shown.splitlines()[1].startswith("offline")
-    assert "set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
+    assert "`ANTHROPIC_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`" in shown
     with pytest.raises(ConfigError, match="takes no arguments; remove 'all'"):
         listed(in_folder, {}, "all")
 

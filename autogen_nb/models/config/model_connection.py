@@ -1,7 +1,7 @@
 """Chooses the model of a cell from the cell's options, the settings, and the environment.
 
-OAI_CONFIG_LIST takes precedence over OPENAI_API_KEY. A name, in the options or in AUTOGEN_NB_MODEL, selects the entries
-with this model or tag. Without a name, the cell gets the model of the first entry.
+OAI_CONFIG_LIST takes precedence over the keys of providers. A name, in the options or in AUTOGEN_NB_MODEL, selects the
+entries with this model or tag. Without a name, the cell gets the model of the first entry.
 """
 
 import difflib
@@ -12,26 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.account import OPENAI_URL
 from autogen_nb.models.config.address import server_of
 from autogen_nb.models.config.config_list import LIST, find_list
+from autogen_nb.models.config.providers import (
+    OPENAI,
+    PROVIDERS,
+    Provider,
+    has_own_api,
+    provider_at,
+    provider_named,
+    provider_of,
+)
 
 NO_MODEL = (
-    "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
+    "no model is configured: set the key of a provider (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, ...), or "
+    "OPENAI_BASE_URL and AUTOGEN_NB_MODEL, "
     "or choose the built-in analysis with -m offline"
 )
-DEFAULT_MODEL = "gpt-4o-mini"
-"""The model if only a key is configured."""
-
-VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL", LIST)
+VARIABLES = (*(name for each in PROVIDERS for name in (*each.variables, each.address_variable) if name), LIST)
 
 _AZURE = ".openai.azure.com"
-_USUAL_HOST = "api.openai.com"
+_TOOLS = tuple(server_of(each.url)[1] for each in PROVIDERS[:3])
 _SERVERLESS = ("offline", "replay:")
 
 _VISION_MODELS = re.compile(
-    r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-4\.5|gpt-5|chatgpt-4o|\bo1\b(?!-mini|-preview)|\bo3\b(?!-mini)|\bo4"
-    r"|claude-|gemini|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
+    r"gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-4\.5|gpt-[5-9]|chatgpt-4o|\bo1\b(?!-mini|-preview)|\bo3\b(?!-mini)|\bo4"
+    r"|claude-|gemini|grok-4|kimi-k[23]\.|gemma-?3|llava|pixtral|vision|llama-?4|mistral-(small|medium)-?3|-vl\b|vl[:-]|internvl|minicpm-v",
     re.IGNORECASE,
 )
 """Models that accept images, from the providers' lists of November 2026."""
@@ -68,15 +74,29 @@ def choose(named: str | None, entered: ModelConnection | None, environ: Mapping[
         raise ConfigError(f"there is no model {name!r}; did you mean {near[0].replace(':', ':FILE')!r}?")
     if entered is not None and (entered.api_key or entered.base_url):
         return {
-            "model": name or DEFAULT_MODEL,
+            "model": name or OPENAI.default,
             **({"api_key": entered.api_key} if entered.api_key else {}),
             **({"base_url": entered.base_url} if entered.base_url else {}),
         }
-    if environ.get("OPENAI_API_KEY"):
-        return name or DEFAULT_MODEL
-    if environ.get("OPENAI_BASE_URL") and name:
-        return name
-    return None
+    if name:
+        return name if provider_of(name, environ)[0].is_configured(environ) else None
+    keyed = [provider.default for provider in PROVIDERS if provider.key(environ)[1] and provider.default]
+    # OPENAI_BASE_URL may be any server, which needs the name of one of its models.
+    return keyed[0] if keyed and (OPENAI.key(environ)[1] or not environ.get(OPENAI.address_variable)) else None
+
+
+def destination(entry: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[Provider, str, str]:
+    """The provider of an entry, the model's name there, and the ``api_type``; OpenAI also for compatible servers."""
+    model, api_type = str(entry.get("model") or ""), str(entry.get("api_type") or "")
+    api_type = api_type.lower().replace("open_ai", "openai")
+    if not api_type:
+        address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base")
+        if not address:
+            provider, model = provider_of(model, environ, has_key=bool(entry.get("api_key")))
+            api_type = provider.name
+        elif has_own_api(str(address)):
+            api_type = (provider_at(str(address)) or OPENAI).name
+    return provider_named(api_type) or OPENAI, model, api_type or "openai"
 
 
 def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
@@ -88,8 +108,9 @@ def resolved(spec: Any, environ: Mapping[str, str]) -> ModelConnection:
     # An entry with an address never gets the environment's key, which is for another server.
     if address := entry.get("base_url") or entry.get("api_base"):
         return ModelConnection(model, entry.get("api_key"), str(address))
-    key = entry.get("api_key") or environ.get("OPENAI_API_KEY")
-    return ModelConnection(model, key, environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+    provider, model, _ = destination(entry, environ)
+    key = entry.get("api_key") or provider.key(environ)[1] or None
+    return ModelConnection(model, key, environ.get(provider.address_variable) or provider.url)
 
 
 def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -97,15 +118,17 @@ def hosts(spec: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for entry in _entries(spec):
         if not str(entry.get("model") or "").startswith(_SERVERLESS):
-            usual = environ.get("AZURE_OPENAI_ENDPOINT" if entry.get("api_type") == "azure" else "OPENAI_BASE_URL")
+            provider, _, api_type = destination(entry, environ)
+            variable = "AZURE_OPENAI_ENDPOINT" if api_type == "azure" else provider.address_variable
+            usual = environ.get(variable) or provider.url
             address = entry.get("base_url") or entry.get("azure_endpoint") or entry.get("api_base") or usual
-            names[server_of(str(address))[1] or "the model's server" if address else _USUAL_HOST] = None
+            names[server_of(str(address))[1] or "the model's server"] = None
     return tuple(names)
 
 
 def support_tools(hosts: Sequence[str]) -> bool:
-    """True if all hosts belong to OpenAI or Azure; many other servers refuse requests with tools."""
-    return bool(hosts) and all(host == _USUAL_HOST or host.endswith(_AZURE) for host in hosts)
+    """True if all hosts belong to OpenAI, Anthropic, Google or Azure; many other servers refuse requests with tools."""
+    return bool(hosts) and all(host in _TOOLS or host.endswith(_AZURE) for host in hosts)
 
 
 def known_models(named: str, entered: ModelConnection | None, environ: Mapping[str, str]) -> list[KnownModel]:

@@ -10,6 +10,7 @@ The wrappers, from the innermost to the outermost:
 """
 
 import difflib
+import os
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from autogen_nb.core.ports import Model
 from autogen_nb.errors import ConfigError
+from autogen_nb.models.config import model_connection
 from autogen_nb.models.config.response_format import on_the_wire
 from autogen_nb.models.custom_client import CustomClientModel
 from autogen_nb.models.openai.openai_model import OpenAIModel
@@ -132,9 +134,17 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):
         raise ConfigError(f"vision is {entry['vision']!r}; it must be True (the model accepts images) or False")
-    settings["api_type"] = str(entry.get("api_type") or "openai").lower().replace("open_ai", "openai")
+    provider, settings["model"], settings["api_type"] = model_connection.destination(entry, os.environ)
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])
+    if provider.library == "anthropic":
+        from autogen_nb.models.anthropic.anthropic_model import AnthropicModel
+
+        return AnthropicModel(**settings)
+    if provider.library == "google-genai":
+        from autogen_nb.models.gemini.gemini_model import GeminiModel
+
+        return GeminiModel(**settings)
     return OpenAIModel(**settings)
 
 

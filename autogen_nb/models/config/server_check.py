@@ -1,18 +1,22 @@
-"""Checks the address, key and model that a person entered, by requests to the server."""
+"""Checks the address, key and model that a person entered, and lists models, by requests to the servers."""
 
 import asyncio
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from autogen_nb.core.ports import ModelRequest
-from autogen_nb.errors import ModelRefused, ModelUnavailable
+from autogen_nb.errors import AutogenError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.address import host_of
 from autogen_nb.models.config.model_connection import ModelConnection
-from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.config.model_selection import entry_model
+from autogen_nb.models.config.providers import PROVIDERS, Provider
+from autogen_nb.models.remote.remote_model import RemoteModel
 from autogen_nb.models.wrappers.wrapper import open_reply
 
 CHECK_SECONDS = 20.0
+_LIST_SECONDS = 8.0
 
 _ANY = "(any)"
 _MAX_SIMILAR = 3
@@ -34,13 +38,9 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
 
     The list may be public, so it does not prove that the key is valid.
     """
-    model = OpenAIModel(
-        model=connection.model or _ANY,
-        api_key=connection.api_key,
-        base_url=connection.base_url,
-        max_retries=0,
-        timeout=within,
-    )
+    entry = {"model": connection.model or _ANY, "api_key": connection.api_key, "base_url": connection.base_url}
+    model = entry_model({**entry, "max_retries": 0, "timeout": within})
+    assert isinstance(model, RemoteModel)
     try:
         async with asyncio.timeout(within):
             return await _check(model, connection)
@@ -52,7 +52,28 @@ async def check_connection(connection: ModelConnection, *, within: float = CHECK
     raise ModelUnavailable(f"{host} did not answer within {within:.0f} s: {ways}", model=connection.model)
 
 
-async def _check(model: OpenAIModel, connection: ModelConnection) -> CheckedConnection:
+async def models_of_keys(environ: Mapping[str, str]) -> list[tuple[Provider, tuple[str, ...], str]]:
+    """For each provider whose key is set: the models that its server lists, and an error message or ""."""
+    keyed = [provider for provider in PROVIDERS if provider.key(environ)[1]]
+    return list(await asyncio.gather(*map(_models_of_key, keyed)))
+
+
+async def _models_of_key(provider: Provider) -> tuple[Provider, tuple[str, ...], str]:
+    try:
+        model = entry_model({"model": _ANY, "api_type": provider.name, "max_retries": 0, "timeout": _LIST_SECONDS})
+        assert isinstance(model, RemoteModel)
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                return provider, await model.listed_models(), ""
+        finally:
+            await model.close()
+    except TimeoutError:
+        return provider, (), f"did not answer within {_LIST_SECONDS:.0f} s"
+    except AutogenError as error:
+        return provider, (), str(error)
+
+
+async def _check(model: RemoteModel, connection: ModelConnection) -> CheckedConnection:
     server_models = await model.listed_models()
     if not connection.model:
         only = replace(connection, model=server_models[0] if len(server_models) == 1 else "")

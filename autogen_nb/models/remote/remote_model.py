@@ -21,7 +21,7 @@ from autogen_nb.messages import Message, Reasoning, Usage
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
-from autogen_nb.models.prices import Price, cost_of, is_listed_at, price_at
+from autogen_nb.models.prices import Price, cost_of, is_openai, price_at
 from autogen_nb.models.remote.adjustments import adjustments_for
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.server_errors import Server, wait_before_retry
@@ -249,7 +249,7 @@ def _own_reasoning(message: Mapping[str, Any], server: Server) -> Mapping[str, A
     if "reasoning_details" not in message:
         return message
     # Details without a host are a caller's own, or from an earlier version; OpenAI and Azure refuse them.
-    default = "" if is_listed_at(server.url) else server.host
+    default = "" if is_openai(server.url) else server.host
     own = [
         {name: value for name, value in detail.items() if name != "host"}
         for detail in message["reasoning_details"] or ()

@@ -25,6 +25,7 @@ from autogen_nb.human.terminal_human import TerminalHuman, read_line
 from autogen_nb.models.config.account import OPENAI_URL, checked_key
 from autogen_nb.models.config.address import checked_base, host_of, login_of, revealed, server_of, shown_url
 from autogen_nb.models.config.model_connection import NO_MODEL, ModelConnection
+from autogen_nb.models.config.providers import provider_at
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.view import status_line
 from autogen_nb.run import engine
@@ -95,7 +96,11 @@ UNDO = Choice(
 
 
 def key_for(url: str, stored: ModelConnection) -> str | None:
-    return stored.api_key if server_of(url) == server_of(stored.base_url) else None
+    """The stored key of the address's server, or else the key of its provider in the environment."""
+    if server_of(url) == server_of(stored.base_url) and stored.api_key:
+        return stored.api_key
+    provider = provider_at(url)
+    return (provider.key()[1] or None) if provider and server_of(url) == server_of(provider.url) else None
 
 
 def failure_message(error: BaseException, connection: ModelConnection, stored: ModelConnection) -> str:

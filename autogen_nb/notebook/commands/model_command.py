@@ -1,21 +1,25 @@
 """``%autogen model`` shows, sets or removes the model, its server and key; ``%autogen models`` lists models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from autogen_nb.core.text.visible_text import visible
 from autogen_nb.errors import ConfigError
-from autogen_nb.models.config.address import checked_url, server_of
+from autogen_nb.models.config.address import checked_url, host_of, server_of
 from autogen_nb.models.config.local_servers import LocalServer, LocalServers
 from autogen_nb.models.config.model_connection import known_models
+from autogen_nb.models.config.providers import Provider, provider_of
+from autogen_nb.models.config.server_check import models_of_keys
 from autogen_nb.notebook.asking.person import ModelForm
 from autogen_nb.notebook.model_setting import ModelSetting
 from autogen_nb.notebook.notebook import Notebook
 from autogen_nb.notebook.rendering.tables_html import DisplayData, line, stacked, table
 from autogen_nb.notebook.view.status_line import did_you_mean
+from autogen_nb.run import engine
 
 VERBS = ("set", "forget")
 
+_MOST_MODELS = 50
 _WAYS = "`%autogen model set` opens a form to change it; `-m NAME` sets another model for one cell."
 _NO_MODEL = "No model is set up: `%autogen model set` opens a form; a cell that needs a model also opens it."
 
@@ -59,7 +63,7 @@ def _shown(setting: ModelSetting, environ: Mapping[str, str], first: str = "") -
 def list_models(
     words: Sequence[str], notebook: Notebook, environ: Mapping[str, str], servers: LocalServers
 ) -> DisplayData:
-    """Lists the models; the command is the user's consent to scan local ports."""
+    """Lists the models; the command is the user's consent to scan local ports and to ask the providers of keys."""
     if words:
         raise ConfigError(f"%autogen models takes no arguments; remove {' '.join(words)!r}")
     form_connection = notebook.model_setting.form_connection
@@ -72,8 +76,20 @@ def list_models(
         for server in here
         for name in server.models
     ]
+    rows += [row for listing in engine.call(models_of_keys(environ)) for row in _provider_rows(*listing, environ)]
     hint = line(visible(_list_hint(here, configured=bool(models))))
     return stacked(table(("model", "host", "source"), rows, kind="models"), hint)
+
+
+def _provider_rows(
+    provider: Provider, names: Sequence[str], error: str, environ: Mapping[str, str]
+) -> Iterator[tuple[str, str, str]]:
+    source, host = f"by the key in {provider.key(environ)[0]}", host_of(provider.url)
+    for name in names[:_MOST_MODELS]:
+        is_unique = provider_of(name, environ)[0] == provider
+        yield (name if is_unique else f"{provider.name}/{name}"), host, source
+    if error or len(names) > _MOST_MODELS:
+        yield "", host, error or f"{len(names) - _MOST_MODELS} more {source}"
 
 
 def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
@@ -82,6 +98,7 @@ def _list_hint(here: Sequence[LocalServer], *, configured: bool) -> str:
     if configured:
         return "No server answers on this machine's usual ports. `%%autogen -m NAME` selects one of these models."
     return (
-        "No server answers on this machine's usual ports, and none is set up: set `OPENAI_API_KEY`, or "
-        "`OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; or run a cell, which asks for a server."
+        "No server answers on this machine's usual ports, and none is set up: set a provider's key, such as "
+        "`OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, or `OPENAI_BASE_URL` and `AUTOGEN_NB_MODEL`; or run a cell, which "
+        "asks for a server."
     )

@@ -10,6 +10,7 @@ from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import checked_key
 from autogen_nb.models.config.address import checked_base, host_of, revealed, shown_url
 from autogen_nb.models.config.model_connection import ModelConnection
+from autogen_nb.models.config.providers import PROVIDERS, provider_named
 from autogen_nb.models.config.server_check import CheckedConnection, check_connection
 from autogen_nb.notebook.asking.panels import widget_parts
 from autogen_nb.notebook.asking.panels.panel import Panel
@@ -36,6 +37,8 @@ class ModelPanel(Panel):
         super().__init__(form.head)
         self._stored = form.initial
         self._check: Future[CheckedConnection] | None = None
+        names = [provider.name for provider in PROVIDERS]
+        self._provider = widget_parts.menu("Provider", names, self._fill_in, first="another server")
         url = shown_url(form.initial.base_url or "")
         self._url = widget_parts.field(widgets.Text, "Base URL", hint="http://localhost:11434/v1", value=url, wide=True)
         hint = _STORED_KEY if form.initial.api_key else "sk-…"
@@ -53,9 +56,9 @@ class ModelPanel(Panel):
         stop = self.button("Stop", lambda: self.answer(None), hint=form.stop)
         rows = [
             widget_parts.titled_row(
-                "A server that speaks OpenAI's API; a local one often needs no key. "
+                "A provider, or a server that speaks OpenAI's API; a local one often needs no key. "
                 "The key stays in memory, is sent only to this address, and never reaches the agent's kernel.",
-                *(self._url, self._key, self._model, self._actions),
+                *(self._provider, self._url, self._key, self._model, self._actions),
             ),
             self._status,
             self._choices,
@@ -77,6 +80,13 @@ class ModelPanel(Panel):
         check, self._check = self._check, None
         if check is not None:
             check.cancel()
+
+    def _fill_in(self, name: str) -> None:
+        provider = provider_named(name)
+        variable = provider.key()[0] if provider else ""
+        self._url.value = provider.url if provider else ""
+        self._model.value = provider.default if provider else ""
+        self._key.placeholder = f"that of {variable}; type another to replace it" if variable else "sk-…"
 
     def _begin(self) -> None:
         key, self._key.value = self._key.value, ""

@@ -107,6 +107,17 @@ def choices(label: str, names: Sequence[str], then: Callable[[str], None]) -> wi
     return widget
 
 
+def menu(label: str, names: Sequence[str], then: Callable[[str], None], *, first: str) -> widgets.Dropdown:
+    """Returns a menu that calls `then` with the name that the person selects; `first` stands for no name."""
+    options = [(first, ""), *((name, name) for name in names)]
+    widget = widgets.Dropdown(
+        options=options, value="", description=label, tooltip=label, layout=_FIELD, style=_LABELLED
+    )
+    widget.observe(lambda change: then(change["new"]), "value")
+    widget.add_class(_LABEL)
+    return widget
+
+
 def checkbox(text: str, *, checked: bool) -> widgets.Checkbox:
     widget = widgets.Checkbox(checked, description=text, tooltip=text, indent=False, layout=_FULL)
     widget.add_class(_TICKED)
