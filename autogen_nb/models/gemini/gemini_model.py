@@ -25,7 +25,6 @@ from autogen_nb.models.remote.server_errors import Server, error_of, of_body, of
 
 GENERATE_CONTENT = Api("", gemini_body, lambda _: ContentAccumulator())
 
-_API_VERSION = "v1beta"
 _VERSION_IN_URL = re.compile(r"/v1(?:beta|alpha)?(?:/openai)?/*$")
 """The end of an address for OpenAI's protocol, or for other libraries; Google's library appends the version itself."""
 
@@ -150,7 +149,7 @@ def _create_client(default_headers: Mapping[str, str], account: Account, http_cl
     options = genai.types.HttpOptions(
         base_url=_VERSION_IN_URL.sub("", url),
         # Else the library would read the version from the environment.
-        api_version=_API_VERSION,
+        api_version="v1beta",
         headers={**({"Authorization": basic_auth(login)} if login else {}), **default_headers},
         httpx_async_client=http_client,
         # For the client without async, which is not used, but would fail with an invalid proxy.

@@ -30,6 +30,7 @@ _RENAMED = {
     "stop": "stop_sequences",
     "n": "candidate_count",
 }
+_DECLARED = {"name": "name", "description": "description", "parameters": "parameters_json_schema"}
 _CONVERTED = ("stream", "reasoning_effort", "response_format", "tool_choice", "function_call")
 _WITHOUT_THOUGHTS = re.compile(r"-tts|2\.5-flash-image")
 _THINKS, _SIGNS = 2.5, 3.0
@@ -91,12 +92,7 @@ def _thinking(version: float, effort: str | None) -> dict[str, Any]:
 
 
 def _declaration(function: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {
-        "name": function.get("name"),
-        "description": function.get("description"),
-        "parameters_json_schema": function.get("parameters"),
-    }
-    return {name: value for name, value in fields.items() if value}
+    return {own: function[name] for name, own in _DECLARED.items() if function.get(name)}
 
 
 def _calling(choice: Any) -> dict[str, Any]:
@@ -111,7 +107,8 @@ def _contents(messages: Sequence[Mapping[str, Any]], *, must_sign: bool) -> list
     names: dict[str, str] = {}
     for message in messages:
         role, content = message.get("role"), message.get("content")
-        if role in ("tool", "function"):
+        is_result = role in ("tool", "function")
+        if is_result:
             parts = [_result(message.get("tool_call_id") or "", names, _text(content))]
         elif role == "assistant":
             calls = list(_calls(message))
@@ -119,14 +116,15 @@ def _contents(messages: Sequence[Mapping[str, Any]], *, must_sign: bool) -> list
             parts = list(_model_parts(message, calls, must_sign=must_sign))
         else:
             parts = list(_parts(content))
-        is_result = role in ("tool", "function")
-        last, role = contents[-1] if contents else {}, "model" if role == "assistant" else "user"
+        role = "model" if role == "assistant" else "user"
+        last = contents[-1] if contents else {}
+        # Results have a content of their own.
         if parts and last.get("role") == role and ("function_response" in last["parts"][0]) == is_result:
             last["parts"] += parts
         elif parts:
             contents.append({"role": role, "parts": parts})
         if is_result:
-            # The results are in the order of the calls.
+            # They are in the order of the calls.
             contents[-1]["parts"].sort(key=lambda part: [*names].index(part["function_response"].get("id", "")))
     return contents if contents and contents[0]["role"] == "user" else [_OPENING, *contents]
 
