@@ -65,7 +65,7 @@ def test_text_and_usage(server: FakeAnthropic, whole: bool) -> None:
     assert completion.usage is not None
     assert completion.usage.completion_tokens == 9
     assert server.bodies[0]["max_tokens"] == 16_000
-    assert server.bodies[0]["system"][0]["text"] == "Be kind."
+    assert server.bodies[0]["system"] == [{**text("Be kind."), "cache_control": {"type": "ephemeral"}}]
 
 
 def test_thinking_goes_back_with_the_results_of_parallel_calls(server: FakeAnthropic) -> None:

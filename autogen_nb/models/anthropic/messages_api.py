@@ -26,14 +26,10 @@ _LIMITS = ((r"claude-(?:2|instant|3-(?:haiku|opus|sonnet))", 4_096), (r"claude-3
 """The default of ``max_tokens``, which the API requires: at most what the model accepts."""
 
 _WITH_BUDGET = re.compile(r"claude-(?:3-7|4-|(?:opus|sonnet|haiku)-4-(?:[015]\b|2025))")
-_WITHOUT_PAUSE = re.compile(r"claude-(?:fable|mythos|(?:opus|sonnet)-5-5)")
+_ALWAYS = re.compile(r"claude-(?:fable|mythos|(?:opus|sonnet)-5-5)")
 """Models that think within a budget, and models that always think (November 2026)."""
 
 _BUDGETS = {"minimal": 2_048, "low": 2_048, "medium": 8_192}
-_LARGEST_BUDGET = 16_384
-_SAFE_LIMIT = 32_000
-"""The ``max_tokens`` that each model with a budget accepts."""
-
 _RENAMED = (
     *("max_completion_tokens", "max_tokens", "parallel_tool_calls", "reasoning_effort", "response_format", "stop"),
     *("tool_choice", "user"),
@@ -52,12 +48,8 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
     unfit = ("temperature", "top_k") if reasoning.get("thinking", {}).get("type") in ("adaptive", "enabled") else ()
     given = {name: value for name, value in parameters.items() if name not in (*_RENAMED, *unfit)}
     body: dict[str, Any] = {"max_tokens": limit, **reasoning, **given}
-    config = {
-        **reasoning.get("output_config", {}),
-        **_output_format(parameters.get("response_format")),
-        **(parameters.get("output_config") or {}),
-    }
-    if config:
+    config = {**reasoning.get("output_config", {}), **_output_format(parameters.get("response_format"))}
+    if config := config | (parameters.get("output_config") or {}):
         body["output_config"] = config
     if stop:
         body.setdefault("stop_sequences", [stop] if isinstance(stop, str) else list(stop))
@@ -84,12 +76,13 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
 def _reasoning(model: str, effort: str, limit: int) -> dict[str, Any]:
     """The fields for an effort in OpenAI's words."""
     if effort == "none":
-        always = _WITHOUT_PAUSE.search(model)
-        return {"output_config": {"effort": "low"}} if always else {"thinking": {"type": "disabled"}}
+        thinks = _ALWAYS.search(model)
+        return {"output_config": {"effort": "low"}} if thinks else {"thinking": {"type": "disabled"}}
     if _WITH_BUDGET.search(model):
-        budget = _BUDGETS.get(effort, _LARGEST_BUDGET)
+        budget = _BUDGETS.get(effort, 16_384)
         thinking = {"type": "enabled", "budget_tokens": budget}
-        return {"thinking": thinking, "max_tokens": min(limit + budget, max(limit, _SAFE_LIMIT))}
+        # The limit includes the budget; each of these models accepts 32,000.
+        return {"thinking": thinking, "max_tokens": min(limit + budget, max(limit, 32_000))}
     config = {"effort": "low" if effort == "minimal" else effort}
     return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": config}
 
