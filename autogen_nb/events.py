@@ -93,6 +93,15 @@ class ModelRetry:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelReading:
+    """The model's server, one's own, reads a prompt of about this number of tokens."""
+
+    agent: str
+    host: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningDelta:
     agent: str
     text: str
@@ -508,7 +517,7 @@ class SummaryGiven:
 
 
 Fact: TypeAlias = ChatStarted | Said | Relayed | Ended
-Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelRetry | OutputAdded
+Transient: TypeAlias = ModelDelta | ReasoningDelta | ModelRetry | ModelReading | OutputAdded
 Question: TypeAlias = (
     OpeningAsked
     | TerminationAsked

@@ -44,8 +44,19 @@ class Retry:
     status: int | None = None
 
 
-Part: TypeAlias = str | Reasoning | Retry | Completion
-"""An item of a streamed reply: retries first, then pieces of text and reasoning, then the complete reply."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A server of one's own has a long prompt, of about this number of tokens, to read before it can reply."""
+
+    host: str
+    tokens: int
+
+
+Notice: TypeAlias = Retry | Reading
+"""What precedes a reply."""
+
+Part: TypeAlias = str | Reasoning | Notice | Completion
+"""An item of a streamed reply: notices first, then pieces of text and reasoning, then the complete reply."""
 
 
 class Model(Protocol):

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Notice, Part
 from autogen_nb.errors import ConfigError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models.client_types import CreateResult, FunctionCall, LLMMessage, RequestUsage, on_the_wire
@@ -111,7 +111,7 @@ class ChatCompletionClient(ABC):
                 if part is None:
                     return
                 # As in AgentChat, the reasoning is not streamed, but is the `thought` of the result.
-                if not isinstance(part, Reasoning | Retry):
+                if not isinstance(part, Reasoning | Notice):
                     yield result_of(part) if isinstance(part, Completion) else part
 
     async def close(self) -> None:  # noqa: B027 - not every client has connections

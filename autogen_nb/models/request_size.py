@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autogen_nb.core.ports import ModelRequest
+from autogen_nb.messages import Message
 
 PART = 4000
 """Characters of a part that is not text: about 1,000 tokens, the cost of a medium-sized image."""
@@ -19,6 +20,12 @@ _FRAME = 16
 def of_request(request: ModelRequest) -> int:
     definitions = (*request.tools, *request.functions)
     return sum(map(of_message, request.messages)) + sum(map(_json_size, definitions))
+
+
+def of_text(request: ModelRequest) -> int:
+    """The characters of the texts alone, where each run of white space counts as one."""
+    texts = (Message.of(message).text for message in request.messages)
+    return sum(len(" ".join(text.split())) for text in texts)
 
 
 def of_message(message: Mapping[str, Any]) -> int:

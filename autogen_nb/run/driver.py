@@ -20,6 +20,7 @@ from autogen_nb.events import (
     FunctionsAsked,
     FunctionsReturned,
     ModelDelta,
+    ModelReading,
     ModelRetry,
     OutputAdded,
     Question,
@@ -134,7 +135,7 @@ def _find_answer(question: Question, world: World) -> Generator[Step, Any, Answe
         item: Transient | Inquiry | Answer = yield stage
         if isinstance(item, Inquiry):
             yield from _show_inquiry(item, world, known)
-        elif isinstance(item, ModelDelta | ReasoningDelta | ModelRetry | OutputAdded):
+        elif isinstance(item, ModelDelta | ReasoningDelta | ModelRetry | ModelReading | OutputAdded):
             yield item
         else:
             return item

@@ -6,9 +6,17 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from autogen_nb.agents.chats.participant import Participant
-from autogen_nb.core.ports import Model, ModelRequest, Retry
+from autogen_nb.core.ports import Model, ModelRequest, Reading, Retry
 from autogen_nb.errors import ModelError
-from autogen_nb.events import ModelDelta, ModelReplied, ModelRetry, ReasoningDelta, SpeakerGiven, SummaryGiven
+from autogen_nb.events import (
+    ModelDelta,
+    ModelReading,
+    ModelReplied,
+    ModelRetry,
+    ReasoningDelta,
+    SpeakerGiven,
+    SummaryGiven,
+)
 from autogen_nb.messages import Reasoning, wire
 from autogen_nb.run import runtime_log
 
@@ -28,7 +36,7 @@ async def ask_model(
     model: Model,
     request: ModelRequest,
     agent: Any,
-    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry], None] = lambda _: None,
+    emit: Callable[[ModelDelta | ReasoningDelta | ModelRetry | ModelReading], None] = lambda _: None,
 ) -> ModelReplied:
     """Returns a model's reply, and emits its pieces as they arrive; `agent` is the author for the runtime log."""
     started = time.monotonic()
@@ -40,6 +48,8 @@ async def ask_model(
                 emit(ReasoningDelta(agent, part.text))
             elif isinstance(part, Retry):
                 emit(ModelRetry(agent, part.reason, part.wait))
+            elif isinstance(part, Reading):
+                emit(ModelReading(agent, part.host, part.tokens))
             else:
                 seconds = time.monotonic() - started
                 if runtime_log.active:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any, Literal, NamedTuple, Protocol
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Completion, ModelRequest, Part, Reading, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.messages import Message, Reasoning, Usage
 from autogen_nb.models.config.account import Account
@@ -24,6 +24,7 @@ from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.prices import Price, cost_of, is_openai, price_at
 from autogen_nb.models.remote.adjustments import adjustments_for
 from autogen_nb.models.remote.clients import Clients
+from autogen_nb.models.remote.prompt import Prompt
 from autogen_nb.models.remote.server_errors import Server, wait_before_retry
 from autogen_nb.run import policy
 
@@ -139,6 +140,9 @@ class RemoteModel(ABC):
         request = replace(request, messages=self._messages(request, server))
         client = await self._clients.client(account)
         adjustments = adjustments_for(self._model, server.host)
+        prompt = Prompt.of(request, server)
+        if prompt is not None and prompt.is_long:
+            yield Reading(server.host, prompt.tokens)
         retries, spent = 0, None
         while True:
             api = self._api(account, request, responses_only=adjustments.responses_only)
@@ -161,7 +165,9 @@ class RemoteModel(ABC):
             usage = reply.usage if spent is None else spent + (reply.usage or Usage())
             cost = None if usage is None else cost_of(reply.model or self._model, usage, self._price, url=account.url)
             if error is None:
-                yield replace(completion, usage=usage, cost=cost)
+                cut = prompt.note_on(reply.usage) if prompt is not None else ""
+                note = " ".join(filter(None, (completion.note, cut)))
+                yield replace(completion, usage=usage, cost=cost, note=note)
                 return
             if isinstance(error, ModelRefused) and not reply.progress and adjustments.learn(error, body):
                 continue

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Self
 
-from autogen_nb.core.ports import Completion, Model, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Completion, Model, ModelRequest, Notice, Part
 from autogen_nb.errors import BudgetReached, ConfigError, ModelError
 from autogen_nb.messages import Reasoning, Usage
 from autogen_nb.models import request_size
@@ -215,7 +215,7 @@ class Budgeted(ModelWrapper):
                         if isinstance(item, Completion):
                             is_complete = True
                             self._count(item, estimate)
-                        elif not isinstance(item, Retry):
+                        elif not isinstance(item, Notice):
                             written += len(item.text if isinstance(item, Reasoning) else item)
                         yield item
             except (GeneratorExit, asyncio.CancelledError):

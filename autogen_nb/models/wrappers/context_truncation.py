@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Completion, ModelRequest, Notice, Part
 from autogen_nb.errors import ContextTooLong
 from autogen_nb.models import request_size
 from autogen_nb.models.wrappers.wrapper import ModelWrapper, open_reply
@@ -35,7 +35,7 @@ class ContextTruncation(ModelWrapper):
             try:
                 async with open_reply(self.inner, sent) as items:
                     async for item in items:
-                        has_reply = not isinstance(item, Retry)
+                        has_reply = not isinstance(item, Notice)
                         if isinstance(item, Completion) and sent is not request:
                             yield replace(item, note=f"{truncation_note(request, sent)} {item.note}".strip())
                         else:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
-from autogen_nb.core.ports import Model, ModelRequest, Part, Retry
+from autogen_nb.core.ports import Model, ModelRequest, Notice, Part
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelRefused, ModelUnavailable
 from autogen_nb.models.wrappers.wrapper import identity_of, open_reply
 
@@ -40,7 +40,7 @@ class Fallback:
             try:
                 async with open_reply(model, request) as items:
                     async for item in items:
-                        has_reply = not isinstance(item, Retry)
+                        has_reply = not isinstance(item, Notice)
                         yield item
             except (ModelUnavailable, ModelRefused) as error:
                 if has_reply or isinstance(error, ContentFiltered):

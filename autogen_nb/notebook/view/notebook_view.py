@@ -30,6 +30,7 @@ from autogen_nb.events import (
     HumanInputGiven,
     ModelAsked,
     ModelDelta,
+    ModelReading,
     ModelReplied,
     ModelRetry,
     OutputAdded,
@@ -118,6 +119,8 @@ class NotebookView(FootedView):
                 self._await_model(agent)
             case ModelRetry(agent=agent, reason=reason, wait=wait):
                 self._await_model(agent, status_line.shortened(reason), wait)
+            case ModelReading(host=host, tokens=tokens):
+                self.set_status(f"{host} is reading a prompt of about {tokens:,} tokens")
             case ModelDelta(agent=agent, text=text):
                 self._draft_of(agent).write(text)
                 self._write()

@@ -46,6 +46,7 @@ class Totals:
     blocks: int = 0
     calls: int = 0
     tokens: int = 0
+    cached_tokens: int = 0
     dollars: float = 0.0
     unpriced: bool = False
     incomplete: bool = False
@@ -53,6 +54,7 @@ class Totals:
     def count(self, event: Event) -> None:
         if isinstance(event, ModelReplied | SpeakerGiven | SummaryGiven) and not event.cached:
             self.tokens += event.usage.total_tokens if event.usage else 0
+            self.cached_tokens += event.usage.cached_tokens if event.usage else 0
             self.dollars += event.cost or 0.0
             self.unpriced = self.unpriced or (event.cost is None and event.usage is not None)
         match event:
@@ -69,11 +71,12 @@ class Totals:
 
     def text(self) -> str:
         cached = f" ({self.cached} from the cache)" if self.cached else ""
+        cached_tokens = f" ({self.cached_tokens:,} from the server's cache)" if self.cached_tokens else ""
         return joined(
             counted(self.replies, "reply", "replies") + cached,
             counted(self.blocks, "block run", "blocks run"),
             counted(self.calls, "call", "calls"),
-            f"{self.tokens:,} tokens" if self.tokens else "",
+            f"{self.tokens:,} tokens{cached_tokens}" if self.tokens else "",
             self._cost(),
         )
 

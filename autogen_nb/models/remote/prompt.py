@@ -1,0 +1,64 @@
+"""A prompt at a server of one's own, which may take long to read it, and may cut it without an error."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.messages import Usage
+from autogen_nb.models.config.local_servers import USUAL
+from autogen_nb.models.prices import is_listed_at
+from autogen_nb.models.remote.server_errors import Server
+from autogen_nb.models.request_size import of_text
+
+_PER_TOKEN = 4
+"""Average characters per token."""
+
+_MOST_PER_TOKEN = 6
+"""No text has more characters per token, if its white space is counted once."""
+
+_LONG = 2_000
+"""Tokens that a server on a small machine reads in more than a few seconds."""
+
+_LEAST = 1_000
+"""The context of no server is smaller; older releases of Ollama count only what is new in a prompt."""
+
+_CONTEXTS = {
+    "Ollama": "OLLAMA_CONTEXT_LENGTH in the environment of Ollama",
+    "llama.cpp": "--ctx-size of llama-server",
+    "LM Studio": "the model's context length in LM Studio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt with this number of characters."""
+
+    server: Server
+    characters: int
+
+    @classmethod
+    def of(cls, request: ModelRequest, server: Server) -> "Prompt | None":
+        """The prompt of a request; None for the server of a provider, which would refuse a prompt that is too long."""
+        return None if is_listed_at(server.url) else cls(server, of_text(request))
+
+    @property
+    def tokens(self) -> int:
+        """The estimated number, to the nearest hundred."""
+        return round(self.characters / _PER_TOKEN / 100) * 100
+
+    @property
+    def is_long(self) -> bool:
+        return self.tokens >= _LONG
+
+    def note_on(self, usage: Usage | None) -> str:
+        """A note for the person if the server has read much less than it got; else ""."""
+        read = usage.prompt_tokens if usage else 0
+        if read < _LEAST or self.characters / read < _MOST_PER_TOKEN:
+            return ""
+        port = urlsplit(self.server.url).port
+        kinds = [kind for kind in _CONTEXTS if USUAL[kind] == port] or list(_CONTEXTS)
+        ways = ", or ".join(_CONTEXTS[kind] for kind in kinds)
+        return (
+            f"{self.server.host} read only {read:,} of about {self.tokens:,} tokens, so the model did not see all of "
+            f"the prompt. Set a larger context: {ways}."
+        )

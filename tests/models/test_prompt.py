@@ -1,0 +1,73 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from autogen_nb.core.ports import ModelRequest, Part, Reading
+from autogen_nb.models.openai.openai_model import OpenAIModel
+from autogen_nb.models.remote.prompt import Prompt
+from autogen_nb.models.remote.server_errors import Server
+from autogen_nb.testing import FakeOpenAI, FakeReply
+from tests.models.asking import HELLO, a_complete
+
+TABLE = "id       name          value\n" + "17       Gentoo        4,218\n" * 2_000
+
+
+def request(text: str) -> ModelRequest:
+    return ModelRequest(({"role": "user", "content": text},))
+
+
+def ollama(usage: dict[str, Any] | None = None) -> FakeOpenAI:
+    return FakeOpenAI([FakeReply("Yes.", usage=usage or {"prompt_tokens": 4_096, "completion_tokens": 2})])
+
+
+def test_prompt_that_the_server_cut_is_noted() -> None:
+    with ollama() as server:
+        model = OpenAIModel(model="qwen4", base_url=server.base_url)
+
+        completion = asyncio.run(a_complete(model, request(TABLE)))
+
+    assert "read only 4,096 of about 8,000 tokens" in completion.note
+    assert "OLLAMA_CONTEXT_LENGTH" in completion.note
+    assert "--ctx-size" in completion.note
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("word " * 3_000, 4_096), (" " * 90_000, 4_096), (TABLE, 40_000), (TABLE, 12), (TABLE, 0)],
+    ids=["short", "white space", "whole", "only what is new", "no count"],
+)
+def test_prompt_that_may_be_whole_is_not_noted(text: str, tokens: int) -> None:
+    with ollama({"prompt_tokens": tokens, "completion_tokens": 2}) as server:
+        model = OpenAIModel(model="qwen4", base_url=server.base_url)
+
+        assert asyncio.run(a_complete(model, request(text))).note == ""
+
+
+def test_setting_is_that_of_the_server_at_the_port() -> None:
+    prompt = Prompt.of(request(TABLE), Server("m", "http://127.0.0.1:1234/v1"))
+
+    assert prompt is not None
+    assert "LM Studio" in prompt.note_on(usage_of(4_096))
+    assert "OLLAMA" not in prompt.note_on(usage_of(4_096))
+
+
+def usage_of(tokens: int) -> Any:
+    from autogen_nb.messages import Usage
+
+    return Usage(tokens)
+
+
+@pytest.mark.parametrize(("text", "tokens"), [(TABLE, [8_000]), ("Hi", [])], ids=["long", "short"])
+def test_server_of_ones_own_is_said_to_read_a_long_prompt(text: str, tokens: list[int]) -> None:
+    with ollama() as server:
+        model = OpenAIModel(model="qwen4", base_url=server.base_url)
+
+        async def parts() -> list[Part]:
+            return [part async for part in model.reply(request(text))]
+
+        assert [part.tokens for part in asyncio.run(parts()) if isinstance(part, Reading)] == tokens
+
+
+def test_provider_is_not_said_to_read() -> None:
+    assert Prompt.of(ModelRequest((HELLO,)), Server("m", "https://api.openai.com/v1")) is None
