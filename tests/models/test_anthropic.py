@@ -73,7 +73,7 @@ def test_thinking_goes_back_with_the_results_of_parallel_calls(server: FakeAnthr
     first, second = thought("Two sums."), thought("And more.")
     blocks = (first, text("I add."), second, sealed, use("c1", a=1), thought("Again."), use("c2", a=2))
     server.add(Reply(blocks, "tool_use"), "2 and 3")
-    asked = model(server, reasoning_effort="low", temperature=0)
+    asked = model(server, reasoning_effort="low")
 
     pieces, completion = parts(asked, HELLO, tools=(ADD,))
     results = [
@@ -166,8 +166,8 @@ def test_pictures_names_and_odd_messages_fit_the_api(server: FakeAnthropic) -> N
         ({"reasoning_effort": "none"}, {"thinking": {"type": "disabled"}}),
         ({"model": "claude-opus-5-5", "reasoning_effort": "none"}, {"output_config": {"effort": "low"}}),
         (
-            {"model": "claude-sonnet-4-5-20250929", "reasoning_effort": "high", "temperature": 0},
-            {"thinking": {"type": "enabled", "budget_tokens": 16_384}, "max_tokens": 32_000, "temperature": None},
+            {"model": "claude-sonnet-4-5-20250929", "reasoning_effort": "high"},
+            {"thinking": {"type": "enabled", "budget_tokens": 16_384}, "max_tokens": 32_000},
         ),
         (
             {"reasoning_effort": "high", "thinking": {"type": "between_tools"}},
@@ -269,3 +269,14 @@ def test_settings_that_cannot_work_are_told(server: FakeAnthropic, monkeypatch: 
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(ConfigError, match=r"'claude-opus-5' needs the package anthropic; install 'autogen-nb\[ant"):
         AnthropicModel(model="claude-opus-5")
+
+
+def test_thinking_that_the_server_cannot_verify_is_left_out(server: FakeAnthropic) -> None:
+    server.add("Yes.")
+    foreign = {"type": "thinking", "thinking": "Hm.", "signature": "foreign", "host": server.url.split("/")[2]}
+    earlier = {"role": "assistant", "content": "So.", "reasoning_details": [foreign]}
+
+    _, completion = parts(model(server), HELLO, earlier, HELLO)
+
+    assert completion.message.text == "Yes."
+    assert "cannot read the earlier reasoning" in completion.note

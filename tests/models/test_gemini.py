@@ -163,8 +163,8 @@ def test_functions_and_broken_arguments(server: FakeGemini) -> None:
     parts(model(server), HELLO, call, {"role": "function", "name": "weather", "content": "Sun."})
 
     called, answered = [content["parts"][0] for content in server.bodies[0]["contents"][1:]]
-    assert called["functionCall"] == {"name": "weather", "args": {"arguments": "{city"}}
-    assert answered["functionResponse"] == {"name": "weather", "response": {"result": "Sun."}}
+    assert called["functionCall"] == {"name": "weather", "args": {"arguments": "{city"}, "id": "function_1"}
+    assert answered["functionResponse"] == {"name": "weather", "response": {"result": "Sun."}, "id": "function_1"}
 
 
 def test_pictures_and_names(server: FakeGemini) -> None:

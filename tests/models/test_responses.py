@@ -285,7 +285,7 @@ def test_team_and_client_return_the_reasoning() -> None:
             done = await team.run(task="Add.")
             messages: list[Any] = [UserMessage(content="Add.", source="user")]
             called = await client.create(messages, tools=[TOOL])
-            results = [FunctionExecutionResult(content="2", name="add", call_id=call["id"]) for call in TWO_CALLS]
+            results = [FunctionExecutionResult(content="2", name="add", call_id=str(call["id"])) for call in TWO_CALLS]
             messages += [AssistantMessage(content=called.content, source="a")]
             messages += [FunctionExecutionResultMessage(content=results)]
             return [done.messages[-1].content, (await client.create(messages, tools=[TOOL])).content]

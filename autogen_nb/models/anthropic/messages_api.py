@@ -10,15 +10,16 @@ Source: https://platform.claude.com/docs/en/api/messages
 
 import json
 import re
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.errors import ConfigError
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.server_errors import ReplyFailed
-from autogen_nb.models.remote.speakers import with_names_in_text
+from autogen_nb.models.remote.turns import Turn, functions_of, turns
 
 _Blocks: TypeAlias = list[dict[str, Any]]
 
@@ -26,8 +27,9 @@ _LIMITS = ((r"claude-(?:2|instant|3-(?:haiku|opus|sonnet))", 4_096), (r"claude-3
 """The default of ``max_tokens``, which the API requires: at most what the model accepts."""
 
 _WITH_BUDGET = re.compile(r"claude-(?:3-7|4-|(?:opus|sonnet|haiku)-4-(?:[015]\b|2025))")
+_BY_DEFAULT = re.compile(r"claude-(?:fable|mythos|opus-5|sonnet-5)")
 _ALWAYS = re.compile(r"claude-(?:fable|mythos|(?:opus|sonnet)-5-5)")
-"""Models that think within a budget, and models that always think (November 2026)."""
+"""Models that think within a budget, that think unless told otherwise, and that always think (November 2026)."""
 
 _BUDGETS = {"minimal": 2_048, "low": 2_048, "medium": 8_192}
 _RENAMED = (
@@ -43,10 +45,8 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
     model, effort, stop = str(parameters.get("model")), parameters.get("reasoning_effort"), parameters.get("stop")
     limit = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
     limit = limit or next(limit for pattern, limit in _LIMITS if re.search(pattern, model))
-    reasoning = _reasoning(model, effort, limit) if effort else {}
-    # A model that thinks refuses them.
-    unfit = ("temperature", "top_k") if reasoning.get("thinking", {}).get("type") in ("adaptive", "enabled") else ()
-    given = {name: value for name, value in parameters.items() if name not in (*_RENAMED, *unfit)}
+    reasoning = _reasoning(model, effort, limit) if effort or _BY_DEFAULT.search(model) else {}
+    given = {name: value for name, value in parameters.items() if name not in _RENAMED}
     body: dict[str, Any] = {"max_tokens": limit, **reasoning, **given}
     config = {**reasoning.get("output_config", {}), **_output_format(parameters.get("response_format"))}
     if config := config | (parameters.get("output_config") or {}):
@@ -55,36 +55,34 @@ def messages_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[
         body.setdefault("stop_sequences", [stop] if isinstance(stop, str) else list(stop))
     if parameters.get("user"):
         body.setdefault("metadata", {"user_id": parameters["user"]})
-    functions = [{"function": function} for function in request.functions]
-    if tools := [_tool(each) for each in (*(body.get("tools") or ()), *request.tools, *functions)]:
+    if tools := [_tool(each) for each in functions_of(parameters, request)]:
         body["tools"] = tools
         choice = _choice(parameters.get("tool_choice")) if request.may_call else {"type": "none"}
         if parameters.get("parallel_tool_calls") is False and choice.get("type") != "none":
             choice = {"type": "auto", **choice, "disable_parallel_tool_use": True}
         if choice:
             body["tool_choice"] = choice
-    messages = list(with_names_in_text(request.messages))
-    roles = [message.get("role") for message in messages]
-    start = next((place for place, role in enumerate(roles) if role not in ("system", "developer")), len(roles))
-    if system := [block for message in messages[:start] for block in _blocks(message.get("content"))]:
+    conversation = list(turns(request))
+    leading = list(takewhile(lambda turn: turn.role == "system", conversation))
+    if system := [block for turn in leading for block in _blocks(turn.content)]:
         body["system"] = _cached(system)
-    body["messages"] = turns = _alternated(_turns(messages[start:]))
-    turns[-1]["content"] = _cached(turns[-1]["content"])
+    body["messages"] = messages = _alternated(_turns(conversation[len(leading) :]))
+    messages[-1]["content"] = _cached(messages[-1]["content"])
     return body
 
 
-def _reasoning(model: str, effort: str, limit: int) -> dict[str, Any]:
-    """The fields for an effort in OpenAI's words."""
+def _reasoning(model: str, effort: str | None, limit: int) -> dict[str, Any]:
+    """The fields for an effort in OpenAI's words; by default, the model would not show its thinking."""
     if effort == "none":
         thinks = _ALWAYS.search(model)
         return {"output_config": {"effort": "low"}} if thinks else {"thinking": {"type": "disabled"}}
     if _WITH_BUDGET.search(model):
-        budget = _BUDGETS.get(effort, 16_384)
+        budget = _BUDGETS.get(str(effort), 16_384)
         thinking = {"type": "enabled", "budget_tokens": budget}
         # The limit includes the budget; each of these models accepts 32,000.
         return {"thinking": thinking, "max_tokens": min(limit + budget, max(limit, 32_000))}
-    config = {"effort": "low" if effort == "minimal" else effort}
-    return {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": config}
+    config = {"output_config": {"effort": "low" if effort == "minimal" else effort}} if effort else {}
+    return {"thinking": {"type": "adaptive", "display": "summarized"}, **config}
 
 
 def _output_format(value: Any) -> dict[str, Any]:
@@ -136,47 +134,30 @@ def _alternated(turns: Iterable[tuple[str, _Blocks]]) -> list[dict[str, Any]]:
     return messages
 
 
-def _turns(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, _Blocks]]:
-    called = 0
-    for message in messages:
-        role, blocks = message.get("role"), _blocks(message.get("content"))
-        if role in ("tool", "function"):
-            result = {"type": "tool_result", "tool_use_id": _id(message.get("tool_call_id") or f"function_{called}")}
+def _turns(conversation: Iterable[Turn]) -> Iterator[tuple[str, _Blocks]]:
+    for turn in conversation:
+        blocks = _blocks(turn.content)
+        if turn.role == "result":
+            result = {"type": "tool_result", "tool_use_id": _id(turn.call_id)}
             yield "user", [{**result, "content": blocks} if blocks else result]
-            continue
-        if role != "assistant":
+        elif turn.role != "assistant":
             yield "user", blocks
-            continue
-        thinking: dict[str, _Blocks] = {}
-        for detail in message.get("reasoning_details") or ():
-            *_, proof = _THINKING.get(detail.get("type"), ("",))
-            if detail.get(proof):
-                block = {name: value for name, value in detail.items() if name != "before"}
-                thinking.setdefault(detail.get("before") or "", []).append(block)
-        turn = [*thinking.get("", ()), *blocks] if blocks else []
-        calls = list(message.get("tool_calls") or ())
-        if message.get("function_call"):
-            # Functions have no ids, and are called one at a time.
-            called += 1
-            calls.append({"id": f"function_{called}", "function": message["function_call"]})
-        for call in calls:
-            function = call.get("function") or {}
-            use = {"type": "tool_use", "id": _id(call["id"]), "name": function.get("name")}
-            turn += [*thinking.get(call["id"], ()), {**use, "input": _input(function.get("arguments") or "{}")}]
-        yield "assistant", turn
+        else:
+            own = [*_thinking(turn, ""), *blocks] if blocks else []
+            for call in turn.calls:
+                use = {"type": "tool_use", "id": _id(call.call_id), "name": call.name, "input": call.input}
+                own += [*_thinking(turn, call.call_id), use]
+            yield "assistant", own
+
+
+def _thinking(turn: Turn, before: str) -> _Blocks:
+    """The blocks of thinking before a call or the text; without its last field, the API refuses a block."""
+    return [each for each in turn.reasoning.get(before, ()) if each.get(_THINKING.get(each["type"], ("",))[-1])]
 
 
 def _id(call_id: str) -> str:
     """The id in the characters that the API accepts; other servers' ids may have others."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
-
-
-def _input(arguments: str) -> dict[str, Any]:
-    try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"arguments": arguments}
 
 
 def _blocks(content: Any) -> _Blocks:
@@ -197,27 +178,13 @@ def _block(part: Any) -> dict[str, Any]:
     return dict(part)
 
 
-class MessagesAccumulator:
-    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
-
+class MessagesAccumulator(ReplyAccumulator):
     def __init__(self) -> None:
-        self.finish_reason = self.model = ""
-        self.progress = 0
+        super().__init__()
         self._blocks: dict[int, dict[str, Any]] = {}
-        self._usage: dict[str, Any] = {}
-        self._texts: list[str] = []
-        self._thoughts: list[str] = []
-        self._begin = time.monotonic()
-        self._thinking_seconds: float | None = None
-
-    @property
-    def usage(self) -> Usage | None:
-        names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-        fresh, completion, read, written = (self._usage.get(name) or 0 for name in names)
-        return Usage(fresh + read + written, completion, read, written) if self._usage else None
+        self._counts: dict[str, Any] = {}
 
     def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds an event, or a whole message; returns the pieces of reasoning and text in it."""
         match event.get("type"):
             case "message_start":
                 self._note(event["message"])
@@ -235,41 +202,25 @@ class MessagesAccumulator:
                 raise ReplyFailed(event)
         return []
 
-    def end(self) -> list[Reasoning | str]:
-        return []
-
     def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names the model if the server sent no name."""
-        calls: list[dict[str, Any]] = []
-        details: list[dict[str, Any]] = []
-        waiting: list[dict[str, Any]] = []
         for block in self._blocks.values():
-            kind, before = block.get("type"), {}
+            kind = block.get("type")
             if kind in _THINKING:
-                waiting.append({name: block.get(name) for name in ("type", *_THINKING[kind])})
-                continue
-            if kind == "tool_use":
+                self.add_pending({name: block.get(name) for name in ("type", *_THINKING[kind])})
+            elif kind == "tool_use":
                 arguments = block.get("partial_json") or json.dumps(block.get("input") or {})
-                function = {"name": block.get("name") or "", "arguments": arguments}
-                calls.append({"id": block.get("id") or f"call_{len(calls)}", "type": "function", "function": function})
-                before = {"before": calls[-1]["id"]}
-            if before or block.get("text"):
-                details += [{**each, **before} for each in waiting]
-                waiting = []
-        text, thought, reasoning = "".join(self._texts), "".join(self._thoughts).strip(), None
-        message = Message(
-            content=text if text or not calls else None, tool_calls=calls or None, reasoning_details=details or None
-        )
-        if thought:
-            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
-            tokens = (self._usage.get("output_tokens_details") or {}).get("thinking_tokens")
-            reasoning = Reasoning(thought, seconds, tokens)
-        finish = "tool_calls" if calls and self.finish_reason == "stop" else self.finish_reason
-        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
+                self.add_call(block.get("id"), block.get("name"), arguments)
+            elif block.get("text"):
+                self.add_text_item()
+        return super().completion(model)
 
     def _note(self, message: Mapping[str, Any]) -> None:
         self.model = message.get("model") or self.model
-        self._usage |= {name: value for name, value in (message.get("usage") or {}).items() if value is not None}
+        self._counts |= {name: value for name, value in (message.get("usage") or {}).items() if value is not None}
+        names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        fresh, completion, read, written = (self._counts.get(name) or 0 for name in names)
+        self.usage = Usage(fresh + read + written, completion, read, written) if self._counts else None
+        self.reasoning_tokens = (self._counts.get("output_tokens_details") or {}).get("thinking_tokens")
         if reason := message.get("stop_reason"):
             self.finish_reason = _FINISH_REASONS.get(reason, "stop")
 
@@ -280,11 +231,11 @@ class MessagesAccumulator:
     def _add(self, index: int, delta: Mapping[str, Any]) -> list[Reasoning | str]:
         self.progress += 1
         block, previous = self._blocks[index], self._blocks.get(index - 1, {}).get("type")
-        if block["type"] not in _THINKING and self._thinking_seconds is None:
-            self._thinking_seconds = time.monotonic() - self._begin
+        if block["type"] not in _THINKING:
+            self.end_thinking()
         block["partial_json"] += delta.get("partial_json") or ""
         block |= {"signature": delta["signature"]} if delta.get("signature") else {}
-        for name, pieces in (("thinking", self._thoughts), ("text", self._texts)):
+        for name, pieces in (("thinking", self.thoughts), ("text", self.texts)):
             if delta.get(name):
                 # Each block is a paragraph of its own, except that citations divide a sentence into blocks of text.
                 is_paragraph = pieces and not block[name] and not block["type"] == previous == "text"

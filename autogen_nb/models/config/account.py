@@ -69,6 +69,10 @@ class Account:
         return "" if secret in (None, PLACEHOLDER) else secret or ""
 
     @property
+    def key_variable(self) -> str:
+        return "AZURE_OPENAI_API_KEY" if self.api_type == "azure" else next(iter(self._provider.variables), "")
+
+    @property
     def address(self) -> str | None:
         """The address from the settings, else from the environment; None if neither has one."""
         variable = "AZURE_OPENAI_ENDPOINT" if self.api_type == "azure" else self._provider.address_variable

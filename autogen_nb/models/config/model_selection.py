@@ -44,7 +44,7 @@ _NOT_SENT = (
 """Keys of an entry, from AutoGen 0.2 and from this package, that are not sent to the server."""
 
 _SETTINGS = (
-    *(name for name in signature(OpenAIModel).parameters if name not in ("model", "parameters")),
+    *(name for kind in (OpenAIModel, RemoteModel) for name in signature(kind).parameters),
     *("budget", "cache_path_root", "cache_seed", "config_list", "extra_body", "extra_headers", "extra_query"),
     *("record", "response_format", "tags"),
 )

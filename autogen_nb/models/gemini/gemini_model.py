@@ -5,78 +5,52 @@ import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from importlib.util import find_spec
-from os import PathLike
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
 from autogen_nb.core.ports import ModelRequest
 from autogen_nb.errors import ConfigError, ModelError
 from autogen_nb.models.config.account import Account, checked_address, checked_key
-from autogen_nb.models.config.address import basic_auth, login_of, without_login
 from autogen_nb.models.gemini.generate_content import ContentAccumulator, gemini_body
-from autogen_nb.models.prices import Price
-from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.remote_model import Api, RemoteModel
-from autogen_nb.models.remote.server_errors import Server, error_of, of_body, of_response
+from autogen_nb.models.remote.server_errors import Server, of_body, of_exception, of_response
 
 GENERATE_CONTENT = Api("", gemini_body, lambda _: ContentAccumulator())
 
 _VERSION_IN_URL = re.compile(r"/v1(?:beta|alpha)?(?:/openai)?/*$")
 """The end of an address for OpenAI's protocol, or for other libraries; Google's library appends the version itself."""
 
-_INVALID_KEY = re.compile(r"API key (?:not valid|expired|not found)", re.IGNORECASE)
-
-
-class _NoError(Exception):
-    pass
-
-
-class _NoApiError(_NoError):
-    pass
-
-
-_NO_ERRORS = SimpleNamespace(APIStatusError=_NoError, APIConnectionError=_NoError, APIError=_NoApiError)
-"""Google's library has none of the exceptions that `error_of` knows."""
-
 
 class GeminiModel(RemoteModel):
     """A model behind the Gemini API, or behind a compatible one at `base_url`."""
 
-    def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str | None = None,
-        base_url: str | None = None,
-        default_headers: Mapping[str, str] | None = None,
-        ca_bundle: str | PathLike[str] | None = None,
-        http_client: Any = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        price: Price | None = None,
-        vision: bool | None = None,
-        empty_reply: Literal["accept", "refuse"] = "accept",
-        **parameters: Any,
-    ) -> None:
-        if "extra_query" in parameters:
-            raise ConfigError("the Gemini API has no extra_query; give extra_headers or extra_body")
-        super().__init__(
-            model,
-            Account("gemini", checked_address(base_url, None, "gemini"), checked_key(api_key, "api_key")),
-            Clients(partial(_create_client, default_headers or {}), ca_bundle, http_client),
-            parameters,
-            timeout=timeout,
-            max_retries=max_retries,
-            price=price,
-            vision=vision,
-            empty_reply=empty_reply,
-        )
+    def __init__(self, *, model: str, api_key: str | None = None, base_url: str | None = None, **settings: Any) -> None:
         if not _is_installed():
             raise ConfigError(f"the model {model!r} needs the package google-genai; install 'autogen-nb[gemini]'")
+        for name in {"extra_query", "default_query"} & settings.keys():
+            raise ConfigError(f"the Gemini API has no {name}; give extra_headers or extra_body")
+        address = checked_address(base_url, None, "gemini")
+        super().__init__(model, Account("gemini", address, checked_key(api_key, "api_key")), **settings)
+
+    @staticmethod
+    def _create(account: Account, **options: Any) -> Any:
+        from google import genai
+
+        http_options = genai.types.HttpOptions(
+            base_url=_VERSION_IN_URL.sub("", account.url or ""),
+            # Else the library would read the version from the environment.
+            api_version="v1beta",
+            headers=options["default_headers"],
+            httpx_async_client=options["http_client"],
+            # For the client without async, which is not used, but would fail with an invalid proxy.
+            client_args={"trust_env": False},
+        )
+        client = genai.Client(vertexai=False, api_key=account.key, http_options=http_options)
+        # The library does not close a client that it did not create.
+        return SimpleNamespace(models=client.aio.models, close=options["http_client"].aclose)
 
     def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:  # noqa: ARG002 - there is one
         return GENERATE_CONTENT
@@ -114,10 +88,7 @@ class GeminiModel(RemoteModel):
 
         match cause:
             case errors.APIError() if hasattr(cause.response, "request"):
-                error = of_response(server, cause.response)
-                if _INVALID_KEY.search(error.reason):
-                    error.args = (f"{error} Give a valid key: api_key, or GEMINI_API_KEY in the environment.",)
-                return error
+                return of_response(server, cause.response)
             case errors.APIError():
                 return of_body(server, cause.details)
             case errors.UnknownApiResponseError() if "Raw response: <" in str(cause):
@@ -126,7 +97,7 @@ class GeminiModel(RemoteModel):
                 error = server.refused(f"got no request, because google-genai refuses it: {server.clean(reason)}")
                 error.reason = reason
                 return error
-        return error_of(server, cause, _NO_ERRORS)
+        return of_exception(server, cause)
 
     async def _listing(self, client: Any) -> Any:
         async with asyncio.timeout(self._timeout):
@@ -139,25 +110,6 @@ def _is_installed() -> bool:
     with suppress(ImportError):
         return find_spec("google.genai") is not None
     return False
-
-
-def _create_client(default_headers: Mapping[str, str], account: Account, http_client: Any) -> SimpleNamespace:
-    from google import genai
-
-    # The HTTP library logs the address of each request, so the address must not contain a login.
-    url, login = without_login(account.url or ""), login_of(account.url or "")
-    options = genai.types.HttpOptions(
-        base_url=_VERSION_IN_URL.sub("", url),
-        # Else the library would read the version from the environment.
-        api_version="v1beta",
-        headers={**({"Authorization": basic_auth(login)} if login else {}), **default_headers},
-        httpx_async_client=http_client,
-        # For the client without async, which is not used, but would fail with an invalid proxy.
-        client_args={"trust_env": False},
-    )
-    client = genai.Client(vertexai=False, api_key=account.key, http_options=options)
-    # The library does not close a client that it did not create.
-    return SimpleNamespace(models=client.aio.models, close=http_client.aclose)
 
 
 def _request_fault(error: ValueError) -> str:

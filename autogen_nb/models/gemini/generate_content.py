@@ -11,15 +11,15 @@ Source: https://ai.google.dev/gemini-api/docs/thought-signatures
 import json
 import mimetypes
 import re
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 from urllib.parse import urlsplit
 
-from autogen_nb.core.ports import Completion, ModelRequest
-from autogen_nb.messages import Message, Reasoning, Usage
-from autogen_nb.models.remote.speakers import with_names_in_text
+from autogen_nb.core.ports import ModelRequest
+from autogen_nb.messages import Reasoning, Usage
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
+from autogen_nb.models.remote.turns import Turn, functions_of, turns
 
 SIGNATURE = "thought_signature"
 UNSIGNED = "skip_thought_signature_validator"
@@ -61,16 +61,16 @@ def gemini_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict[st
             body |= {"response_mime_type": "application/json", "response_json_schema": schema}
         case {"type": "json_object"}:
             body["response_mime_type"] = "application/json"
-    if functions := [*(tool["function"] for tool in request.tools), *request.functions]:
+    if functions := [tool["function"] for tool in functions_of({}, request)]:
         body["tools"] = [*(body.get("tools") or ()), {"function_declarations": [*map(_declaration, functions)]}]
         choice = parameters.get("tool_choice") or parameters.get("function_call") if request.may_call else "none"
         if choice:
             body["tool_config"] = {**(body.get("tool_config") or {}), "function_calling_config": _calling(choice)}
-    messages = list(with_names_in_text(request.messages))
-    leading = list(takewhile(lambda message: message.get("role") in ("system", "developer"), messages))
-    if system := "\n\n".join(text for message in leading if (text := _text(message.get("content")))):
+    conversation = list(turns(request))
+    leading = list(takewhile(lambda turn: turn.role == "system", conversation))
+    if system := "\n\n".join(text for turn in leading if (text := _text(turn.content))):
         body["system_instruction"] = system
-    body["contents"] = _contents(messages[len(leading) :], must_sign=version >= _SIGNS)
+    body["contents"] = _contents(conversation[len(leading) :], must_sign=version >= _SIGNS)
     return body
 
 
@@ -102,21 +102,18 @@ def _calling(choice: Any) -> dict[str, Any]:
     return {"mode": {"required": "ANY", "none": "NONE"}.get(str(choice), "AUTO")}
 
 
-def _contents(messages: Sequence[Mapping[str, Any]], *, must_sign: bool) -> list[dict[str, Any]]:
+def _contents(conversation: Iterable[Turn], *, must_sign: bool) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     names: dict[str, str] = {}
-    for message in messages:
-        role, content = message.get("role"), message.get("content")
-        is_result = role in ("tool", "function")
+    for turn in conversation:
+        is_result, role = turn.role == "result", "model" if turn.role == "assistant" else "user"
         if is_result:
-            parts = [_result(message.get("tool_call_id") or "", names, _text(content))]
-        elif role == "assistant":
-            calls = list(_calls(message))
-            names = {call_id: function.get("name") or "" for call_id, function in calls} or names
-            parts = list(_model_parts(message, calls, must_sign=must_sign))
+            name = names.setdefault(turn.call_id, turn.call_id)
+            response = {"name": name, "id": turn.call_id, "response": {"result": _text(turn.content)}}
+            parts = [{"function_response": response}]
         else:
-            parts = list(_parts(content))
-        role = "model" if role == "assistant" else "user"
+            names = {call.call_id: call.name for call in turn.calls} or names
+            parts = list(_turn_parts(turn, must_sign=must_sign))
         last = contents[-1] if contents else {}
         # Results have a content of their own.
         if parts and last.get("role") == role and ("function_response" in last["parts"][0]) == is_result:
@@ -125,48 +122,22 @@ def _contents(messages: Sequence[Mapping[str, Any]], *, must_sign: bool) -> list
             contents.append({"role": role, "parts": parts})
         if is_result:
             # They are in the order of the calls.
-            contents[-1]["parts"].sort(key=lambda part: [*names].index(part["function_response"].get("id", "")))
+            contents[-1]["parts"].sort(key=lambda part: [*names].index(part["function_response"]["id"]))
     return contents if contents and contents[0]["role"] == "user" else [_OPENING, *contents]
 
 
-def _result(call_id: str, names: dict[str, str], text: str) -> dict[str, Any]:
-    name = names.setdefault(call_id, call_id or "function")
-    return {"function_response": {"name": name, "response": {"result": text}, **({"id": call_id} if call_id else {})}}
-
-
-def _calls(message: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The ids and functions of the calls; functions have no ids, and are called one at a time."""
-    for call in message.get("tool_calls") or ():
-        yield call.get("id") or "", call.get("function") or {}
-    if message.get("function_call"):
-        yield "", message["function_call"]
-
-
-def _model_parts(
-    message: Mapping[str, Any], calls: Sequence[tuple[str, Mapping[str, Any]]], *, must_sign: bool
-) -> Iterator[dict[str, Any]]:
-    details = [each for each in message.get("reasoning_details") or () if each.get("type") == SIGNATURE]
-    signatures = {each.get("before") or "": each["signature"] for each in details}
-    parts = list(_parts(message.get("content")))
+def _turn_parts(turn: Turn, *, must_sign: bool) -> Iterator[dict[str, Any]]:
+    details = turn.reasoning.items()
+    signatures = {before: each["signature"] for before, own in details for each in own if each["type"] == SIGNATURE}
+    parts = list(_parts(turn.content))
     if "" in signatures:
         *parts, last = parts or [{"text": ""}]
         parts.append({**last, SIGNATURE: signatures.pop("")})
     yield from parts
-    for number, (call_id, function) in enumerate(calls):
-        call = {"name": function.get("name") or "", "args": _arguments(function.get("arguments") or "{}")}
-        signature = signatures.get(call_id, UNSIGNED if must_sign and not number else None)
-        yield {
-            "function_call": {**call, **({"id": call_id} if call_id else {})},
-            **({SIGNATURE: signature} if signature else {}),
-        }
-
-
-def _arguments(text: str) -> dict[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"arguments": text}
+    for number, call in enumerate(turn.calls):
+        signature = signatures.get(call.call_id, UNSIGNED if must_sign and not number else None)
+        part = {"function_call": {"name": call.name, "args": call.input, "id": call.call_id}}
+        yield {**part, **({SIGNATURE: signature} if signature else {})}
 
 
 def _text(content: Any) -> str:
@@ -198,76 +169,42 @@ def _file(url: str) -> dict[str, Any]:
     return {"file_data": {"file_uri": url, "mime_type": kind or "image/jpeg"}}
 
 
-class ContentAccumulator:
-    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
-
+class ContentAccumulator(ReplyAccumulator):
     def __init__(self) -> None:
-        self.finish_reason = self.model = ""
-        self.progress = 0
-        self.usage: Usage | None = None
+        super().__init__()
         self._prefix = ""
-        self._texts: list[str] = []
-        self._thoughts: list[str] = []
-        self._calls: list[dict[str, Any]] = []
-        self._details: list[dict[str, Any]] = []
-        self._begin = time.monotonic()
-        self._thinking_seconds: float | None = None
-        self._reasoning_tokens: int | None = None
 
     def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds a chunk, or a whole response; returns the pieces of reasoning and text in it."""
         self.model = event.get("model_version") or self.model
         if event.get("response_id"):
             self._prefix = f"{event['response_id']}_"
         if usage := event.get("usage_metadata"):
-            self._reasoning_tokens = usage.get("thoughts_token_count")
-            written = (usage.get("candidates_token_count") or 0) + (self._reasoning_tokens or 0)
+            self.reasoning_tokens = usage.get("thoughts_token_count")
+            written = (usage.get("candidates_token_count") or 0) + (self.reasoning_tokens or 0)
             cached = usage.get("cached_content_token_count") or 0
             self.usage = Usage(usage.get("prompt_token_count") or 0, written, cached)
         if (event.get("prompt_feedback") or {}).get("block_reason"):
             self.finish_reason = "content_filter"
-        candidate: Mapping[str, Any] = next(
-            (each for each in event.get("candidates") or () if not each.get("index")), {}
-        )
+        candidates = [each for each in event.get("candidates") or () if not each.get("index")]
+        candidate: Mapping[str, Any] = candidates[0] if candidates else {}
         if reason := candidate.get("finish_reason"):
             self.finish_reason = _FINISH_REASONS.get(reason, "error")
         parts = (candidate.get("content") or {}).get("parts") or ()
         return [piece for part in parts if (piece := self._add(part))]
 
-    def end(self) -> list[Reasoning | str]:
-        return []
-
-    def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names the model if the server sent no name."""
-        text, thought = "".join(self._texts), "".join(self._thoughts).strip()
-        message = Message(
-            content=text if text or not self._calls else None,
-            tool_calls=self._calls or None,
-            reasoning_details=self._details or None,
-        )
-        reasoning = None
-        if thought:
-            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
-            reasoning = Reasoning(thought, seconds, self._reasoning_tokens)
-        finish = "tool_calls" if self._calls and self.finish_reason == "stop" else self.finish_reason
-        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
-
     def _add(self, part: Mapping[str, Any]) -> Reasoning | str | None:
         self.progress += 1
         text = part.get("text") or ""
         if part.get("thought"):
-            self._thoughts.append(text)
+            self.thoughts.append(text)
             return Reasoning(text) if text else None
-        if self._thinking_seconds is None:
-            self._thinking_seconds = time.monotonic() - self._begin
-        before = ""
-        if call := part.get("function_call"):
-            # Not each call has an id, but the result of a call needs it.
-            before = call.get("id") or f"{self._prefix}call_{len(self._calls)}"
-            arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
-            function = {"name": call.get("name") or "", "arguments": arguments}
-            self._calls.append({"id": before, "type": "function", "function": function})
+        self.end_thinking()
         if part.get(SIGNATURE):
-            self._details.append({"type": SIGNATURE, "signature": part[SIGNATURE], "before": before})
-        self._texts.append(text)
+            self.add_pending({"type": SIGNATURE, "signature": part[SIGNATURE]})
+        if call := part.get("function_call"):
+            arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
+            self.add_call(call.get("id") or f"{self._prefix}call_{len(self.calls)}", call.get("name"), arguments)
+        else:
+            self.add_text_item()
+        self.texts.append(text)
         return text

@@ -8,13 +8,13 @@
 """
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from autogen_nb.core.ports import Completion, ModelRequest
 from autogen_nb.core.text.reasoning import ReasoningSplitter, split_unopened
 from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
 
 THOUGHT = "reasoning_content"
 """The field for reasoning as text, and the type of the reasoning detail that keeps it."""
@@ -56,34 +56,23 @@ def _with_reasoning(message: Mapping[str, Any], has_tools: bool) -> Mapping[str,
     return fields
 
 
-class ChunkAccumulator:
-    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
-
+class ChunkAccumulator(ReplyAccumulator):
     def __init__(self, *, has_tools: bool = False) -> None:
-        self.finish_reason = self.model = ""
-        self.progress = 0
+        super().__init__()
         self._has_tools = has_tools
-        self._texts: list[str] = []
-        self._thoughts: list[str] = []
         self._returned: list[dict[str, Any]] | None = None
         self._splitter = ReasoningSplitter()
         self._details: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []
         self._function: dict[str, Any] = {}
-        self._usage: Mapping[str, Any] = {}
-        self._begin = time.monotonic()
-        self._thinking_seconds: float | None = None
 
-    @property
-    def usage(self) -> Usage | None:
-        usage = self._usage
-        return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))) if usage else None
-
-    def add(self, chunk: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds a chunk, or a whole ``chat.completion``; returns the pieces of reasoning and text in it."""
-        self.model = chunk.get("model") or self.model
-        self._usage = chunk.get("usage") or self._usage
-        for place, choice in enumerate(chunk.get("choices") or ()):
+    def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
+        self.model = event.get("model") or self.model
+        if usage := event.get("usage"):
+            self.usage = _usage(usage)
+            tokens = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+            self.reasoning_tokens = None if tokens is None else _count(tokens)
+        for place, choice in enumerate(event.get("choices") or ()):
             index = choice.get("index")
             if not (place if index is None else index):
                 self.finish_reason = choice.get("finish_reason") or self.finish_reason
@@ -95,9 +84,8 @@ class ChunkAccumulator:
         return self._pieces(*self._splitter.end())
 
     def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names the model if the server sent no name."""
-        unopened, text = split_unopened("".join(self._texts))
-        thought = "".join((*self._thoughts, unopened)).strip()
+        unopened, text = split_unopened("".join(self.texts))
+        thought = "".join((*self.thoughts, unopened)).strip()
         calls = []
         for number, call in enumerate(self._calls):
             function = _function(call.get("function") or {})
@@ -111,12 +99,7 @@ class ChunkAccumulator:
             tool_calls=calls or None,
             reasoning_details=(self._details or self._returned) if called or self._has_tools else None,
         )
-        reasoning = None
-        if thought:
-            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
-            tokens = (self._usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
-            reasoning = Reasoning(thought, seconds, None if tokens is None else _count(tokens))
-        return Completion(message, self.model or model, self.usage, self.finish_reason, reasoning=reasoning)
+        return self.completed(message, thought, model)
 
     def _add(self, delta: Mapping[str, Any]) -> list[Reasoning | str]:
         # A server may send the same text in several fields.
@@ -143,10 +126,10 @@ class ChunkAccumulator:
         return self._pieces((_text(thought) if thought else "") + tagged, text)
 
     def _pieces(self, thought: str, text: str) -> list[Reasoning | str]:
-        self._thoughts.append(thought)
-        self._texts.append(text)
-        if self._thinking_seconds is None and (text or self._calls or self._function):
-            self._thinking_seconds = time.monotonic() - self._begin
+        self.thoughts.append(thought)
+        self.texts.append(text)
+        if text or self._calls or self._function:
+            self.end_thinking()
         pieces: list[Reasoning | str] = [Reasoning(thought)] if thought else []
         return [*pieces, text] if text else pieces
 
@@ -189,6 +172,14 @@ def _text(content: Any) -> str:
     """The text of a field or of its parts, with U+FFFD instead of lone surrogates, which UTF-8 cannot encode."""
     text: str = content if isinstance(content, str) else "".join(part.get("text") or "" for part in content)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("prompt_tokens_details") or {}
+    # DeepSeek has a field of its own for what came from its cache.
+    cached = details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")
+    counts = usage.get("prompt_tokens"), usage.get("completion_tokens"), cached, details.get("cache_write_tokens")
+    return Usage(*map(_count, counts))
 
 
 def _count(value: Any) -> int:

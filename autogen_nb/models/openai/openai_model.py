@@ -6,9 +6,7 @@ servers get chat completions, until they answer that a model needs the Responses
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from autogen_nb.core.ports import ModelRequest
@@ -23,14 +21,14 @@ from autogen_nb.models.config.account import (
     checked_type,
 )
 from autogen_nb.models.openai.chat_completions import ChunkAccumulator, chat_body
-from autogen_nb.models.openai.openai_clients import create_client
 from autogen_nb.models.openai.responses import ResponseAccumulator, responses_body
-from autogen_nb.models.prices import Price
 from autogen_nb.models.remote.adjustments import CHAT_ONLY
-from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.event_stream import open_events
-from autogen_nb.models.remote.remote_model import MAX_RETRIES, SILENCE, Api, RemoteModel
+from autogen_nb.models.remote.remote_model import Api, RemoteModel
 from autogen_nb.models.remote.server_errors import Server, error_of
+
+if TYPE_CHECKING:
+    import openai
 
 CHAT_COMPLETIONS = Api("/chat/completions", chat_body, lambda request: ChunkAccumulator(has_tools=bool(request.tools)))
 RESPONSES = Api("/responses", responses_body, lambda _: ResponseAccumulator())
@@ -53,16 +51,7 @@ class OpenAIModel(RemoteModel):
         azure_ad_token_provider: TokenProvider | str | None = None,
         organization: str | None = None,
         project: str | None = None,
-        default_headers: Mapping[str, str] | None = None,
-        default_query: Mapping[str, object] | None = None,
-        ca_bundle: str | PathLike[str] | None = None,
-        http_client: Any = None,
-        timeout: float | None = None,
-        max_retries: int | None = None,
-        price: Price | None = None,
-        vision: bool | None = None,
-        empty_reply: Literal["accept", "refuse"] = "accept",
-        **parameters: Any,
+        **settings: Any,
     ) -> None:
         self._api_type = account_type = checked_type(api_type)
         if self._api_type in ("responses", "chat_completions"):
@@ -79,28 +68,26 @@ class OpenAIModel(RemoteModel):
             organization,
             project,
         )
-        self._chat_only = sorted(CHAT_ONLY & parameters.keys())
+        self._chat_only = sorted(CHAT_ONLY & settings.keys())
         if self._api_type == "responses" and self._chat_only:
             names = ", ".join(self._chat_only)
             raise ConfigError(f"the Responses API has no {names}; leave it out, or set api_type to 'chat_completions'")
-        create = partial(
-            create_client,
-            max_retries=MAX_RETRIES if max_retries is None else max_retries,
-            timeout=SILENCE if timeout is None else timeout,
-            default_headers=default_headers,
-            default_query=default_query,
-        )
-        super().__init__(
-            model,
-            account,
-            Clients(create, ca_bundle, http_client),
-            parameters,
-            timeout=timeout,
-            max_retries=max_retries,
-            price=price,
-            vision=vision,
-            empty_reply=empty_reply,
-        )
+        super().__init__(model, account, **settings)
+
+    @staticmethod
+    def _create(account: Account, **options: Any) -> "openai.AsyncOpenAI":
+        import openai
+
+        options["api_key"] = account.key
+        client: openai.AsyncOpenAI
+        if account.api_type == "azure":
+            options |= {"azure_ad_token": account.token, "azure_ad_token_provider": account.provider}
+            client = openai.AsyncAzureOpenAI(api_version=account.api_version, **_azure_address(account), **options)
+        else:
+            client = openai.AsyncOpenAI(base_url=account.url, **options)
+        # By default, the library would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to every server.
+        client.organization, client.project = account.organization, account.project
+        return client
 
     def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:
         if self._api_type in ("responses", "chat_completions"):
@@ -126,3 +113,10 @@ class OpenAIModel(RemoteModel):
 
     async def _listing(self, client: Any) -> Any:
         return await client.get("/models", cast_to=object)
+
+
+def _azure_address(account: Account) -> dict[str, Any]:
+    path = (account.url or "").rstrip("/")
+    if "/deployments/" in path:
+        return {"base_url": path}
+    return {"azure_endpoint": path.removesuffix("/openai"), "azure_deployment": account.deployment}

@@ -12,14 +12,14 @@ Source: https://developers.openai.com/api/docs/guides/migrate-to-responses
 import hashlib
 import json
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from autogen_nb.core.ports import Completion, ModelRequest
+from autogen_nb.core.ports import ModelRequest
 from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.server_errors import ReplyFailed
-from autogen_nb.models.remote.speakers import with_names_in_text
+from autogen_nb.models.remote.turns import functions_of, turns
 
 ENCRYPTED = "reasoning.encrypted_content"
 _WITHOUT_REASONING = re.compile(r"^(?:ft:)?(?:chat)?gpt-(?:3|4)|-chat\b")
@@ -55,14 +55,13 @@ def responses_body(parameters: Mapping[str, Any], request: ModelRequest) -> dict
     }
     if options:
         body["stream_options"] = options
-    functions = [{"type": "function", "function": function} for function in request.functions]
-    if tools := [_tool(each) for each in (*(body.get("tools") or ()), *request.tools, *functions)]:
+    if tools := [_tool(each) for each in functions_of(parameters, request)]:
         body["tools"] = tools
         if not request.may_call:
             body["tool_choice"] = "none"
     if isinstance(body.get("tool_choice"), Mapping):
         body["tool_choice"] = _flat(body["tool_choice"])
-    body["input"] = list(_items(list(with_names_in_text(request.messages))))
+    body["input"] = list(_items(request))
     return body
 
 
@@ -89,37 +88,22 @@ def _flat(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, **(tool.get("function") or {})}
 
 
-def _items(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    called = 0
-    for message in messages:
-        role, content = message.get("role"), message.get("content")
-        reasoning: dict[str, list[dict[str, Any]]] = {}
-        phase: dict[str, Any] = {}
-        for detail in message.get("reasoning_details") or ():
-            if detail.get("type") == "phase":
-                phase = {"phase": detail["phase"]}
-            elif detail.get("type") == "reasoning":
-                item = {name: value for name, value in detail.items() if name != "before"}
-                reasoning.setdefault(str(detail.get("before") or ""), []).append(item)
-        if role in ("tool", "function"):
-            call_id = message.get("tool_call_id") or f"function_{called}"
-            yield {"type": "function_call_output", "call_id": call_id, "output": _parts(content or "")}
+def _items(request: ModelRequest) -> Iterator[dict[str, Any]]:
+    for turn in turns(request):
+        if turn.role == "result":
+            yield {"type": "function_call_output", "call_id": turn.call_id, "output": _parts(turn.content or "")}
             continue
-        if content:
-            yield from reasoning.get("", ())
+        details = turn.reasoning.get("", ())
+        if turn.content:
+            yield from (each for each in details if each["type"] == "reasoning")
+            phase = next(({"phase": each["phase"]} for each in details if each["type"] == "phase"), {})
             # An input has an assistant's message as text only.
-            text = Message(content).text if role == "assistant" else _parts(content)
-            yield {"type": "message", "role": role, "content": text, **phase}
-        calls = list(message.get("tool_calls") or ())
-        if message.get("function_call"):
-            # Functions have no ids, and are called one at a time.
-            called += 1
-            calls.append({"id": f"function_{called}", "function": message["function_call"]})
-        for call in calls:
-            call_id, function = call["id"], call.get("function") or {}
-            yield from reasoning.get(call_id, ())
-            arguments = function.get("arguments") or "{}"
-            yield {"type": "function_call", "call_id": call_id, "name": function.get("name"), "arguments": arguments}
+            text = Message(turn.content).text if turn.role == "assistant" else _parts(turn.content)
+            yield {"type": "message", "role": turn.role, "content": text, **phase}
+        for call in turn.calls:
+            yield from (each for each in turn.reasoning.get(call.call_id, ()) if each["type"] == "reasoning")
+            fields = {"call_id": call.call_id, "name": call.name, "arguments": call.arguments}
+            yield {"type": "function_call", **fields}
 
 
 def _parts(content: Any) -> Any:
@@ -139,23 +123,13 @@ def _part(part: Any) -> Any:
     return part
 
 
-class ResponseAccumulator:
-    """See `Accumulator` in `autogen_nb.models.remote.remote_model`."""
-
+class ResponseAccumulator(ReplyAccumulator):
     def __init__(self) -> None:
-        self.finish_reason = self.model = ""
-        self.progress = 0
-        self.usage: Usage | None = None
-        self._items: list[Mapping[str, Any]] = []
+        super().__init__()
+        self._ended = 0
         self._streamed: set[tuple[Any, ...]] = set()
-        self._texts: list[str] = []
-        self._thoughts: list[str] = []
-        self._begin = time.monotonic()
-        self._thinking_seconds: float | None = None
-        self._reasoning_tokens: int | None = None
 
     def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds an event, or a whole response; returns the pieces of reasoning and text in it."""
         match event.get("type"):
             case "response.output_text.delta" | "response.refusal.delta":
                 return self._text(event, event.get("delta"))
@@ -164,7 +138,7 @@ class ResponseAccumulator:
             case "response.function_call_arguments.delta" | "response.output_item.added":
                 self.progress += 1
             case "response.output_item.done":
-                return self._end_item(event.get("output_index", len(self._items)), event["item"])
+                return self._end_item(event.get("output_index", self._ended), event["item"])
             case "response.created" | "response.in_progress":
                 self.model = event["response"].get("model") or self.model
             case "response.completed" | "response.incomplete" | "response.failed":
@@ -175,50 +149,14 @@ class ResponseAccumulator:
                 return self._end_response(event)
         return []
 
-    def end(self) -> list[Reasoning | str]:
-        return []
-
-    def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names the model if the server sent no name."""
-        calls: list[dict[str, Any]] = []
-        details: list[dict[str, Any]] = []
-        waiting: list[dict[str, Any]] = []
-        for item in self._items:
-            kind = item.get("type")
-            if kind == "reasoning" and item.get("encrypted_content"):
-                waiting.append({name: value for name, value in item.items() if name != "status" and value is not None})
-            if kind == "function_call":
-                function = {"name": item.get("name") or "", "arguments": item.get("arguments") or ""}
-                call_id = item.get("call_id") or item.get("id") or f"call_{len(calls)}"
-                calls.append({"id": call_id, "type": "function", "function": function})
-            if kind in ("function_call", "message"):
-                before = {"before": calls[-1]["id"]} if kind == "function_call" else {}
-                details += [{**each, **before} for each in waiting]
-                waiting = []
-            if item.get("phase"):
-                details.append({"type": "phase", "phase": item["phase"]})
-        text = "".join(self._texts)
-        message = Message(
-            content=text if text or not calls else None, tool_calls=calls or None, reasoning_details=details or None
-        )
-        thought, reasoning = "".join(self._thoughts).strip(), None
-        if thought:
-            seconds = time.monotonic() - self._begin if self._thinking_seconds is None else self._thinking_seconds
-            reasoning = Reasoning(thought, seconds, self._reasoning_tokens)
-        finish = "tool_calls" if calls and self.finish_reason == "stop" else self.finish_reason
-        return Completion(message, self.model or model, self.usage, finish, reasoning=reasoning)
-
     def _text(self, event: Mapping[str, Any], piece: str | None) -> list[Reasoning | str]:
-        if self._thinking_seconds is None:
-            self._thinking_seconds = time.monotonic() - self._begin
-        return [*self._piece(("text", event.get("output_index"), event.get("content_index")), piece, self._texts)]
+        self.end_thinking()
+        return [*self._piece(("text", event.get("output_index"), event.get("content_index")), piece, self.texts)]
 
     def _thought(self, event: Mapping[str, Any], piece: str | None) -> list[Reasoning | str]:
         index = event.get("summary_index", event.get("content_index"))
-        return [
-            Reasoning(each)
-            for each in self._piece(("thought", event.get("output_index"), index), piece, self._thoughts)
-        ]
+        pieces = self._piece(("thought", event.get("output_index"), index), piece, self.thoughts)
+        return [Reasoning(each) for each in pieces]
 
     def _piece(self, key: tuple[Any, ...], piece: str | None, into: list[str]) -> list[str]:
         if not piece:
@@ -233,7 +171,17 @@ class ResponseAccumulator:
     def _end_item(self, index: int, item: Mapping[str, Any]) -> list[Reasoning | str]:
         """Adds a whole item; returns the text and reasoning that have not been streamed."""
         self.progress += 1
-        self._items.append(item)
+        self._ended += 1
+        match item.get("type"):
+            # Without its encrypted content, nobody keeps the item.
+            case "reasoning" if item.get("encrypted_content"):
+                self.add_pending({name: item[name] for name in item if name != "status" and item[name] is not None})
+            case "function_call":
+                self.add_call(item.get("call_id") or item.get("id"), item.get("name"), item.get("arguments"))
+            case "message":
+                self.add_text_item()
+                if item.get("phase"):
+                    self.details.append({"type": "phase", "phase": item["phase"]})
         is_thought = item.get("type") == "reasoning"
         add, kind = (self._thought, "thought") if is_thought else (self._text, "text")
         pieces: list[Reasoning | str] = []
@@ -245,18 +193,15 @@ class ResponseAccumulator:
 
     def _end_response(self, response: Mapping[str, Any]) -> list[Reasoning | str]:
         self.model = response.get("model") or self.model
-        usage = response.get("usage") or {}
-        if usage:
-            cached = (usage.get("input_tokens_details") or {}).get("cached_tokens") or 0
-            written = (usage.get("input_tokens_details") or {}).get("cache_write_tokens") or 0
-            self.usage = Usage(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, cached, written)
-            self._reasoning_tokens = (usage.get("output_tokens_details") or {}).get("reasoning_tokens")
+        if usage := response.get("usage"):
+            details = usage.get("input_tokens_details") or {}
+            counts = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
+            self.usage = Usage(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, *counts)
+            self.reasoning_tokens = (usage.get("output_tokens_details") or {}).get("reasoning_tokens")
         if response.get("error") or response.get("status") == "failed":
             raise ReplyFailed({"error": response.get("error") or "no reason"})
-        pieces: list[Reasoning | str] = []
         output = response.get("output") or ()
-        for index in range(len(self._items), len(output)):
-            pieces += self._end_item(index, output[index])
+        pieces = [piece for index in range(self._ended, len(output)) for piece in self._end_item(index, output[index])]
         reason = (response.get("incomplete_details") or {}).get("reason")
         incomplete = response.get("status") == "incomplete" or reason
         self.finish_reason = _FINISH_REASONS.get(str(reason), "length") if incomplete else "stop"

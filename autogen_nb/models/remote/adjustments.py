@@ -30,7 +30,7 @@ _WORDS = ("include", "reasoning", "stop", "store", "stream", "user")
 
 _REFUSAL = re.compile(
     r"unsupported|not supported|not support|unknown (?:name|parameter|argument)|unrecognized|unexpected keyword"
-    r"|not permitted|not allowed|deprecated|cannot both be",
+    r"|not permitted|not allowed|not enabled|deprecated|cannot both be|may only be set",
     re.IGNORECASE,
 )
 """A field that the model does not accept, and not an invalid value of it, which a person must correct."""
@@ -153,6 +153,19 @@ def _omit_reasoning_items(body: dict[str, Any]) -> str:
     return "cannot read the earlier reasoning of this chat, which was left out"
 
 
+def _omit_thinking(body: dict[str, Any]) -> str:
+    kept = [{**each, "content": _without_thinking(each["content"])} for each in body.get("messages") or ()]
+    if kept == body.get("messages"):
+        return ""
+    body["messages"] = kept
+    return "cannot read the earlier reasoning of this chat, which was left out"
+
+
+def _without_thinking(content: Any) -> Any:
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if "thinking" not in str(block.get("type"))] or content
+
+
 def _with_fields(body: dict[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> bool:
     messages = body.get("messages") or []
     changed = [change(message) if message.get("role") == "assistant" else message for message in messages]
@@ -179,6 +192,8 @@ _SPECIAL: tuple[tuple[str, Adjustment, bool], ...] = (
     (r"[Ee]ncrypted content is not supported", _omit_encrypted, True),
     (r"must be verified to generate reasoning summaries", _omit_summary, True),
     (r"invalid_encrypted_content|[Ee]ncrypted content .*could not be verified", _omit_reasoning_items, False),
+    (r"`?signature`? in `?thinking`? block|thinking` blocks in the latest .*cannot be modified", _omit_thinking, False),
+    (r"adaptive thinking is not supported", _omission("thinking"), True),
     # DeepSeek since V4, then its predecessors and others.
     (r"reasoning_content.*(?:must be passed back|field in the assistant message)", _fill_reasoning, False),
     (r"reasoning_(?:content|details)", _omit_reasoning, True),

@@ -5,15 +5,17 @@ The first request imports the library, in a thread.
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary, finalize
 
 from autogen_nb.errors import ConfigError
 from autogen_nb.models.config.account import Account
-from autogen_nb.models.config.address import is_loopback
+from autogen_nb.models.config.address import basic_auth, is_loopback, login_of, without_login
 from autogen_nb.models.config.certificates import trusted_certificates
+from autogen_nb.models.prices import is_listed_at, price_at
 from autogen_nb.models.remote.server_errors import Server
 
 _Clients: TypeAlias = dict[Account, tuple[Any, AsyncGenerator[None, None]]]
@@ -21,14 +23,19 @@ _ClientsByLoop: TypeAlias = WeakKeyDictionary[asyncio.AbstractEventLoop, _Client
 
 
 class Clients:
-    """Keeps the clients that `create` makes for an account and an HTTP client."""
+    """Keeps the clients that `create` makes for an account, an HTTP client and headers."""
 
     def __init__(
-        self, create: Callable[[Account, Any], Any], ca_bundle: str | PathLike[str] | None, http_client: Any
+        self,
+        create: Callable[..., Any],
+        headers: Mapping[str, str] | None,
+        ca_bundle: str | PathLike[str] | None,
+        http_client: Any,
     ) -> None:
         self._by_loop: _ClientsByLoop = WeakKeyDictionary()
         finalize(self, _close_soon, self._by_loop).atexit = False
         self._create = create
+        self._headers = headers or {}
         self._ca_bundle = ca_bundle
         self._http_client = http_client
         if http_client is not None and ca_bundle is not None:
@@ -60,7 +67,14 @@ class Clients:
             await clients.popitem()[1][1].aclose()
 
     def _new_client(self, account: Account) -> Any:
-        return self._create(account, self._http_client or self._new_http_client(account.url or ""))
+        # The HTTP library logs the address of each request, so the address must not contain a login.
+        url, login = without_login(account.url or ""), login_of(account.url or "")
+        headers = {**({"Authorization": basic_auth(login)} if login else {}), **self._headers}
+        http_client = self._http_client or self._new_http_client(url)
+        if is_listed_at(url):
+            # Loads the price list here, in the thread, because this takes time.
+            price_at("")
+        return self._create(replace(account, url=url), http_client=http_client, default_headers=headers)
 
     def _new_http_client(self, url: str) -> Any:
         import openai

@@ -12,48 +12,31 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
-from typing import Any, Literal, NamedTuple, Protocol
+from os import PathLike
+from typing import Any, Literal, NamedTuple
 
 from autogen_nb.core.ports import Completion, ModelRequest, Part, Reading, Retry
 from autogen_nb.errors import ConfigError, ContentFiltered, ModelError, ModelRefused, ModelUnavailable
-from autogen_nb.messages import Message, Reasoning, Usage
+from autogen_nb.messages import Message, Usage
 from autogen_nb.models.config.account import Account
 from autogen_nb.models.config.local_servers import listed_names
 from autogen_nb.models.image_scaling import fit_images
 from autogen_nb.models.prices import Price, cost_of, is_openai, price_at
+from autogen_nb.models.remote.accumulator import ReplyAccumulator
 from autogen_nb.models.remote.adjustments import adjustments_for
 from autogen_nb.models.remote.clients import Clients
 from autogen_nb.models.remote.prompt import Prompt
-from autogen_nb.models.remote.server_errors import Server, wait_before_retry
+from autogen_nb.models.remote.server_errors import INVALID_KEY, Server, wait_before_retry
 from autogen_nb.run import policy
 
-MAX_RETRIES = 3
-SILENCE = 600.0
+_MAX_RETRIES = 3
+_SILENCE = 600.0
 """The default timeout in seconds for the next piece of a reply."""
 
-REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
+_REQUEST_OPTIONS = {"extra_headers": "headers", "extra_query": "params", "extra_body": "extra_json"}
 _NOT_IN_IDENTITY = ("extra_headers", "extra_query")
-
-
-class Accumulator(Protocol):
-    """The reply so far; `progress` counts its pieces, and `model` is the name from the server, or ""."""
-
-    finish_reason: str
-    model: str
-    progress: int
-
-    @property
-    def usage(self) -> Usage | None: ...
-
-    def add(self, event: Mapping[str, Any]) -> list[Reasoning | str]:
-        """Adds an event, or a whole reply; returns the pieces of reasoning and text in it."""
-
-    def end(self) -> list[Reasoning | str]:
-        """Returns the end of the text, which `add` held back."""
-
-    def completion(self, model: str) -> Completion:
-        """The whole reply; `model` names the model if the server sent no name."""
 
 
 class Api(NamedTuple):
@@ -61,7 +44,7 @@ class Api(NamedTuple):
 
     path: str
     body: Callable[[Mapping[str, Any], ModelRequest], dict[str, Any]]
-    accumulator: Callable[[ModelRequest], Accumulator]
+    accumulator: Callable[[ModelRequest], ReplyAccumulator]
 
 
 class RemoteModel(ABC):
@@ -71,29 +54,33 @@ class RemoteModel(ABC):
         self,
         model: str,
         account: Account,
-        clients: Clients,
-        parameters: Mapping[str, Any],
         *,
-        timeout: float | None,
-        max_retries: int | None,
-        price: Price | None,
-        vision: bool | None,
-        empty_reply: Literal["accept", "refuse"],
+        default_headers: Mapping[str, str] | None = None,
+        default_query: Mapping[str, object] | None = None,
+        ca_bundle: str | PathLike[str] | None = None,
+        http_client: Any = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        price: Price | None = None,
+        vision: bool | None = None,
+        empty_reply: Literal["accept", "refuse"] = "accept",
+        **parameters: Any,
     ) -> None:
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"model is {model!r}; give a name such as 'gpt-6-sol'")
         self._model = model
         self._account = account.checked()
-        self._clients = clients
         self._parameters = parameters
-        self._timeout = SILENCE if timeout is None else timeout
-        self._max_retries = MAX_RETRIES if max_retries is None else max_retries
+        self._timeout = _SILENCE if timeout is None else timeout
+        self._max_retries = _MAX_RETRIES if max_retries is None else max_retries
+        options: dict[str, Any] = {"timeout": self._timeout, "max_retries": 0, "default_query": default_query}
+        self._clients = Clients(partial(self._create, **options), default_headers, ca_bundle, http_client)
         self._price = price
         self._vision = vision
         self._empty_reply = empty_reply
-        self._fixed = {name: value for name, value in parameters.items() if name not in REQUEST_OPTIONS}
+        self._fixed = {name: value for name, value in parameters.items() if name not in _REQUEST_OPTIONS}
         self._fixed |= {"model": model, "stream": True}
-        self._options = {option: parameters.get(name) or {} for name, option in REQUEST_OPTIONS.items()}
+        self._options = {option: parameters.get(name) or {} for name, option in _REQUEST_OPTIONS.items()}
 
     def __repr__(self) -> str:
         at = f" at {Server('', self._account.url).host}" if self._account.url else ""
@@ -131,7 +118,8 @@ class RemoteModel(ABC):
             return listed_names(await self._listing(client)) or ()
         except Exception as cause:  # noqa: BLE001 - the exceptions of the library and of its HTTP library
             error = self._error(server, cause)
-        if error.status == HTTPStatus.UNAUTHORIZED or (error.status is None and isinstance(error, ModelUnavailable)):
+        is_invalid = error.status == HTTPStatus.UNAUTHORIZED or INVALID_KEY.search(error.reason)
+        if is_invalid or (error.status is None and isinstance(error, ModelUnavailable)):
             raise error
         return ()
 
@@ -182,7 +170,7 @@ class RemoteModel(ABC):
 
     def _resolved(self) -> tuple[Account, Server]:
         account = self._account.complete(self._model)
-        server = Server(self._model, account.url or "", account.secret)
+        server = Server(self._model, account.url or "", account.secret, account.key_variable)
         policy().check_host(server.host)
         return account, server
 
@@ -190,6 +178,11 @@ class RemoteModel(ABC):
         """The messages with fitting images, and with the reasoning that the server sent itself."""
         messages = fit_images(request.messages, vision=self._vision)
         return tuple(_own_reasoning(message, server) for message in messages)
+
+    @staticmethod
+    @abstractmethod
+    def _create(account: Account, **options: Any) -> Any:
+        """A client of the provider's library, by the library's own `options`."""
 
     @abstractmethod
     def _api(self, account: Account, request: ModelRequest, *, responses_only: bool) -> Api:
@@ -210,7 +203,7 @@ class RemoteModel(ABC):
         """The JSON of the provider's list of models."""
 
 
-async def _parts(events: AsyncIterator[Any], reply: Accumulator, silence: float) -> AsyncGenerator[Part, None]:
+async def _parts(events: AsyncIterator[Any], reply: ReplyAccumulator, silence: float) -> AsyncGenerator[Part, None]:
     loop = asyncio.get_running_loop()
     progress, deadline = -1, 0.0
     while True:

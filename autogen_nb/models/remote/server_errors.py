@@ -10,12 +10,14 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import mktime_tz, parsedate_tz
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from autogen_nb.errors import ContentFiltered, ContextTooLong, ModelError, ModelRefused, ModelUnavailable
 from autogen_nb.models.config.address import LONGEST_READ, host_of, is_loopback, shown_url, without_secrets
+from autogen_nb.models.config.providers import OPENAI, provider_at
 
 _LONGEST_WAIT = 120.0
 """The longest wait, in seconds, that a server may request before a retry."""
@@ -44,12 +46,13 @@ _REFUSALS = (
 """Refusals by code or message, not by status, because some servers send status 500 for a long request."""
 
 _WAYS_OUT = {
-    401: "Give a valid key: api_key, or the provider's variable in the environment, such as OPENAI_API_KEY.",
     403: "This key may not use that model: choose another one, or ask for access.",
-    404: "Check the model's name, and base_url (it usually ends in /v1).",
     407: "The proxy requires a login: set HTTP_PROXY to http://NAME:PASSWORD@HOST.",
 }
-_TO_RESPONSES = "Set api_type to 'responses', or leave it out."
+INVALID_KEY = re.compile(r"API key (?:not valid|expired|not found)", re.IGNORECASE)
+"""Google's messages, which have status 400."""
+
+_API_PATH = re.compile(r"/(?:chat/completions|responses|v1/messages)$")
 _CAUSES: tuple[tuple[type[Exception], str], ...] = (
     (ssl.SSLCertVerificationError, "has an untrusted TLS certificate: {}"),
     (ssl.SSLError, "does not speak TLS as expected: {}; if it speaks plain HTTP, use an http:// address"),
@@ -65,11 +68,12 @@ _UNRELATED_TO_TRUST = (9, 10, 62, 63, 64)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A model's server; messages never contain the key."""
+    """A model's server; messages never contain the key, and name the variable for a key."""
 
     model: str
     url: str
     key: str = field(default="", repr=False)
+    key_variable: str = OPENAI.variables[0]
 
     @property
     def host(self) -> str:
@@ -96,19 +100,27 @@ class ReplyFailed(Exception):
 def error_of(server: Server, error: BaseException, library: Any) -> ModelError:
     """The error for an exception of `library`: the openai library, or one of the same generator."""
     match error:
-        case ModelError():
-            return error
         # Anthropic's library raises it for an event of a stream, too, whose response has status 200.
         case library.APIStatusError() if not error.response.is_success:
             return of_response(server, error.response)
         case library.APIConnectionError():
             return _of_connection(server, error.__cause__ or error)
-        case library.APIError() | ReplyFailed():
+        case library.APIError():
             return of_body(server, error.body)
         # OpenAIError or AnthropicError.
         case library.APIError.__base__():
             return server.refused(f"got no request: {server.clean(str(error))}")
-        case ValueError() | TypeError() | AttributeError() | RecursionError():
+    return of_exception(server, error)
+
+
+def of_exception(server: Server, error: BaseException) -> ModelError:
+    """The error for an exception of this package, of a reader of replies, or of the HTTP library."""
+    match error:
+        case ModelError():
+            return error
+        case ReplyFailed():
+            return of_body(server, error.body)
+        case ValueError() | TypeError() | AttributeError() | LookupError() | RecursionError():
             return server.unavailable("sent something that is no reply")
     return _of_connection(server, error)
 
@@ -130,7 +142,7 @@ def of_response(server: Server, response: Any) -> ModelError:
     error: ModelError
     if response.has_redirect_location:
         target = urljoin(server.url, response.headers["location"])
-        where = server.clean(shown_url(target).removesuffix("/chat/completions"))
+        where = server.clean(_API_PATH.sub("", shown_url(target)))
         way_out = "which was not followed. If that address is right, use it as base_url."
         error = server.refused(f"redirects to {where} ({response.status_code}), {way_out}")
     else:
@@ -164,8 +176,17 @@ def _of_message(server: Server, message: str, code: str, status: int, wait: floa
     if status in (408, 409, 429) or status >= 500:  # noqa: PLR2004 - HTTP's lowest status of server errors
         asks_to_wait = f"asks to wait {wait:.0f} s ({status})" if wait >= 1 else f"answered {status}"
         return server.unavailable(f"{asks_to_wait}: {reason}")
-    way_out = _TO_RESPONSES if "v1/responses" in message else _WAYS_OUT.get(status, "")
-    return server.refused(f"answered {status}: {reason.rstrip('.')}. {way_out}".rstrip())
+    return server.refused(f"answered {status}: {reason.rstrip('.')}. {_way_out(server, message, status)}".rstrip())
+
+
+def _way_out(server: Server, message: str, status: int) -> str:
+    if "v1/responses" in message:
+        return "Set api_type to 'responses', or leave it out."
+    if status == HTTPStatus.UNAUTHORIZED or INVALID_KEY.search(message):
+        return f"Give a valid key: api_key, or {server.key_variable} in the environment."
+    if status == HTTPStatus.NOT_FOUND:
+        return f"Check the model's name{'' if provider_at(server.url) else ', and base_url (it usually ends in /v1)'}."
+    return _WAYS_OUT.get(status, "")
 
 
 def _of_connection(server: Server, error: BaseException) -> ModelError:
@@ -215,7 +236,8 @@ def _message_code_and_param(body: object) -> tuple[str, str, str]:
     if not isinstance(error, Mapping):
         return str(error or ""), "", ""
     message = error.get("message") or error.get("detail") or dict(error)
-    return str(message), f"{error.get('code')} {error.get('type')}", str(error.get("param") or "")
+    code = " ".join(str(error.get(name)) for name in ("code", "type", "status"))
+    return str(message), code, str(error.get("param") or "")
 
 
 def _requested_wait(headers: Mapping[str, str]) -> float:
