@@ -21,7 +21,7 @@ AT_MOST := $(if $(shell command -v timeout),timeout 900)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-smoke test-slow test-all test-newer test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox
+.PHONY: help demo test test-smoke test-slow test-all test-newer test-matrix torture places lab lint docs bench bench-quick bench-peers bench-policy lock clean browser sandbox aimock
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,7 +42,7 @@ test-smoke: $(VENV)/.has-dev browser sandbox ## One chat in a browser, and one r
 	$(PYTEST) tests/browser/test_quickstart.py tests/kernels/test_bubblewrap.py
 	$(AT_MOST) scripts/containers.sh $(PYTEST) tests/contract -k "docker and (print or survives or interrupt)"
 
-test-slow: $(VENV)/.has-dev browser sandbox ## The tests that take longer, those of the browser among them
+test-slow: $(VENV)/.has-dev browser sandbox aimock ## The tests that take longer, those of the browser among them
 	$(PYTEST) -m "($(SLOW)) and not ($(APART))"
 
 test-all: test test-slow test-matrix torture places test-newer bench-quick ## Everything, before a release: other Pythons and the benchmarks, too
@@ -85,7 +85,7 @@ lock: ## Writes requirements-dev.lock: the newest versions of everything, as tes
 clean: ## Removes the environment and everything that was built
 	rm -rf $(VENV) build dist
 
-browser sandbox:
+browser sandbox aimock:
 	@$(SETUP) $@
 
 $(VENV)/.made:

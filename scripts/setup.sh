@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets up what one target of the Makefile needs: setup.sh venv | install GROUP | browser | sandbox | lock
+# Sets up what one target of the Makefile needs: setup.sh venv | install GROUP | browser | sandbox | aimock | lock
 # Reads PYTHON (which Python the environment is made from) and VENV (where it is).
 set -eu
 : "${PYTHON:=python3}" "${VENV:=.venv}"
@@ -60,6 +60,16 @@ get_sandbox() {
     fi
 }
 
+# A model server that others wrote; without npm, the tests beside it are skipped by name.
+get_aimock() {
+    if [ -d build/aimock/node_modules ]; then return 0; fi
+    if command -v npm >/dev/null 2>&1; then
+        npm install --silent --no-audit --no-fund --prefix build/aimock @copilotkit/aimock@1.43.0 >/dev/null
+    else
+        say "there is no npm, so the tests beside a server of others will be skipped"
+    fi
+}
+
 # What the newest of everything is, found in an environment that holds nothing else.
 write_lock() {
     VENV=$(mktemp -d)
@@ -77,6 +87,7 @@ case "${1:-}" in
     install) install_group "$2" ;;
     browser) get_browser ;;
     sandbox) get_sandbox ;;
+    aimock) get_aimock ;;
     lock) write_lock ;;
-    *) fail "usage: setup.sh venv | install GROUP | browser | sandbox | lock" ;;
+    *) fail "usage: setup.sh venv | install GROUP | browser | sandbox | aimock | lock" ;;
 esac

@@ -134,7 +134,8 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
     settings["price"] = _price(entry.get("price"))
     if entry.get("vision") not in (None, True, False):
         raise ConfigError(f"vision is {entry['vision']!r}; it must be True (the model accepts images) or False")
-    provider, settings["model"], settings["api_type"] = model_connection.destination(entry, os.environ)
+    provider, settings["model"], api_type = model_connection.destination(entry, os.environ)
+    settings.pop("api_type", None)
     if "response_format" in settings:
         settings["response_format"] = on_the_wire(settings["response_format"])
     if provider.library == "anthropic":
@@ -145,7 +146,7 @@ def entry_model(entry: Mapping[str, Any]) -> Model:
         from autogen_nb.models.gemini.gemini_model import GeminiModel
 
         return GeminiModel(**settings)
-    return OpenAIModel(**settings)
+    return OpenAIModel(**settings, api_type=api_type)
 
 
 def _check_names(entry: Mapping[str, Any]) -> None:

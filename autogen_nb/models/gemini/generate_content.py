@@ -187,10 +187,12 @@ class ContentAccumulator(ReplyAccumulator):
             self.finish_reason = "content_filter"
         candidates = [each for each in event.get("candidates") or () if not each.get("index")]
         candidate: Mapping[str, Any] = candidates[0] if candidates else {}
-        if reason := candidate.get("finish_reason"):
-            self.finish_reason = _FINISH_REASONS.get(reason, "error")
         parts = (candidate.get("content") or {}).get("parts") or ()
-        return [piece for part in parts if (piece := self._add(part))]
+        pieces = [piece for part in parts if (piece := self._add(part))]
+        if reason := candidate.get("finish_reason"):
+            # Compatible servers have a reason of their own for calls.
+            self.finish_reason = _FINISH_REASONS.get(reason, "stop" if self.calls else "error")
+        return pieces
 
     def _add(self, part: Mapping[str, Any]) -> Reasoning | str | None:
         self.progress += 1
